@@ -1,0 +1,1 @@
+"""What every figure means, as pure functions: no Django, no files, no model loading."""

@@ -1,0 +1,1 @@
+"""The rules of labelling as plain functions on plain data: no Django, no files, no network."""
