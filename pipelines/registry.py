@@ -1,0 +1,146 @@
+"""Every pipeline by name. Listing and describing them loads no model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
+from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.types import Encoder, Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a pipeline before it is built."""
+
+    name: str
+    title: str
+    summary: str
+    layers: tuple[str, ...]
+    config: type[BaseModel]
+    make: Callable[[Any, Encoder | None], Pipeline]
+    """Gets the checked configuration and, if the caller has one, a shared encoder."""
+    needs_model: bool = False
+    floor: bool = False
+
+
+def _nothing(config: NothingConfig, encoder: Encoder | None) -> Pipeline:
+    return Nothing(config)
+
+
+def _everything(config: EverythingConfig, encoder: Encoder | None) -> Pipeline:
+    return Everything(config)
+
+
+_ENTRIES = (
+    Entry(
+        name="nothing",
+        title="Nothing (floor)",
+        summary="Never finds anything.",
+        layers=("extraction",),
+        config=NothingConfig,
+        make=_nothing,
+        floor=True,
+    ),
+    Entry(
+        name="everything",
+        title="Everything (floor)",
+        summary="Takes every message for a requirement of its own.",
+        layers=("extraction",),
+        config=EverythingConfig,
+        make=_everything,
+        floor=True,
+    ),
+)
+
+PIPELINES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+
+
+def build(name: str, config: dict[str, Any], *, encoder: Encoder | None = None) -> Pipeline:
+    """The pipeline ``name``; a wrong name or setting is refused with the nearest known one.
+
+    ``encoder`` lets many pipelines of one process share loaded weights and cached vectors.
+    """
+    entry = entry_for(name)
+    return entry.make(check_config(entry, config), encoder)
+
+
+def entry_for(name: str) -> Entry:
+    if name not in PIPELINES:
+        raise UnknownPipeline(
+            f"There is no pipeline “{name}”. {_hint(name, PIPELINES)}",
+            name=name,
+            known=sorted(PIPELINES),
+        )
+    return PIPELINES[name]
+
+
+def check_config(entry: Entry, config: dict[str, Any]) -> BaseModel:
+    _refuse_unknown(entry, config)
+    try:
+        return entry.config.model_validate(config)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        setting = ".".join(str(part) for part in first["loc"])
+        raise InvalidSetting(
+            f"Setting “{setting}” of pipeline “{entry.name}”: {first['msg']}.",
+            pipeline=entry.name,
+            setting=setting,
+        ) from error
+
+
+def describe() -> list[dict[str, Any]]:
+    """One row for each pipeline, for forms and documents."""
+    return [
+        {
+            "name": entry.name,
+            "title": entry.title,
+            "summary": entry.summary,
+            "layers": list(entry.layers),
+            "needs_model": entry.needs_model,
+            "floor": entry.floor,
+            "config": _settings(entry.config),
+        }
+        for entry in PIPELINES.values()
+    ]
+
+
+def _settings(config: type[BaseModel]) -> list[dict[str, Any]]:
+    schema = config.model_json_schema()["properties"] if config.model_fields else {}
+    return [
+        {
+            "name": name,
+            "type": schema[name].get("type"),
+            "default": field.get_default(call_default_factory=True),
+            "minimum": schema[name].get("minimum"),
+            "maximum": schema[name].get("maximum"),
+            "choices": schema[name].get("enum"),
+            "help": field.description,
+        }
+        for name, field in config.model_fields.items()
+    ]
+
+
+def _refuse_unknown(entry: Entry, config: dict[str, Any]) -> None:
+    known = entry.config.model_fields
+    for key in config:
+        if key not in known:
+            raise UnknownSetting(
+                f"Pipeline “{entry.name}” has no setting “{key}”. {_hint(key, known)}",
+                pipeline=entry.name,
+                setting=key,
+                known=sorted(known),
+            )
+
+
+def _hint(word: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    nearest = get_close_matches(str(word), names, n=1, cutoff=0.5)
+    if nearest:
+        return f"Did you mean “{nearest[0]}”?"
+    return f"Known are: {', '.join(names)}." if names else "It takes no settings."

@@ -1,0 +1,58 @@
+"""What goes into a pipeline and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Output = dict[str, Any]
+"""Plain JSON: the key of each layer the pipeline serves, and ``model`` beside it.
+
+``model`` is ``None`` when no language model was used, else ``"provider/name"``.
+"""
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    index: int
+    """Position in the conversation, 0-based."""
+    role: str
+    speaker: str
+    content: str
+    time: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    case_id: str
+    domain: str
+    messages: tuple[Message, ...]
+
+
+class Pipeline(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same case and configuration may give another output."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The full configuration as plain JSON, defaults included."""
+
+    def run(self, case: Case) -> Output: ...
+
+
+class Encoder(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One L2-normalised row of 384 float32 for each text."""
