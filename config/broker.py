@@ -1,0 +1,58 @@
+"""A message queue made of files, for one machine without a broker to install.
+
+kombu's own file transport writes a message where readers already look for it and may hand on half
+of it; and it moves what it reads through the system's temporary folder, which other users share.
+Here a message appears and is taken by a rename: one reader gets it, and gets all of it.
+"""
+
+from pathlib import Path
+from queue import Empty
+from time import time_ns
+from typing import Any
+from uuid import uuid4
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+SCHEME = "assayfiles"
+TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
+
+
+class Channel(filesystem.Channel):
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+        # Read in the order of the names; the zeros keep the order of numbers.
+        name = f"{time_ns():020d}_{uuid4()}.{queue}.msg"
+        folder = Path(self.data_folder_out)
+        unfinished = folder / f"{name}.part"
+        unfinished.write_text(dumps(payload), encoding="utf-8")
+        unfinished.replace(folder / name)
+
+    def _get(self, queue: str) -> Any:
+        for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
+            taken = Path(self.processed_folder) / path.name
+            try:
+                path.replace(taken)
+            except FileNotFoundError:  # another worker was faster
+                continue
+            payload = loads(taken.read_text(encoding="utf-8"))
+            taken.unlink()
+            return payload
+        raise Empty
+
+
+class Transport(filesystem.Transport):
+    Channel = Channel
+
+
+def options(folder: Path) -> dict[str, Any]:
+    """Transport options for a queue below ``folder``, which is made when it is missing."""
+    parts = {name: folder / name for name in ("messages", "taken", "control")}
+    for part in parts.values():
+        part.mkdir(parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(parts["messages"]),
+        "data_folder_out": str(parts["messages"]),
+        "processed_folder": str(parts["taken"]),
+        "control_folder": str(parts["control"]),
+        "polling_interval": 0.3,  # seconds
+    }

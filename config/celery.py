@@ -1,0 +1,86 @@
+"""Background work: the queue, and the sweep that keeps work going when the queue forgets it.
+
+The database is the truth and a message only a wake-up, so no result is kept here, a task is
+acknowledged when it is done, and a worker takes one message at a time.
+"""
+
+import logging
+import os
+from threading import Event, Thread
+from typing import Any
+
+from celery import Celery, bootsteps
+from django.conf import settings
+from django.db import connections
+
+from config import broker
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+logger = logging.getLogger(__name__)
+
+
+def configuration() -> dict[str, Any]:
+    return {
+        **_broker(),
+        "accept_content": ["json"],
+        "broker_connection_retry_on_startup": True,
+        "sweep_task": "evaluation.tasks.sweep",
+        "sweep_seconds": 10,
+        "task_acks_late": True,
+        "task_ignore_result": True,
+        # A person waits for the answer to a launch: a broker that is away must not hold it long.
+        "task_publish_retry_policy": {"max_retries": 2, "interval_start": 0, "interval_max": 0.2},
+        "task_serializer": "json",
+        "timezone": settings.TIME_ZONE,
+        "worker_enable_remote_control": False,
+        "worker_hijack_root_logger": False,
+        "worker_prefetch_multiplier": 1,
+    }
+
+
+def _broker() -> dict[str, Any]:
+    if settings.CELERY_BROKER_URL:
+        return {"broker_url": settings.CELERY_BROKER_URL}
+    folder = settings.DATA_DIR / "broker"
+    return {
+        "broker_url": f"{broker.SCHEME}://",
+        "broker_transport_options": broker.options(folder),
+    }
+
+
+class Sweeper(bootsteps.StartStopStep):
+    """Calls the sweep every few seconds inside the worker.
+
+    It has a thread of its own and is called, not sent: the worker's timers stand still while it
+    looks for a lost broker, which is when the sweep is needed.
+    """
+
+    def __init__(self, worker: Any, **kwargs: Any) -> None:
+        super().__init__(worker, **kwargs)
+        self._stopped = Event()
+
+    def start(self, worker: Any) -> None:
+        Thread(target=self._repeat, args=[worker.app], name="sweeper", daemon=True).start()
+
+    def stop(self, worker: Any) -> None:
+        self._stopped.set()
+
+    def _repeat(self, app: Celery) -> None:
+        while not self._stopped.wait(app.conf.sweep_seconds):
+            sweep_once(app)
+
+
+def sweep_once(app: Celery) -> None:
+    try:
+        app.tasks[app.conf.sweep_task]()
+    except Exception:  # the next sweep must come, whatever this one met
+        logger.exception("The sweep failed; it is tried again in %s s.", app.conf.sweep_seconds)
+    finally:
+        connections.close_all()
+
+
+app = Celery("assay")
+app.add_defaults(configuration)
+app.steps["worker"].add(Sweeper)
+app.autodiscover_tasks(["labeling", "evaluation"])

@@ -1,0 +1,116 @@
+"""Typed readers for the settings that come from outside.
+
+A value comes from the environment or, where the environment does not name it, from the file
+``.env`` in the project root (``ASSAY_ENV_FILE`` names another). An empty value counts as not set.
+A value that cannot be read stops the start with a sentence that says what to set: a setting that
+is silently ignored is found weeks later.
+"""
+
+import functools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+def env_str(name: str, default: str = "") -> str:
+    return _value(name) or default
+
+
+def env_bool(name: str, default: bool) -> bool:
+    value = _value(name)
+    if not value:
+        return default
+    if value.lower() in _TRUE:
+        return True
+    if value.lower() in _FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} is {value!r}: set it to true or false.")
+
+
+def env_int(name: str, default: int, minimum: int | None = None) -> int:
+    value = _value(name)
+    wanted = "a whole number" if minimum is None else f"a whole number of at least {minimum}"
+    try:
+        number = int(value) if value else default
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {value!r}: set it to {wanted}.") from None
+    if minimum is not None and number < minimum:
+        raise ImproperlyConfigured(f"{name} is {number}: set it to {wanted}.")
+    return number
+
+
+def env_list(name: str, default: Sequence[str] = ()) -> list[str]:
+    """Values separated by commas; spaces around them do not count."""
+    value = _value(name)
+    if not value:
+        return list(default)
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def env_choice(name: str, choices: Sequence[str], default: str) -> str:
+    value = _value(name) or default
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}: set it to {' or '.join(choices)}.")
+    return value
+
+
+def env_path(name: str, default: Path | str) -> Path:
+    """An absolute path; a relative one starts at the project root, wherever one calls from."""
+    return ROOT / Path(_value(name) or default).expanduser()
+
+
+def env_secret(name: str) -> str | None:
+    """``NAME``, or the content of the file that ``NAME_FILE`` names, or None."""
+    value, file_name = _value(name), _value(f"{name}_FILE")
+    if value and file_name:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set: keep one of them.")
+    if not file_name:
+        return value or None
+    try:
+        secret = Path(file_name).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = f"{name}_FILE names {file_name!r}, which cannot be read ({error})"
+        raise ImproperlyConfigured(f"{reason}: name a readable text file.") from None
+    if not secret:
+        raise ImproperlyConfigured(f"{name}_FILE names {file_name!r}, which is empty: fill it.")
+    return secret
+
+
+def _value(name: str) -> str:
+    if name in os.environ:
+        return os.environ[name].strip()
+    return _file_values(_env_file()).get(name, "")
+
+
+def _env_file() -> Path:
+    return ROOT / os.environ.get("ASSAY_ENV_FILE", ".env")
+
+
+@functools.cache
+def _file_values(path: Path) -> dict[str, str]:
+    """The ``NAME=value`` lines of a file; ``#`` starts a comment line; no file, no values."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(f"{path} cannot be read ({error}): repair or remove it.") from None
+    numbered = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
+    used = [(number, line) for number, line in numbered if line and not line.startswith("#")]
+    return dict(_parse(path, number, line) for number, line in used)
+
+
+def _parse(path: Path, number: int, line: str) -> tuple[str, str]:
+    name, equals, value = line.removeprefix("export ").partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise ImproperlyConfigured(f"{path}:{number} is not NAME=value: correct this line.")
+    value = value.strip()
+    quoted = len(value) >= 2 and value[0] == value[-1] and value[0] in "'\""
+    return name.strip(), value[1:-1] if quoted else value
