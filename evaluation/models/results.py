@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from evaluation.models.runs import CaseRun, Run
+
+
+class Score(models.Model):
+    """One metric of one case. ``value`` NULL means undefined, and ``reason`` says why."""
+
+    case = models.ForeignKey(CaseRun, models.CASCADE, related_name="scores")
+    metric = models.CharField(max_length=60)
+    metric_version = models.PositiveSmallIntegerField()
+    value = models.FloatField(null=True)
+    reason = models.TextField(blank=True)
+    detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
+
+    class Meta:
+        ordering = ["case", "pk"]
+        constraints = [
+            models.UniqueConstraint(name="score_once", fields=["case", "metric", "metric_version"]),
+            models.CheckConstraint(
+                name="score_undefined_has_reason",
+                condition=Q(value__isnull=False) | ~Q(reason=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} = {self.value}"
+
+
+class Aggregate(models.Model):
+    """One metric over a run, with how many cases it is based on and how many it is not."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="aggregates")
+    metric = models.CharField(max_length=60)
+    metric_version = models.PositiveSmallIntegerField()
+    mean = models.FloatField(null=True)
+    median = models.FloatField(null=True)
+    std = models.FloatField(null=True)
+    min = models.FloatField(null=True)
+    max = models.FloatField(null=True)
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    n_undefined = models.PositiveIntegerField()
+    n_failed = models.PositiveIntegerField()
+    reason = models.TextField(blank=True, help_text="Why there is no value")
+    detail = models.JSONField(default=dict, help_text="Curves, bins, micro counts")
+
+    class Meta:
+        ordering = ["run", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                name="aggregate_once", fields=["run", "metric", "metric_version"]
+            ),
+            models.CheckConstraint(
+                name="aggregate_undefined_has_reason",
+                condition=Q(mean__isnull=False) | ~Q(reason=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} of run {self.run_id}"

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from labeling.models.conversations import Conversation
+from labeling.models.projects import Guideline
+
+
+class Adjudication(models.Model):
+    """The decided labels of one conversation and layer. A later decision is a new version."""
+
+    conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="adjudications")
+    layer = models.CharField(max_length=20)
+    version = models.PositiveIntegerField()
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="adjudications")
+    payload = models.JSONField()
+    reason = models.TextField()
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["conversation", "layer", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                name="adjudication_version_once", fields=["conversation", "layer", "version"]
+            ),
+            models.CheckConstraint(
+                name="adjudication_has_reason",
+                condition=~models.Q(reason=""),
+                violation_error_message="A decision needs a reason.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation} {self.layer} decision {self.version}"

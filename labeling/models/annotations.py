@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from labeling.models.assignments import Assignment
+from labeling.models.projects import Guideline
+
+
+class Annotation(models.Model):
+    """One person's answer to one assignment.
+
+    A draft may change any number of times; ``version`` counts the changes so that a save based on
+    an old copy can be refused, and ``last_client`` with ``last_seq`` tell one open page's own
+    saves apart from everybody else's. Once submitted it never changes (a trigger refuses it):
+    agreement and gold are computed from it. ``empty`` is the explicit answer "nothing here".
+    """
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+
+    assignment = models.OneToOneField(Assignment, models.PROTECT)
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="annotations")
+    status = models.CharField(max_length=9, choices=Status, default=Status.DRAFT)
+    payload = models.JSONField(default=dict, blank=True)
+    empty = models.BooleanField(default=False)
+    skip_reason = models.TextField(blank=True)
+    version = models.PositiveIntegerField(default=0)
+    last_client = models.UUIDField(null=True, editable=False)
+    last_seq = models.PositiveIntegerField(default=0, editable=False)
+    active_seconds = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    submitted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="annotation_status_known",
+                condition=Q(status__in=["draft", "submitted", "skipped"]),
+            ),
+            models.CheckConstraint(
+                name="annotation_submitted_has_time",
+                condition=Q(status="submitted", submitted_at__isnull=False)
+                | (~Q(status="submitted") & Q(submitted_at__isnull=True)),
+                violation_error_message="A submitted annotation needs its submission time.",
+            ),
+            models.CheckConstraint(
+                name="annotation_skipped_has_reason",
+                condition=(Q(status="skipped") & ~Q(skip_reason=""))
+                | (~Q(status="skipped") & Q(skip_reason="")),
+                violation_error_message="A skipped conversation needs a reason.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.status}"
+
+
+class AnnotationRevision(models.Model):
+    """One accepted save. Append-only: updates and deletes are refused by the database."""
+
+    class Kind(models.TextChoices):
+        SAVED = "saved"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+
+    annotation = models.ForeignKey(Annotation, models.PROTECT, related_name="revisions")
+    version = models.PositiveIntegerField()
+    kind = models.CharField(max_length=9, choices=Kind, default=Kind.SAVED)
+    payload = models.JSONField()
+    empty = models.BooleanField(default=False)
+    client = models.UUIDField(null=True)
+    seq = models.PositiveIntegerField(default=0)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    saved_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["annotation", "version"]
+        constraints = [
+            models.UniqueConstraint(name="revision_version_once", fields=["annotation", "version"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotation_id} v{self.version}"

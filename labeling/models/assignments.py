@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Case, CharField, F, Value, When
+from django.urls import reverse
+
+from labeling.models.conversations import Conversation
+from labeling.models.rounds import Round
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def owned_by(self, user: Any) -> AssignmentQuerySet:
+        """The user's own work. Nobody else, not even a lead, opens it for writing."""
+        return self.filter(annotator=user)
+
+    def with_status(self) -> AssignmentQuerySet:
+        """Adds ``status``: pending, draft, submitted or skipped."""
+        return self.annotate(
+            status=Case(
+                When(annotation__isnull=True, then=Value("pending")),
+                default=F("annotation__status"),
+                output_field=CharField(),
+            )
+        )
+
+
+class Assignment(models.Model):
+    """One conversation handed to one annotator in one round.
+
+    ``slot`` is the assignment's place among the round's ``overlap`` places for the conversation;
+    the database lets each place be taken once, so a conversation never gets more annotators than
+    wanted. A lease that ran out, or a skip that requeues, gives the place back (``slot`` NULL).
+    """
+
+    round = models.ForeignKey(Round, models.PROTECT, related_name="assignments")
+    conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="assignments")
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="assignments"
+    )
+    slot = models.PositiveSmallIntegerField(null=True)
+    position = models.PositiveIntegerField(default=0, help_text="Order in the annotator's queue")
+    taken_at = models.DateTimeField(auto_now_add=True)
+    lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["round", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                name="assignment_once_per_annotator",
+                fields=["round", "conversation", "annotator"],
+            ),
+            models.UniqueConstraint(
+                name="assignment_slot_once", fields=["round", "conversation", "slot"]
+            ),
+        ]
+        indexes = [
+            # the queue: one person's work in order
+            models.Index(name="assignment_queue", fields=["annotator", "round", "position"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation} for {self.annotator}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("workspace", args=[self.pk])

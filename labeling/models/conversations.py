@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+
+from labeling.models.projects import Membership, Project
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def visible_to(self, user: Any) -> ConversationQuerySet:
+        """Leads and researchers see their projects' conversations, annotators what they label."""
+        if user.is_superuser:
+            return self
+        reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
+        return self.filter(
+            Q(project__in=reading) | Q(pk__in=user.assignments.values("conversation"))
+        )
+
+
+class Conversation(models.Model):
+    """What people label. Its text never changes: labels point to message positions."""
+
+    class Difficulty(models.TextChoices):
+        EASY = "easy"
+        MEDIUM = "medium"
+        HARD = "hard"
+
+    class Split(models.TextChoices):
+        TRAIN = "train"
+        DEV = "dev"
+        TEST = "test"
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="conversations")
+    external_id = models.CharField(max_length=200)
+    domain = models.CharField(max_length=100, blank=True)
+    difficulty = models.CharField(max_length=6, choices=Difficulty, blank=True)
+    split = models.CharField(max_length=5, choices=Split, blank=True)
+    speakers = models.JSONField(default=list)
+    content_sha256 = models.CharField(max_length=64)
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["external_id"]
+        constraints = [
+            models.UniqueConstraint(
+                name="conversation_external_id_once", fields=["project", "external_id"]
+            ),
+            models.CheckConstraint(
+                name="conversation_difficulty_known",
+                condition=Q(difficulty__in=["", "easy", "medium", "hard"]),
+            ),
+            models.CheckConstraint(
+                name="conversation_split_known",
+                condition=Q(split__in=["", "train", "dev", "test"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class Message(models.Model):
+    """One turn of a conversation; ``index`` is its 0-based position. Never updated (trigger)."""
+
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages")
+    index = models.PositiveIntegerField()
+    role = models.CharField(max_length=50)
+    speaker = models.CharField(max_length=200, blank=True)
+    content = models.TextField()
+    time = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["conversation", "index"]
+        constraints = [
+            models.UniqueConstraint(name="message_index_once", fields=["conversation", "index"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conversation} [{self.index}]"

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from labeling.models.conversations import Conversation
+from labeling.models.projects import Guideline, Membership, Project
+
+
+class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
+    def visible_to(self, user: Any) -> GoldReleaseQuerySet:
+        reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
+        return self.filter(project__in=reading)
+
+
+class GoldRelease(models.Model):
+    """A frozen version of what people agreed on. Insert only, addressed as ``name@version``.
+
+    ``sha256`` covers the header and the hash of every item in order, so nothing can be changed,
+    added, dropped or swapped unnoticed. Updates and deletes are refused by database triggers.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="gold_releases")
+    layer = models.CharField(max_length=20)
+    name = models.CharField(max_length=100)
+    version = models.PositiveIntegerField()
+    guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="+")
+    parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="children")
+    message = models.TextField(blank=True)
+    agreement = models.JSONField(null=True, help_text="Agreement at freeze")
+    overrides = models.JSONField(default=list, help_text="Reasons given for passing the gate")
+    left_out = models.JSONField(default=list, help_text="Conversations not released, with reason")
+    header = models.TextField(help_text="Canonical JSON of what the hash covers beside the items")
+    sha256 = models.CharField(max_length=64)
+    frozen_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    frozen_at = models.DateTimeField(auto_now_add=True)
+
+    objects = GoldReleaseQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name", "-version"]
+        constraints = [
+            models.UniqueConstraint(name="gold_version_once", fields=["name", "version"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("gold-release", args=[self.project.slug, self.name, self.version])
+
+
+class GoldItem(models.Model):
+    """The frozen answer for one conversation: its text, labels and where they came from.
+
+    ``canonical`` is the exact text that ``sha256`` was computed from, one line of the native
+    export. Updates and deletes are refused by database triggers.
+    """
+
+    class How(models.TextChoices):
+        UNANIMOUS = "unanimous"
+        MAJORITY = "majority"
+        ADJUDICATED = "adjudicated"
+        SINGLE = "single", "single annotator"
+
+    release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
+    conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")
+    item_id = models.CharField(max_length=200)
+    position = models.PositiveIntegerField()
+    split = models.CharField(max_length=5, blank=True)
+    how = models.CharField(max_length=11, choices=How)
+    canonical = models.TextField()
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["release", "position"]
+        constraints = [
+            models.UniqueConstraint(name="gold_item_once", fields=["release", "item_id"]),
+            models.UniqueConstraint(name="gold_item_position_once", fields=["release", "position"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release} {self.item_id}"
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The item as a document: item_id, conversation, layer, gold, provenance, …"""
+        document: dict[str, Any] = json.loads(self.canonical)
+        return document

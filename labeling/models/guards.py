@@ -1,0 +1,94 @@
+"""Triggers that hold what Django cannot: rows that are written once and never change.
+
+Each guard is (table, operation, condition, sentence). ``install`` writes it for the database in
+use, after every migration. The tests remove the guards to empty the tables between tests.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Guard(NamedTuple):
+    table: str
+    operation: str  # UPDATE or DELETE
+    condition: str  # on OLD and NEW; "" refuses always
+    sentence: str
+
+    @property
+    def name(self) -> str:
+        return f"guard_{self.table}_{self.operation.lower()}"
+
+
+def _never(table: str, sentence: str) -> list[Guard]:
+    return [Guard(table, operation, "", sentence) for operation in ("UPDATE", "DELETE")]
+
+
+GUARDS = [
+    *_never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
+    *_never("labeling_golditem", "A gold item is frozen: release a new version instead."),
+    *_never("labeling_annotationrevision", "Revisions are append-only."),
+    *_never("labeling_event", "The audit log is append-only."),
+    *_never("labeling_guideline", "A guideline version never changes: write a new version."),
+    *_never("labeling_adjudication", "A decision never changes: decide anew."),
+    Guard("labeling_message", "UPDATE", "", "The text of a conversation never changes."),
+    Guard(
+        "labeling_annotation",
+        "UPDATE",
+        "OLD.status = 'submitted'",
+        "A submitted annotation never changes.",
+    ),
+    Guard(
+        "labeling_annotation",
+        "DELETE",
+        "OLD.status = 'submitted'",
+        "A submitted annotation never changes.",
+    ),
+]
+
+
+def install(connection: Any) -> None:
+    with connection.cursor() as cursor:
+        for guard in GUARDS:
+            for statement in _create(guard, connection.vendor):
+                cursor.execute(statement)
+
+
+def remove(connection: Any) -> None:
+    with connection.cursor() as cursor:
+        for guard in GUARDS:
+            for statement in _drop(guard, connection.vendor):
+                cursor.execute(statement)
+
+
+def _create(guard: Guard, vendor: str) -> list[str]:
+    sentence = guard.sentence.replace("'", "''")
+    if vendor == "sqlite":
+        when = f" WHEN {guard.condition}" if guard.condition else ""
+        return [
+            f"CREATE TRIGGER {guard.name} BEFORE {guard.operation} ON {guard.table} FOR EACH ROW"
+            f"{when} BEGIN SELECT RAISE(ABORT, '{sentence}'); END"
+        ]
+    when = f" WHEN ({guard.condition})" if guard.condition else ""
+    function = (
+        f"CREATE FUNCTION {guard.name}() RETURNS trigger LANGUAGE plpgsql AS $$"
+        f" BEGIN RAISE EXCEPTION '{sentence}' USING ERRCODE = 'integrity_constraint_violation';"
+        f" END $$"
+    )
+    trigger = (
+        f"CREATE TRIGGER {guard.name} BEFORE {guard.operation} ON {guard.table}"
+        f" FOR EACH ROW{when} EXECUTE FUNCTION {guard.name}()"
+    )
+    statements = [function, trigger]
+    if guard.operation == "DELETE":  # TRUNCATE fires no row trigger
+        statements.append(
+            f"CREATE TRIGGER {guard.name}_all BEFORE TRUNCATE ON {guard.table}"
+            f" FOR EACH STATEMENT EXECUTE FUNCTION {guard.name}()"
+        )
+    return statements
+
+
+def _drop(guard: Guard, vendor: str) -> list[str]:
+    if vendor == "sqlite":
+        return [f"DROP TRIGGER IF EXISTS {guard.name}"]
+    return [f"DROP FUNCTION IF EXISTS {guard.name}() CASCADE"]  # with its triggers

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+
+def default_layers() -> list[str]:
+    return ["extraction"]
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user: Any) -> ProjectQuerySet:
+        """Projects in which the user has any role; a superuser sees all."""
+        if user.is_superuser:
+            return self
+        return self.filter(pk__in=Membership.objects.filter(user=user).values("project"))
+
+    def with_role(self, user: Any, *roles: str) -> ProjectQuerySet:
+        """Projects in which the user has one of the roles; a superuser has all."""
+        if user.is_superuser:
+            return self
+        held = Membership.objects.filter(user=user, role__in=roles)
+        return self.filter(pk__in=held.values("project"))
+
+
+class Project(models.Model):
+    """A dataset in the making: its label layers, its people and the bar they have to pass."""
+
+    class Statistic(models.TextChoices):
+        MIN = "min", "lowest pair"
+        MEAN = "mean", "mean of the pairs"
+
+    slug = models.SlugField(unique=True)
+    name = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    layers = models.JSONField(default=default_layers)
+    kappa_threshold = models.FloatField(
+        default=0.75, validators=[MinValueValidator(-1), MaxValueValidator(1)]
+    )
+    kappa_statistic = models.CharField(
+        max_length=4, choices=Statistic, default=Statistic.MIN, verbose_name="κ statistic"
+    )
+    overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+    match_threshold = models.FloatField(default=0.85)
+    actor_synonyms = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                name="project_kappa_threshold_in_range",
+                condition=Q(kappa_threshold__gte=-1) & Q(kappa_threshold__lte=1),
+                violation_error_message="The κ threshold lies between -1 and 1.",
+            ),
+            models.CheckConstraint(
+                name="project_kappa_statistic_known",
+                condition=Q(kappa_statistic__in=["min", "mean"]),
+            ),
+            models.CheckConstraint(
+                name="project_overlap_at_least_one",
+                condition=Q(overlap__gte=1),
+                violation_error_message="Every conversation needs at least one annotator.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("project", args=[self.slug])
+
+    def roles_of(self, user: Any) -> set[str]:
+        if user.is_superuser:
+            return set(Membership.Role.values)
+        return set(self.memberships.filter(user=user).values_list("role", flat=True))
+
+
+class Membership(models.Model):
+    """What one person may do in one project. A person may hold several roles."""
+
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator"  # labels what is assigned, sees nobody else's labels
+        LEAD = "lead"  # plans rounds, sees all labels, releases gold
+        RESEARCHER = "researcher"  # reads agreement and gold, launches evaluations
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        ordering = ["role", "user__username"]
+        constraints = [
+            models.UniqueConstraint(
+                name="membership_once_per_role", fields=["project", "user", "role"]
+            ),
+            models.CheckConstraint(
+                name="membership_role_known",
+                condition=Q(role__in=["annotator", "lead", "researcher"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} in {self.project}"
+
+
+class Guideline(models.Model):
+    """One version of a project's labeling guidelines. A change is a new version.
+
+    Every round, annotation and gold item names the version it was made under, so a row never
+    changes and is never deleted (a trigger in the database refuses it).
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="guidelines")
+    version = models.PositiveIntegerField()
+    body = models.TextField(help_text="Markdown")
+    summary = models.CharField(max_length=300, blank=True, help_text="What changed, in one line")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(
+                name="guideline_version_once_per_project", fields=["project", "version"]
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project} guidelines v{self.version}"

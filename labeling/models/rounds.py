@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from labeling.models.projects import Guideline, Membership, Project
+
+
+class RoundQuerySet(models.QuerySet["Round"]):
+    def visible_to(self, user: Any) -> RoundQuerySet:
+        reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
+        return self.filter(project__in=reading)
+
+
+class Round(models.Model):
+    """A batch of conversations handed to annotators under one version of the guidelines.
+
+    A calibration round is blind and ends by itself when everything is submitted: its agreement is
+    computed, stored and compared with the project's threshold. Full labeling opens only after a
+    passed calibration round, or over a lead's written reason.
+    """
+
+    class Kind(models.TextChoices):
+        CALIBRATION = "calibration"
+        FULL = "full", "full labeling"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        PASSED = "passed"  # calibration only
+        FAILED = "failed"  # calibration only
+        CLOSED = "closed"  # full labeling only
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
+    number = models.PositiveIntegerField()
+    kind = models.CharField(max_length=11, choices=Kind)
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+    guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="rounds")
+    overlap = models.PositiveSmallIntegerField()
+    seed = models.PositiveIntegerField(default=0)
+    pool = models.BooleanField(
+        default=False, help_text="Annotators take the next conversation themselves."
+    )
+    conversations = models.ManyToManyField("labeling.Conversation", related_name="rounds")
+    override_reason = models.TextField(blank=True)
+    agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
+    opened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    opened_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    objects = RoundQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["project", "number"]
+        constraints = [
+            models.UniqueConstraint(name="round_number_once", fields=["project", "number"]),
+            models.UniqueConstraint(
+                name="round_one_open_calibration",
+                fields=["project"],
+                condition=Q(kind="calibration", state="open"),
+                violation_error_message="This project has an open calibration round already.",
+            ),
+            models.CheckConstraint(
+                name="round_state_fits_kind",
+                condition=Q(kind="calibration", state__in=["open", "passed", "failed"])
+                | Q(kind="full", state__in=["open", "closed"]),
+            ),
+            models.CheckConstraint(
+                name="round_closed_has_time",
+                condition=Q(state="open", closed_at__isnull=True)
+                | (~Q(state="open") & Q(closed_at__isnull=False)),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project} round {self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("agreement", args=[self.project.slug, self.number])
