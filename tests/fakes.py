@@ -1,0 +1,39 @@
+"""Stand-ins for tests: quick, honest about what they are, and without the network."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class WordOverlap:
+    """An encoder that only counts words: equal texts 1.0, no word in common 0.0."""
+
+    id = "word-overlap"
+    dimensions = 384
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.batches.append(list(texts))
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().split() or [""]:
+                row[zlib.crc32(word.encode()) % self.dimensions] += 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+class MemoryCache:
+    """A vector cache in a dict."""
+
+    def __init__(self) -> None:
+        self.vectors: dict[tuple[str, str], bytes] = {}
+
+    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
+        known = ((digest, self.vectors.get((encoder_id, digest))) for digest in hashes)
+        return {digest: raw for digest, raw in known if raw is not None}
+
+    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
+        self.vectors.update({(encoder_id, digest): raw for digest, raw in vectors.items()})
