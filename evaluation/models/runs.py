@@ -1,29 +1,58 @@
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from labeling.models import GoldItem, GoldRelease, Membership, Project
 
+FLOORS = ("nothing", "everything")
+
+
+def _count_cases(*states: str) -> Coalesce:
+    """Counted by a query of its own, so that a page of runs counts only the cases it shows."""
+    cases = CaseRun.objects.filter(run=OuterRef("pk"), state__in=states)
+    counted = cases.order_by().values("run").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=models.IntegerField()), 0)
+
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: Any) -> RunQuerySet:
+        """Runs in the projects that the user leads or reads as a researcher."""
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(release__project__in=reading)
 
     def with_progress(self) -> RunQuerySet:
-        """Adds the counts that ``Run.status`` is derived from."""
-        states = CaseRun.State
-        return self.annotate(
-            n_cases=Count("cases"),
-            n_done=Count("cases", filter=Q(cases__state=states.DONE)),
-            n_failed=Count("cases", filter=Q(cases__state=states.FAILED)),
-            n_running=Count("cases", filter=Q(cases__state=states.RUNNING)),
+        """Adds ``n_cases``, ``n_done``, ``n_failed``, ``n_running`` and ``state``."""
+        states, status = CaseRun.State, Run.Status
+        counted = self.annotate(
+            n_cases=_count_cases(*states.values),
+            n_done=_count_cases(states.DONE),
+            n_failed=_count_cases(states.FAILED),
+            n_running=_count_cases(states.RUNNING),
         )
+        return counted.annotate(
+            state=Case(
+                When(~Q(failure=""), then=Value(status.FAILED)),
+                When(scored_at__isnull=False, then=Value(status.FINISHED)),
+                When(cancelled=True, then=Value(status.CANCELLED)),
+                When(n_cases=F("n_done") + F("n_failed"), then=Value(status.SCORING)),
+                When(paused=True, then=Value(status.PAUSED)),
+                When(Q(n_done=0, n_failed=0, n_running=0), then=Value(status.QUEUED)),
+                default=Value(status.RUNNING),
+                output_field=models.CharField(),
+            )
+        )
+
+    def floors_of(self, run: Run) -> RunQuerySet:
+        """Finished runs of the trivial pipelines on the same cases, the newest first."""
+        same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
+        return same.filter(pipeline__in=FLOORS).exclude(pk=run.pk).order_by("-pk")
 
 
 class Run(models.Model):
@@ -59,6 +88,7 @@ class Run(models.Model):
     paused = models.BooleanField(default=False)
     cancelled = models.BooleanField(default=False)
     failure = models.TextField(blank=True)
+    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)
     scored_at = models.DateTimeField(null=True)
@@ -87,19 +117,20 @@ class Run(models.Model):
     @property
     def status(self) -> str:
         """Needs ``with_progress()``."""
-        if self.failure:
-            return self.Status.FAILED
-        if self.scored_at:
-            return self.Status.FINISHED
-        if self.cancelled:
-            return self.Status.CANCELLED
-        if self.n_done + self.n_failed == self.n_cases:  # type: ignore[attr-defined]
-            return self.Status.SCORING
-        if self.paused:
-            return self.Status.PAUSED
-        if self.n_done + self.n_failed + self.n_running:  # type: ignore[attr-defined]
-            return self.Status.RUNNING
-        return self.Status.QUEUED
+        return str(self.state)  # type: ignore[attr-defined]
+
+
+class CaseRunQuerySet(models.QuerySet["CaseRun"]):
+    def unfinished(self) -> CaseRunQuerySet:
+        return self.filter(state__in=[CaseRun.State.QUEUED, CaseRun.State.RUNNING])
+
+    def held(self, now: datetime) -> CaseRunQuerySet:
+        return self.filter(state=CaseRun.State.RUNNING, lease_expires_at__gt=now)
+
+    def claimable(self, now: datetime) -> CaseRunQuerySet:
+        """Cases that wait (a failed attempt waits a little) and cases whose worker is gone."""
+        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        return self.unfinished().filter(due)
 
 
 class CaseRun(models.Model):
@@ -127,13 +158,17 @@ class CaseRun(models.Model):
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
     owner = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(null=True)
+    lease_expires_at = models.DateTimeField(
+        null=True, help_text="Running: when others may take over. Queued: not before."
+    )
     output = models.JSONField(null=True)
     usage = models.JSONField(default=dict)
     error_class = models.CharField(max_length=9, choices=ErrorClass, blank=True)
     error = models.TextField(blank=True)
     seconds = models.FloatField(null=True, help_text="Wall-clock time of the last attempt")
     finished_at = models.DateTimeField(null=True)
+
+    objects = CaseRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["run", "item__position", "repetition"]
