@@ -101,7 +101,9 @@ def _file_values(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise ImproperlyConfigured(f"{path} cannot be read ({error}): repair or remove it.") from None
+        raise ImproperlyConfigured(
+            f"{path} cannot be read ({error}): repair or remove it."
+        ) from None
     numbered = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
     used = [(number, line) for number, line in numbered if line and not line.startswith("#")]
     return dict(_parse(path, number, line) for number, line in used)

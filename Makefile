@@ -1,0 +1,30 @@
+# Every line hands over to config/bootstrap.py, which needs a Python 3.11 and nothing else.
+PYTHON ?= python3
+ARGS ?=
+
+.PHONY: help serve test check lint install lock
+
+help:
+	@echo "make serve      set up and run the product with the demo project"
+	@echo "make test       set up, then all checks and all tests on SQLite and on PostgreSQL"
+	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
+	@echo "make lint       only the checks: format, lint, imports, types, migrations"
+	@echo "make install    only set up"
+	@echo "make lock       choose the newest versions that fit and write requirements.lock"
+
+serve:
+	@$(PYTHON) config/bootstrap.py serve
+
+test:
+	@$(PYTHON) config/bootstrap.py test $(ARGS)
+
+check: test
+
+lint:
+	@$(PYTHON) config/bootstrap.py lint
+
+install:
+	@$(PYTHON) config/bootstrap.py install
+
+lock:
+	@$(PYTHON) config/bootstrap.py lock

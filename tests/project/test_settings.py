@@ -1,0 +1,128 @@
+"""Settings come from outside, and what cannot be read is said at once and in words."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def env_file(tmp_path, monkeypatch):
+    """Writes the file that stands for ``.env``."""
+    path = tmp_path / "env"
+    monkeypatch.setenv("ASSAY_ENV_FILE", str(path))
+
+    def write(text: str) -> Path:
+        path.write_text(text, encoding="utf-8")
+        env._file_values.cache_clear()
+        return path
+
+    yield write
+    env._file_values.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "sentence"),
+    [
+        (lambda: env.env_bool("X", False), "maybe", "X is 'maybe': set it to true or false."),
+        (lambda: env.env_int("X", 1), "ten", "X is 'ten': set it to a whole number."),
+        (lambda: env.env_int("X", 1), "1.5", "X is '1.5': set it to a whole number."),
+        (lambda: env.env_int("X", 5, minimum=2), "1", "whole number of at least 2."),
+        (lambda: env.env_choice("X", ["a", "b"], "a"), "c", "X is 'c': set it to a or b."),
+        (lambda: env.env_secret("X"), "s", "X and X_FILE are both set: keep one of them."),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_said_in_a_sentence(monkeypatch, read, value, sentence):
+    monkeypatch.setenv("X", value)
+    monkeypatch.setenv("X_FILE", "/secret")
+
+    with pytest.raises(ImproperlyConfigured, match=re.escape(sentence)):
+        read()
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_value_counts_as_not_set(monkeypatch, value):
+    monkeypatch.setenv("X", value)
+
+    assert env.env_bool("X", True) is True
+    assert env.env_int("X", 7) == 7
+    assert env.env_list("X", ["a"]) == ["a"]
+    assert env.env_str("X", "a") == "a"
+    assert env.env_secret("X") is None
+
+
+def test_values_are_typed(monkeypatch):
+    monkeypatch.setenv("X", " 12 ")
+    monkeypatch.setenv("YES", "On")
+    monkeypatch.setenv("LIST", "a, b,,c ")
+
+    assert env.env_int("X", 1) == 12
+    assert env.env_bool("YES", False) is True
+    assert env.env_list("LIST", []) == ["a", "b", "c"]
+
+
+def test_a_relative_path_starts_at_the_project(monkeypatch):
+    monkeypatch.setenv("X", "data/here")
+
+    assert env.env_path("X", ".data") == ROOT / "data/here"
+
+
+def test_a_secret_may_stand_in_a_file(monkeypatch, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret\n", encoding="utf-8")
+    monkeypatch.setenv("X_FILE", str(secret))
+
+    assert env.env_secret("X") == "s3cret"
+
+
+@pytest.mark.parametrize("content", [None, "", b"\xff\xfe"])
+def test_a_secret_file_that_holds_no_secret_is_refused(monkeypatch, tmp_path, content):
+    secret = tmp_path / "secret"
+    if content is not None:
+        secret.write_bytes(content.encode() if isinstance(content, str) else content)
+    monkeypatch.setenv("X_FILE", str(secret))
+
+    with pytest.raises(ImproperlyConfigured, match="X_FILE names"):
+        env.env_secret("X")
+
+
+def test_the_environment_beats_the_file(monkeypatch, env_file):
+    env_file("# a comment\n\nX=from file\nexport Y='quoted # value'\n")
+    monkeypatch.setenv("X", "from environment")
+
+    assert env.env_str("X") == "from environment"
+    assert env.env_str("Y") == "quoted # value"
+
+
+def test_a_line_of_the_file_that_is_no_setting_is_named(env_file):
+    path = env_file("X=1\nthis is not a setting\n")
+
+    with pytest.raises(ImproperlyConfigured, match=re.escape(f"{path}:2 is not NAME=value")):
+        env.env_str("X")
+
+
+def settings_that_are_read() -> set[str]:
+    names = set()
+    for path in sorted((ROOT / "config").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "").startswith("env_"):
+                first = node.args[0]
+                if isinstance(first, ast.Constant):
+                    names.add(first.value)
+    return names
+
+
+@pytest.mark.parametrize("document", [".env.example", "templates/docs/settings.md"])
+def test_every_setting_is_documented_and_no_other(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    pattern = r"^#? ?([A-Z][A-Z_]+)=" if document == ".env.example" else r"^\| `([A-Z][A-Z_]+)`"
+
+    documented = set(re.findall(pattern, text, re.MULTILINE))
+
+    assert documented - {"DATABASE_URL_TEST_POSTGRES", "ASSAY_ENV_FILE"} == settings_that_are_read()
