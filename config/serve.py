@@ -223,7 +223,9 @@ def answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(url, timeout=5) as response:
             return bool(response.status == 200)
-    except (OSError, urllib.error.HTTPError):
+    except urllib.error.HTTPError as error:
+        return error.code < 500  # 400: it is up, and meant to be called by another name
+    except OSError:
         return False
 
 
