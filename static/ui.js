@@ -1,0 +1,68 @@
+// What every page shares: theme switch, menus, definition tooltips, scrollable tables.
+
+const root = document.documentElement;
+
+function currentTheme() {
+  if (root.dataset.theme) return root.dataset.theme;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function switchTheme() {
+  const theme = currentTheme() === "dark" ? "light" : "dark";
+  root.dataset.theme = theme;
+  try {
+    localStorage.setItem("assay:theme", theme);
+  } catch {
+    // Storage is blocked: the choice lasts as long as the page.
+  }
+}
+
+document.querySelector("[data-theme-switch]")?.addEventListener("click", switchTheme);
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (menu !== except) menu.open = false;
+  }
+}
+
+document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const open = document.querySelector("details.menu[open]");
+  if (open) {
+    open.open = false;
+    open.querySelector("summary").focus();
+  }
+  // WCAG 1.4.13: a tooltip goes away without moving the pointer.
+  document.querySelector(".term:is(:hover, :focus)")?.classList.add("dismissed");
+});
+
+// A tooltip is fixed to the window, because a scrolling table would cut it off.
+function placeTip(event) {
+  const term = event.target.closest?.(".term");
+  const tip = term?.querySelector(".tip");
+  if (!tip) return;
+  term.classList.remove("dismissed");
+  const at = term.getBoundingClientRect();
+  const box = tip.getBoundingClientRect();
+  const below = at.bottom + 6 + box.height < innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(at.left, innerWidth - box.width - 8))}px`;
+  tip.style.top = `${below ? at.bottom + 6 : Math.max(8, at.top - box.height - 6)}px`;
+}
+
+document.addEventListener("mouseover", placeTip);
+document.addEventListener("focusin", placeTip);
+
+// What scrolls must be reachable by keyboard.
+function markScrollable() {
+  for (const box of document.querySelectorAll(".table-wrap, pre")) {
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    if (scrolls) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+
+markScrollable();
+addEventListener("resize", markScrollable);
+document.addEventListener("htmx:afterSettle", markScrollable);
