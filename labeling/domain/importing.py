@@ -1,0 +1,309 @@
+"""Conversations read line by line from a native file, each checked before anything is stored.
+
+A native file holds one JSON object a line, in UTF-8. Reading is bounded: no more than one line is
+held, and of a line that is too long only its beginning.
+"""
+
+import codecs
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any, BinaryIO, NamedTuple
+
+from labeling.domain.release import item_sha256
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
+MIN_MESSAGES = 2
+DIFFICULTIES = ("easy", "medium", "hard")
+SPLITS = ("train", "dev", "test")
+CONVERSATION_KEYS = ("id", "domain", "difficulty", "split", "messages")
+MESSAGE_KEYS = ("role", "content", "speaker", "time")
+MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200}
+"""Characters that the database holds."""
+
+
+class Problem(NamedTuple):
+    """Why a line, or (``line`` is None) a whole file, cannot be taken."""
+
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message as it will be stored; a time is always in UTC."""
+
+    role: str
+    content: str
+    speaker: str = ""
+    time: datetime | None = None
+
+    def document(self) -> dict[str, str]:
+        """What the content hash covers: an optional key stands there only when it has a value."""
+        optional = {"speaker": self.speaker, "time": self.time.isoformat() if self.time else ""}
+        given = {key: value for key, value in optional.items() if value}
+        return {"role": self.role, "content": self.content, **given}
+
+
+class Fingerprint(NamedTuple):
+    """What must stay the same when a conversation is imported again. Empty text says nothing."""
+
+    sha256: str
+    domain: str
+    difficulty: str
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One conversation that passed every check."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    domain: str = ""
+    difficulty: str = ""
+    split: str = ""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(content_sha256(self.turns), self.domain, self.difficulty, self.split)
+
+    @property
+    def speakers(self) -> list[str]:
+        """Who speaks, in order of appearance: by name where there is one, else by role."""
+        return list(dict.fromkeys(turn.speaker or turn.role for turn in self.turns))
+
+    @property
+    def size(self) -> int:
+        """Characters of text."""
+        return sum(len(turn.content) for turn in self.turns)
+
+
+class _Refused(Exception):
+    """A check failed; the text is the reason."""
+
+
+def read_native(
+    stream: BinaryIO, *, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[tuple[int, Record] | Problem]:
+    """The conversations of one file with their line numbers, and a problem for each bad line.
+
+    Parameters
+    ----------
+    stream
+        Opened in binary mode; read once, forwards.
+    max_line_bytes
+        A longer line is a problem and is passed over without being held.
+
+    Yields
+    ------
+    (line, Record) or Problem
+        In the order of the file; blank lines are skipped. A file without any line is one problem.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> next(read_native(BytesIO(b'{"id": "a"}')))
+    Problem(line=1, reason='"messages" is missing')
+    """
+    found_any = False
+    for number, raw in _lines(stream, max_line_bytes):
+        if raw is not None and not raw.strip():
+            continue
+        found_any = True
+        try:
+            if raw is None:
+                raise _Refused(f"the line is longer than {max_line_bytes:,} bytes")
+            yield number, _record(_parse(raw))
+        except _Refused as refused:
+            yield Problem(number, str(refused))
+    if not found_any:
+        yield Problem(None, "the file is empty")
+
+
+def content_sha256(turns: Sequence[Turn]) -> str:
+    """SHA-256 of the canonical JSON of the messages: equal hashes, equal text."""
+    return item_sha256([turn.document() for turn in turns])
+
+
+def conflict(known: Fingerprint, new: Fingerprint) -> str:
+    """Why ``new`` may not stand under an id that is taken by ``known``; empty if it may.
+
+    Examples
+    --------
+    >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", ""))
+    ''
+    >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
+    'is known with split "test", not "train"'
+    """
+    if known.sha256 != new.sha256:
+        return "is known with other text; give changed text a new id"
+    for name in ("domain", "difficulty", "split"):
+        old, wanted = getattr(known, name), getattr(new, name)
+        if wanted and wanted != old:
+            return f'is known with {name} "{old}", not "{wanted}"'
+    return ""
+
+
+def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
+    """Numbered lines; None stands for one that is longer than ``limit`` bytes."""
+    number = 0
+    while raw := stream.readline(limit + 1):
+        number += 1
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+        if len(raw) <= limit or raw.endswith(b"\n"):
+            yield number, raw
+        else:
+            _pass_over_line(stream)
+            yield number, None
+
+
+def _pass_over_line(stream: BinaryIO) -> None:
+    while (rest := stream.readline(CHUNK_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _parse(raw: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(raw.rstrip().decode(), object_pairs_hook=_without_repeats)
+    except UnicodeDecodeError as error:
+        bad = raw[error.start]
+        raise _Refused(
+            f"the line is not UTF-8 (byte 0x{bad:02X} at position {error.start + 1} of the line); "
+            "save the file as UTF-8"
+        ) from None
+    except RecursionError:
+        raise _Refused("not valid JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise _Refused(
+            f"not valid JSON: {what} at column {error.colno}; each line must be one whole JSON "
+            "object"
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise _Refused(f"not valid JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise _Refused(f"a line must be a JSON object, not {_kind(document)}")
+    return document
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON readers keep the last of two equal keys: text would be lost without a word."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f'the key "{_shown(repeated)}" stands twice in one object')
+    return document
+
+
+def _record(document: dict[str, Any]) -> Record:
+    _check_keys(document, CONVERSATION_KEYS, where="")
+    return Record(
+        id=_id(document),
+        domain=_text(document, "domain", "domain"),
+        difficulty=_choice(document, "difficulty", DIFFICULTIES),
+        split=_choice(document, "split", SPLITS),
+        turns=_turns(document),
+    )
+
+
+def _id(document: dict[str, Any]) -> str:
+    value = _text(document, "id", "id", required=True)
+    if value != value.strip() or not value.isprintable():
+        raise _Refused('"id" has white space around it or a control character in it')
+    return value
+
+
+def _turns(document: dict[str, Any]) -> tuple[Turn, ...]:
+    messages = document.get("messages")
+    if messages is None:
+        raise _Refused('"messages" is missing')
+    if not isinstance(messages, list):
+        raise _Refused(f'"messages" must be a list, not {_kind(messages)}')
+    if len(messages) < MIN_MESSAGES:
+        raise _Refused(
+            f"a conversation needs at least {MIN_MESSAGES} messages, not {len(messages)}"
+        )
+    return tuple(_turn(message, f"messages[{index}]") for index, message in enumerate(messages))
+
+
+def _turn(message: Any, where: str) -> Turn:
+    if not isinstance(message, dict):
+        raise _Refused(f"{where} must be an object, not {_kind(message)}")
+    _check_keys(message, MESSAGE_KEYS, where=f"{where}: ")
+    return Turn(
+        role=_text(message, "role", f"{where}.role", required=True),
+        content=_text(message, "content", f"{where}.content", required=True),
+        speaker=_text(message, "speaker", f"{where}.speaker"),
+        time=_time(message, f"{where}.time"),
+    )
+
+
+def _check_keys(document: dict[str, Any], known: Sequence[str], *, where: str) -> None:
+    for key in document:
+        if key not in known:
+            nearest = get_close_matches(key, known, n=1)
+            hint = f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"
+            raise _Refused(f'{where}unknown key "{_shown(key)}"; {hint}')
+
+
+def _text(document: dict[str, Any], key: str, path: str, *, required: bool = False) -> str:
+    """The text under ``key``; null counts as not given."""
+    value = document.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _Refused(f'"{path}" must be text, not {_kind(value)}')
+    text = value or ""
+    if required and not text.strip():
+        raise _Refused(f'"{path}" is missing' if value is None else f'"{path}" is empty')
+    _check_text(text, path, MAX_LENGTHS.get(key))
+    return text
+
+
+def _check_text(text: str, path: str, max_length: int | None) -> None:
+    if max_length is not None and len(text) > max_length:
+        raise _Refused(f'"{path}" has {len(text):,} characters; {max_length} are allowed')
+    if "\0" in text:
+        raise _Refused(f'"{path}" contains a NUL character (\\u0000), which cannot be stored')
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _Refused(f'"{path}" contains half of a surrogate pair, which is no text') from None
+
+
+def _choice(document: dict[str, Any], key: str, known: Sequence[str]) -> str:
+    value = _text(document, key, key)
+    if value and value not in known:
+        raise _Refused(f'unknown {key} "{_shown(value)}"; known are {", ".join(known)}')
+    return value
+
+
+def _time(message: dict[str, Any], path: str) -> datetime | None:
+    text = _text(message, "time", path)
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return zoned.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _Refused(
+            f'"{path}" is "{_shown(text)}", which is no ISO 8601 time such as 2026-01-31T14:05:00Z'
+        ) from None
+
+
+def _shown(text: str) -> str:
+    """Text from a file, short and printable, for a message of one line."""
+    short = text if len(text) <= 60 else f"{text[:60]}…"
+    return ascii(short)[1:-1] if not short.isprintable() else short
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "true or false", int: "a number", float: "a number", str: "text"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "an object")

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import Progress
+
+from labeling.domain.errors import RuleError
+from labeling.domain.importing import SPLITS
+from labeling.services import conversations
+
+FORMATS = ("native",)
+
+
+class Command(BaseCommand):
+    help = (
+        "Store conversations from files: all of them or none. A conversation that is stored "
+        "already is left alone; a missing project is created."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--format",
+            default="native",
+            metavar="NAME",
+            help=f"How the files are written: {', '.join(FORMATS)}.",
+        )
+        parser.add_argument(
+            "--split", choices=SPLITS, default="", help="For conversations that name none."
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="Check and report, and store nothing."
+        )
+
+    def handle(self, **options: Any) -> None:
+        if options["format"] not in FORMATS:
+            raise CommandError(
+                f"Format “{options['format']}” cannot be read; available now: {', '.join(FORMATS)}."
+            )
+        started = time.perf_counter()
+        report = self._import(options)
+        self._say(report, options, seconds=time.perf_counter() - started)
+
+    def _import(self, options: dict[str, Any]) -> conversations.ImportReport:
+        try:
+            return conversations.import_files(
+                project_slug=options["project"],
+                files=_opened(options["files"]),
+                split=options["split"],
+                dry_run=options["dry_run"],
+            )
+        except conversations.ImportRefused as refused:
+            for problem in refused.problems:
+                self.stderr.write(problem)
+            raise SystemExit(1) from None
+        except RuleError as error:
+            raise CommandError(error.message) from None
+        except OSError as error:
+            name = Path(error.filename or "").name
+            self.stderr.write(f"{name}: cannot be read ({error.strerror}); nothing was stored")
+            raise SystemExit(1) from None
+
+    def _say(
+        self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float
+    ) -> None:
+        if report.project_created:
+            verb = "would be created" if options["dry_run"] else "was created"
+            self.stdout.write(f"Project {options['project']} {verb}.")
+        self.stdout.write(
+            f"{report.read} read, {report.new} new ({report.messages} messages), "
+            f"{report.unchanged} unchanged, {seconds:.1f} s"
+        )
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing was stored.")
+
+
+def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
+    """Each file while it is read; how far that is shows on a terminal."""
+    sizes = [path.stat().st_size for path in paths]  # says at once that a file is missing
+    hidden = not sys.stderr.isatty()
+    with Progress(console=Console(stderr=True), disable=hidden, transient=True) as progress:
+        task = progress.add_task("Reading", total=sum(sizes))
+        for path in paths:
+            with path.open("rb") as file:
+                yield path.name, progress.wrap_file(file, task_id=task)

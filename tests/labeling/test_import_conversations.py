@@ -1,0 +1,363 @@
+import json
+import re
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from labeling.models import Conversation, Event, Message, Project
+from labeling.services import conversations
+
+pytestmark = pytest.mark.django_db
+
+Write = Callable[..., Path]
+DEMO = Path(__file__).resolve().parents[2] / "fixtures" / "demo" / "conversations.jsonl"
+
+
+def talk(id_: str, text: str = "The report must show late orders.", **keys: Any) -> dict[str, Any]:
+    messages = [
+        {"role": "user", "content": text},
+        {"role": "analyst", "content": "Every day?"},
+    ]
+    return {"id": id_, "messages": messages, **keys}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(*lines: dict[str, Any] | bytes, name: str = "talks.jsonl") -> Path:
+        path = tmp_path / name
+        raw = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in lines]
+        path.write_bytes(b"\n".join(raw) + b"\n" if raw else b"")
+        return path
+
+    return write
+
+
+def run(*files: Path, project: str = "shop", **options: Any) -> str:
+    out = StringIO()
+    call_command("import_conversations", *map(str, files), project=project, stdout=out, **options)
+    return re.sub(r"\d+\.\d s", "0.0 s", out.getvalue())
+
+
+def refused(*files: Path, **options: Any) -> list[str]:
+    """The lines that were said, after making sure that nothing was stored."""
+    before = stored()
+    errors = StringIO()
+    with pytest.raises(SystemExit) as stop:
+        run(*files, stderr=errors, **options)
+    assert stop.value.code == 1
+    assert stored() == before
+    return errors.getvalue().splitlines()
+
+
+def stored() -> tuple[int, ...]:
+    return tuple(model.objects.count() for model in (Project, Conversation, Message, Event))
+
+
+def test_conversations_are_stored_and_what_was_done_is_said(write):
+    said = run(write(talk("a", domain="retail", difficulty="easy", split="dev"), talk("b")))
+
+    assert said == ("Project shop was created.\n2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n")
+    a = Conversation.objects.get(project__slug="shop", external_id="a")
+    assert (a.domain, a.difficulty, a.split) == ("retail", "easy", "dev")
+    assert a.speakers == ["user", "analyst"]
+    assert len(a.content_sha256) == 64
+    assert [(m.index, m.role, m.content) for m in a.messages.all()] == [
+        (0, "user", "The report must show late orders."),
+        (1, "analyst", "Every day?"),
+    ]
+
+
+def test_the_demo_conversations_can_be_imported():
+    run(DEMO)
+
+    assert Conversation.objects.count() == 28
+    assert Message.objects.count() == 215
+
+
+def test_a_second_import_changes_nothing(write):
+    path = write(talk("a", split="dev"), talk("b"))
+    run(path)
+    before = stored()
+
+    assert run(path) == "2 read, 0 new (0 messages), 2 unchanged, 0.0 s\n"
+    assert stored() == before
+
+
+def test_a_later_import_adds_what_is_new(write):
+    run(write(talk("a")))
+
+    assert run(write(talk("a"), talk("b"))) == "2 read, 1 new (2 messages), 1 unchanged, 0.0 s\n"
+    assert Conversation.objects.count() == 2
+
+
+def test_the_same_id_in_another_project_is_another_conversation(write):
+    path = write(talk("a"))
+    run(path, project="shop")
+    run(path, project="bank")
+
+    assert Conversation.objects.count() == 2
+
+
+def test_the_audit_log_says_what_came_from_where(write):
+    run(write(talk("a"), name="one.jsonl"), write(talk("b"), name="two.jsonl"))
+
+    event = Event.objects.get()
+    assert (event.verb, event.project.slug, event.actor) == ("conversations.imported", "shop", None)
+    assert event.data == {
+        "files": ["one.jsonl", "two.jsonl"],
+        "read": 2,
+        "new": 2,
+        "unchanged": 0,
+        "messages": 4,
+        "project_created": True,
+    }
+
+
+def test_a_dry_run_reports_the_same_and_stores_nothing(write):
+    said = run(write(talk("a"), talk("b")), dry_run=True)
+
+    assert said == (
+        "Project shop would be created.\n"
+        "2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n"
+        "Dry run: nothing was stored.\n"
+    )
+    assert stored() == (0, 0, 0, 0)
+
+
+def test_a_dry_run_finds_what_would_be_refused(write):
+    run(write(talk("a")))
+
+    assert refused(write(talk("a", text="Other.")), dry_run=True)
+
+
+def test_a_split_is_given_to_conversations_that_name_none(write):
+    run(write(talk("a"), talk("b", split="train")), split="train")
+
+    assert set(Conversation.objects.values_list("split", flat=True)) == {"train"}
+
+
+def test_a_split_that_contradicts_the_file_is_refused(write):
+    assert refused(write(talk("a", split="test")), split="train") == [
+        'talks.jsonl:1: conversation "a" names split "test", and "train" was asked for; '
+        "nothing was stored"
+    ]
+
+
+def test_changed_text_under_an_old_id_is_refused(write):
+    run(write(talk("a"), talk("b")))
+
+    assert refused(write(talk("a"), talk("b", text="Other text."), talk("c"))) == [
+        'talks.jsonl:2: conversation "b" is known with other text; give changed text a new id; '
+        "nothing was stored"
+    ]
+
+
+def test_a_changed_split_under_an_old_id_is_refused(write):
+    run(write(talk("a", split="test")))
+
+    assert refused(write(talk("a", split="train"))) == [
+        'talks.jsonl:1: conversation "a" is known with split "test", not "train"; '
+        "nothing was stored"
+    ]
+
+
+def test_the_same_text_twice_in_the_input_is_counted_once_as_new(write):
+    said = run(write(talk("a"), talk("a"), name="one.jsonl"), write(talk("a"), name="two.jsonl"))
+
+    assert "3 read, 1 new (2 messages), 2 unchanged" in said
+    assert Conversation.objects.count() == 1
+
+
+@pytest.mark.parametrize("batch", [1, 2, 500])
+def test_other_text_under_an_id_of_the_same_input_is_refused(write, monkeypatch, batch):
+    monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", batch)
+    path = write(talk("a"), talk("b"), talk("a", text="Other."))
+
+    (said,) = refused(path)
+
+    assert said.startswith('talks.jsonl:3: conversation "a" is known with other text;')
+
+
+def test_one_bad_line_keeps_everything_out_of_all_files(write):
+    good = write(talk("a"), name="good.jsonl")
+    bad = write(talk("b"), talk("c"), b'{"id": "d", "mess', name="bad.jsonl")
+
+    assert refused(good, bad) == [
+        "bad.jsonl:3: not valid JSON: Unterminated string at column 13; each line must be one "
+        "whole JSON object; nothing was stored"
+    ]
+
+
+def test_every_problem_is_named_in_the_order_of_the_files(write, monkeypatch):
+    monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", 3)
+    one = write(talk("a"), b"{", talk("a", text="x"), talk("b", split="x"), name="one.jsonl")
+    two = write(b"[]", name="two.jsonl")
+    three = write(name="three.jsonl")
+
+    assert [line.split(" ")[0] for line in refused(one, two, three)] == [
+        "one.jsonl:2:",
+        "one.jsonl:3:",
+        "one.jsonl:4:",
+        "two.jsonl:1:",
+        "three.jsonl:",
+    ]
+
+
+def test_reading_stops_after_twenty_problems(write):
+    assert len(refused(write(*[b"{"] * 500))) == 20
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "talks.jsonl: the file is empty; nothing was stored"),
+        (
+            json.dumps(talk("caf\u00e9"), ensure_ascii=False).encode("latin-1"),
+            "talks.jsonl:1: the line is not UTF-8 (byte 0xE9 at position 12 of the line); save "
+            "the file as UTF-8; nothing was stored",
+        ),
+        (
+            b'{"id": "a", "messages": [{"role": "user", "content": "Hi"}]}',
+            "talks.jsonl:1: a conversation needs at least 2 messages, not 1; nothing was stored",
+        ),
+        (
+            b'{"id": "a", "messages": [{"role": "user"}, {"role": "user", "content": "Hi"}]}',
+            'talks.jsonl:1: "messages[0].content" is missing; nothing was stored',
+        ),
+    ],
+)
+def test_bad_input_is_one_clear_line(tmp_path, content, said):
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(content)
+
+    assert refused(path) == [said]
+
+
+def test_a_line_of_200_megabytes_is_refused_without_being_held(tmp_path):
+    path = tmp_path / "talks.jsonl"
+    with path.open("wb") as file:
+        for _ in range(200):
+            file.write(b"x" * 1_000_000)
+
+    tracemalloc.start()
+    try:
+        said = refused(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert said == ["talks.jsonl:1: the line is longer than 16,777,216 bytes; nothing was stored"]
+    assert peak < 60_000_000
+
+
+def test_a_missing_file_is_named(write, tmp_path):
+    assert refused(write(talk("a")), tmp_path / "none.jsonl") == [
+        "none.jsonl: cannot be read (No such file or directory); nothing was stored"
+    ]
+
+
+def test_a_folder_is_no_file(tmp_path):
+    assert refused(tmp_path) == [
+        f"{tmp_path.name}: cannot be read (Is a directory); nothing was stored"
+    ]
+
+
+def test_an_unknown_format_is_refused_with_those_available(write):
+    with pytest.raises(CommandError, match=r"“locomo” cannot be read; available now: native\."):
+        run(write(talk("a")), format="locomo")
+
+
+@pytest.mark.parametrize("slug", ["two words", "x" * 51, ""])
+def test_what_cannot_name_a_project_is_refused(write, slug):
+    with pytest.raises(CommandError, match="cannot name a project"):
+        run(write(talk("a")), project=slug)
+
+
+def test_queries_grow_far_slower_than_conversations(write):
+    def queries(count: int) -> int:
+        path = write(*[talk(f"{count}-{i}") for i in range(count)])
+        with CaptureQueriesContext(
+            connection,
+        ) as captured:
+            run(path)
+        return len(captured)
+
+    run(write(talk("warm-up")))
+    small, large = queries(10), queries(1000)
+
+    assert small < 15
+    assert large < 50  # SQLite takes 999 values a statement, so there it is more than PostgreSQL
+
+
+def test_memory_does_not_grow_with_the_file(write, monkeypatch):
+    monkeypatch.setattr(conversations, "BATCH_CONVERSATIONS", 100)
+
+    def peak(count: int) -> int:
+        path = write(*[talk(f"{count}-{i}", text="word " * 100) for i in range(count)])
+        tracemalloc.start()
+        try:
+            run(path)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    run(write(talk("warm-up")))
+
+    assert peak(2000) < 1.5 * peak(400)
+
+
+def test_long_conversations_are_stored_before_there_are_many(write, monkeypatch):
+    monkeypatch.setattr(conversations, "BATCH_CHARACTERS", 1000)
+    stores: list[int] = []
+    store = conversations._Intake._store
+
+    def counted(self: Any) -> None:
+        stores.append(len(self._batch))
+        store(self)
+
+    monkeypatch.setattr(conversations._Intake, "_store", counted)
+    run(write(*[talk(str(i), text="x" * 600) for i in range(5)]))
+
+    assert stores == [2, 2, 1]
+
+
+@pytest.mark.slow
+def test_the_exit_code_and_the_error_reach_the_shell(tmp_path):
+    path = tmp_path / "talks.jsonl"
+    path.write_bytes(b"")
+    environment = {"ASSAY_DATA_DIR": str(tmp_path), "PATH": ""}
+    manage = [sys.executable, str(DEMO.parents[2] / "manage.py")]
+    subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
+
+    done = subprocess.run(
+        [*manage, "import_conversations", str(path), "--project", "shop"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "talks.jsonl: the file is empty; nothing was stored\n"
+
+
+def test_a_view_can_hand_in_streams_and_the_person(django_user_model, write) -> None:
+    rita = django_user_model.objects.create_user("rita")
+
+    def uploads() -> Iterator[Any]:
+        with write(talk("a")).open("rb") as file:
+            yield "upload.jsonl", file
+
+    report = conversations.import_files(project_slug="shop", files=uploads(), actor=rita)
+
+    assert (report.new, report.project_created) == (1, True)
+    assert Event.objects.get().actor == rita
