@@ -1,0 +1,91 @@
+"""Gold and prediction side by side, and why what looks alike was not matched."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from labeling.domain.matching import Match, Record, RequirementPairs, assign
+
+NEAREST = 0.5
+"""Leftover requirements stand in one row only if their texts are at least this similar."""
+
+
+def alignment(
+    pairs: RequirementPairs,
+    matches: Sequence[Match],
+    text_matches: Sequence[Match],
+    *,
+    threshold: float,
+) -> list[dict[str, Any]]:
+    """Every gold and every predicted requirement in exactly one row.
+
+    Returns
+    -------
+    list of dict
+        ``gold`` and ``predicted``: positions, or ``None`` for what was missed or
+        invented; ``similarity``: of the two texts, else ``None``; ``matched``;
+        ``text_only``: whether the pair is one of ``text_matches``; ``why_not``: what kept
+        an unmatched pair apart (``type differs``, ``actor differs``, ``similarity 0.71 ≤
+        0.85``), else ``None``. Gold rows come first, in their order.
+    """
+    by_text = {(match.left, match.right) for match in text_matches}
+    shown = [*matches, *_leftovers(pairs, matches)]
+    rows = [
+        {
+            "gold": match.left,
+            "predicted": match.right,
+            "similarity": match.similarity,
+            "matched": match in matches,
+            "text_only": (match.left, match.right) in by_text,
+            "why_not": None if match in matches else _why_not(pairs, match, threshold),
+        }
+        for match in shown
+    ]
+    missed = set(range(len(pairs.left))) - {match.left for match in shown}
+    invented = set(range(len(pairs.right))) - {match.right for match in shown}
+    rows += [_alone(gold=index) for index in missed]
+    rows += [_alone(predicted=index) for index in invented]
+    return sorted(rows, key=_reading_order)
+
+
+def confidence_points(
+    predicted: Sequence[Record], matches: Sequence[Match]
+) -> list[tuple[float, int]]:
+    """For each prediction that states one, its confidence and whether it was matched (0 or 1)."""
+    right = {match.right for match in matches}
+    return [
+        (float(record["confidence"]), int(index in right))
+        for index, record in enumerate(predicted)
+        if record.get("confidence") is not None
+    ]
+
+
+def _leftovers(pairs: RequirementPairs, matches: Sequence[Match]) -> list[Match]:
+    """Pair what remains by text, so that the reader sees what was nearly found."""
+    free = pairs.similarities >= NEAREST
+    for match in matches:
+        free[match.left, :] = free[:, match.right] = False
+    return assign(np.asarray(pairs.similarities), free)
+
+
+def _why_not(pairs: RequirementPairs, match: Match, threshold: float) -> str:
+    if match.similarity <= threshold:
+        return f"similarity {match.similarity:.2f} ≤ {threshold:.2f}"
+    return "actor differs" if pairs.same_type[match.left, match.right] else "type differs"
+
+
+def _alone(*, gold: int | None = None, predicted: int | None = None) -> dict[str, Any]:
+    return {
+        "gold": gold,
+        "predicted": predicted,
+        "similarity": None,
+        "matched": False,
+        "text_only": False,
+        "why_not": None,
+    }
+
+
+def _reading_order(row: dict[str, Any]) -> tuple[bool, int]:
+    is_extra = row["gold"] is None
+    return is_extra, row["predicted"] if is_extra else row["gold"]

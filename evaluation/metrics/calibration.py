@@ -1,0 +1,267 @@
+"""Do predictions come true as often as their confidence says?
+
+Predictions are pooled over the run; *correct* means that the prediction was
+matched. All figures are in [0, 1], lower is better, and undefined without a prediction.
+"""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.summary import Summary, by_cluster
+from labeling.domain.resampling import interval, resampled_sums
+
+Array = NDArray[np.float64]
+Point = tuple[float, int]
+"""The confidence of one prediction and whether it was correct (0 or 1)."""
+
+BINS = 10
+NO_PREDICTION = "no prediction states a confidence"
+FIGURES = ("ece", "mce", "brier")
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One point of the reliability curve; the means are ``None`` in an empty bin."""
+
+    lower: float
+    upper: float
+    count: int
+    confidence: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The three figures, and the reliability curve that they sum up.
+
+    The figures are ``None`` exactly when ``undefined`` says why.
+    """
+
+    ece: float | None
+    mce: float | None
+    brier: float | None
+    bins: list[Bin]
+    n: int
+    undefined: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def calibration(
+    confidences: Sequence[float], corrects: Sequence[int], bins: int = BINS
+) -> Calibration:
+    """Calibration errors over equal-width bins on [0, 1], left-closed, the last one closed.
+
+    With n_b of N predictions in bin b: ECE = Σ n_b/N·|acc_b − conf_b| and
+    MCE = max |acc_b − conf_b| over the bins that hold any; Brier = mean (conf − correct)².
+
+    Parameters
+    ----------
+    confidences
+        In [0, 1], one per prediction.
+    corrects
+        0 or 1, in the same order.
+    bins
+        Their number.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, a confidence is outside [0, 1] or a correct is not 0 or 1.
+
+    References
+    ----------
+    M. P. Naeini, G. F. Cooper, M. Hauskrecht, "Obtaining well calibrated probabilities
+    using Bayesian binning", AAAI 2015 (ECE, MCE); G. W. Brier, "Verification of forecasts
+    expressed in terms of probability", Monthly Weather Review 78, 1950.
+
+    Examples
+    --------
+    One bin is used: mean confidence 0.95, accuracy 0.5.
+
+    >>> found = calibration([0.95, 0.95], [1, 0])
+    >>> round(found.ece, 4), round(found.mce, 4), round(found.brier, 4)
+    (0.45, 0.45, 0.4525)
+    >>> calibration([], []).undefined
+    'no prediction states a confidence'
+    """
+    _check(confidences, corrects)
+    sums = _rows(list(zip(confidences, corrects, strict=True)), bins).sum(axis=0)
+    curve = _curve(sums, bins)
+    if not len(confidences):
+        return Calibration(None, None, None, curve, 0, NO_PREDICTION)
+    ece, mce, brier = _figures(sums, bins).tolist()
+    return Calibration(ece, mce, brier, curve, len(confidences))
+
+
+def summarize_calibration(
+    points: Sequence[Sequence[Point]],
+    *,
+    clusters: Sequence[Hashable],
+    failed: Sequence[bool],
+    seed: int,
+    bins: int = BINS,
+) -> dict[str, Summary]:
+    """The calibration figures of a run, with intervals.
+
+    Parameters
+    ----------
+    points
+        The predictions of each case (``points`` in the detail of ``requirement_f1``).
+    clusters, failed, seed
+        As for :func:`~evaluation.metrics.summary.summarize`.
+
+    Returns
+    -------
+    dict of Summary
+        By metric id. ``mean`` is the figure over all predictions pooled; there is no
+        spread between cases (``median``, ``std``, ``min`` and ``max`` are ``None``). A failed
+        case has no predictions to pool: it weighs as one case with the worst value, so
+        that crashing on hard cases does not raise the score. Cases without a
+        prediction count as undefined.
+
+    Raises
+    ------
+    ValueError
+        As :func:`calibration`, and if the sequences differ in length.
+
+    Examples
+    --------
+    Half of the cases failed: (0.0 + 1.0)/2.
+
+    >>> found = summarize_calibration([[(1.0, 1)], []], clusters="ab", failed=[False, True], seed=0)
+    >>> found["ece"].mean, found["ece"].n, found["ece"].n_failed
+    (0.5, 2, 1)
+    """
+    if not len(points) == len(clusters) == len(failed):
+        raise ValueError(
+            f"summarize_calibration: {len(points)} cases, {len(clusters)} clusters, "
+            f"{len(failed)} failed flags"
+        )
+    rows, owners = _case_rows(points, clusters, failed, bins)
+    values, intervals = _with_intervals(rows, owners, bins=bins, seed=seed)
+    return {
+        name: Summary(
+            mean=value,
+            median=None,
+            std=None,
+            min=None,
+            max=None,
+            ci_low=low,
+            ci_high=high,
+            n=len(owners),
+            n_undefined=len(points) - len(owners),
+            n_failed=sum(map(bool, failed)),
+        )
+        for name, value, (low, high) in zip(FIGURES, values, intervals, strict=True)
+    }
+
+
+def _check(confidences: Sequence[float], corrects: Sequence[int]) -> None:
+    if len(confidences) != len(corrects):
+        raise ValueError(
+            f"calibration: {len(confidences)} confidences against {len(corrects)} outcomes"
+        )
+    for confidence in confidences:
+        if not 0 <= confidence <= 1 or math.isnan(confidence):
+            raise ValueError(f"calibration: confidence must be in [0, 1], got {confidence}")
+    if not set(corrects) <= {0, 1}:
+        raise ValueError("calibration: an outcome must be 0 or 1")
+
+
+def _rows(points: Sequence[Point], bins: int) -> Array:
+    """What each prediction adds to the sums; see :func:`_split` for the columns."""
+    confidences, corrects = np.array(points, dtype=np.float64).reshape(-1, 2).T
+    edges = [number / bins for number in range(1, bins)]
+    place = np.digitize(confidences, edges)
+    rows = np.zeros((len(points), 3 * bins + 3))
+    index = np.arange(len(points))
+    rows[index, place] = 1
+    rows[index, bins + place] = confidences
+    rows[index, 2 * bins + place] = corrects
+    rows[:, -3] = (confidences - corrects) ** 2
+    return rows
+
+
+def _split(sums: Array, bins: int) -> tuple[Array, Array, Array]:
+    """Per bin: how many predictions, the sum of their confidences, how many correct.
+
+    The last three columns hold the squared errors, the cases with predictions and
+    the failed cases.
+    """
+    return sums[..., :bins], sums[..., bins : 2 * bins], sums[..., 2 * bins : 3 * bins]
+
+
+def _figures(sums: Array, bins: int) -> Array:
+    """ECE, MCE and Brier of sums of any shape (…, columns): shape (…, 3), NaN without points."""
+    count, confidence, correct = _split(sums, bins)
+    total = count.sum(axis=-1)
+    size = np.where(total > 0, total, np.nan)
+    gap = np.abs(correct - confidence)  # n_b · |acc_b − conf_b|, 0 in an empty bin
+    ece = gap.sum(axis=-1) / size
+    mce = (gap / np.maximum(count, 1)).max(axis=-1) + 0 * size
+    return np.asarray(np.stack([ece, mce, sums[..., -3] / size], axis=-1))
+
+
+def _with_failures(sums: Array, bins: int) -> Array:
+    """The figures, with each failed case weighing as one case of the worst value."""
+    worst = np.array([METRICS[name].worst for name in FIGURES])
+    scored, broken = sums[..., -2, None], sums[..., -1, None]
+    figures = np.where(scored > 0, _figures(sums, bins), 0.0)
+    cases = np.where(scored + broken > 0, scored + broken, np.nan)
+    return np.asarray((figures * scored + worst * broken) / cases)
+
+
+def _case_rows(
+    points: Sequence[Sequence[Point]],
+    clusters: Sequence[Hashable],
+    failed: Sequence[bool],
+    bins: int,
+) -> tuple[list[Array], list[Hashable]]:
+    """One row of sums for each case that counts, and the cluster of each."""
+    rows: list[Array] = []
+    owners: list[Hashable] = []
+    for own, cluster, broke in zip(points, clusters, failed, strict=True):
+        if not own and not broke:
+            continue
+        _check([confidence for confidence, _ in own], [correct for _, correct in own])
+        row = _rows([] if broke else own, bins).sum(axis=0)
+        row[-2:] = (0, 1) if broke else (1, 0)
+        rows.append(row)
+        owners.append(cluster)
+    return rows, owners
+
+
+def _with_intervals(
+    rows: Sequence[Array], owners: Sequence[Hashable], *, bins: int, seed: int
+) -> tuple[list[float | None], list[tuple[float, float] | tuple[None, None]]]:
+    nothing: tuple[None, None] = (None, None)
+    if not rows:
+        return [None] * len(FIGURES), [nothing] * len(FIGURES)
+    totals = by_cluster([row.tolist() for row in rows], owners)
+    values = _with_failures(totals.sum(axis=0), bins).tolist()
+    if len(totals) < 2:
+        return values, [nothing] * len(FIGURES)
+    replicates = _with_failures(resampled_sums(totals, seed=seed), bins)
+    return values, [interval(column) or nothing for column in replicates.T]
+
+
+def _curve(sums: Array, bins: int) -> list[Bin]:
+    count, confidence, correct = (part.tolist() for part in _split(sums, bins))
+    return [
+        Bin(
+            lower=number / bins,
+            upper=(number + 1) / bins,
+            count=int(size),
+            confidence=confidence[number] / size if size else None,
+            accuracy=correct[number] / size if size else None,
+        )
+        for number, size in enumerate(count)
+    ]

@@ -1,0 +1,180 @@
+"""How well extracted requirements meet the gold ones, case by case.
+
+Every figure is in [0, 1], higher is better; the definitions are in
+templates/docs/metrics.md, "Extraction". The matcher is the one that annotators
+are compared with, so their agreement is the ceiling of these figures.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import fsum
+from typing import Any, NamedTuple
+
+from evaluation.metrics.alignment import alignment, confidence_points
+from evaluation.metrics.registry import Value
+from labeling.domain.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Record,
+    RequirementPairs,
+    Synonyms,
+    criteria,
+    match_texts,
+    source_overlap,
+)
+from labeling.domain.records import f1
+from labeling.domain.similarity import Ruler
+
+CRITERIA_THRESHOLD = 0.80
+"""Two acceptance criteria match only if their similarity is strictly greater."""
+
+CURVE = tuple(step / 100 for step in range(50, 100, 5))
+"""The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
+
+NO_TEXT_MATCH = "no extracted requirement has similar text to a gold one"
+
+
+class Counts(NamedTuple):
+    """What recall, precision and F1 are made of; counts of several cases may be added."""
+
+    matches: int
+    gold: int
+    predicted: int
+
+    @property
+    def recall(self) -> float:
+        return self._share(self.gold)
+
+    @property
+    def precision(self) -> float:
+        return self._share(self.predicted)
+
+    @property
+    def f1(self) -> float:
+        return f1(self.matches, self.gold, self.predicted)
+
+    def _share(self, size: int) -> float:
+        """A correct "nothing here" is right; one empty side is as wrong as can be."""
+        if not self.gold and not self.predicted:
+            return 1.0
+        return self.matches / size if size else 0.0
+
+
+def score_extraction(
+    gold: Sequence[Record],
+    predicted: Sequence[Record],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+) -> dict[str, Value]:
+    """All extraction metrics of one case.
+
+    Parameters
+    ----------
+    gold, predicted
+        Requirements; the order of either list plays no part.
+    ruler, synonyms, threshold
+        As for :func:`~labeling.domain.matching.match_requirements`.
+
+    Returns
+    -------
+    dict of Value
+        By metric id, every metric of scope ``case``. The four field metrics are
+        undefined when no two requirements have similar text. The detail of
+        ``requirement_f1`` explains the case: ``matches``, ``gold`` and ``predicted``
+        (counts), ``alignment`` (rows for the drill-down, see
+        :func:`~evaluation.metrics.alignment.alignment`) and ``points`` (a pair of
+        confidence and correct per prediction, for the run's calibration).
+    """
+    pairs = RequirementPairs(gold, predicted, ruler=ruler, synonyms=synonyms)
+    matches, text_matches = pairs.matches(threshold), pairs.text_matches(threshold)
+    counts = Counts(len(matches), len(gold), len(predicted))
+    detail = counts._asdict() | {
+        "alignment": alignment(pairs, matches, text_matches, threshold=threshold),
+        "points": confidence_points(predicted, matches),
+    }
+    texts = [(match.left, match.right) for match in text_matches]
+    return {
+        "requirement_recall": Value(counts.recall, detail=counts._asdict()),
+        "requirement_precision": Value(counts.precision, detail=counts._asdict()),
+        "requirement_f1": Value(counts.f1, detail=detail),
+        "type_accuracy": _mean_of_pairs([float(pairs.same_type[pair]) for pair in texts]),
+        "actor_accuracy": _mean_of_pairs([float(pairs.same_actor[pair]) for pair in texts]),
+        "priority_accuracy": _mean_of_pairs(
+            [float(gold[i].get("priority") == predicted[j].get("priority")) for i, j in texts]
+        ),
+        "source_overlap": _mean_of_pairs([source_overlap(gold[i], predicted[j]) for i, j in texts]),
+        "criteria_completeness": _completeness(
+            [(gold[match.left], predicted[match.right]) for match in matches], ruler
+        ),
+    }
+
+
+def criteria_share(gold: Record, predicted: Record, *, ruler: Ruler) -> float:
+    """Share of a gold requirement's acceptance criteria that were extracted too.
+
+    A criterion counts when it has a one-to-one partner with similarity strictly
+    greater than 0.80. 1.0 without gold criteria, 0.0 with some but none extracted.
+    """
+    expected, found = criteria(gold), criteria(predicted)
+    if not expected:
+        return 1.0
+    matches = match_texts(expected, found, ruler=ruler, threshold=CRITERIA_THRESHOLD)
+    return len(matches) / len(expected)
+
+
+def threshold_curve(
+    gold: Sequence[Record],
+    predicted: Sequence[Record],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    thresholds: Sequence[float] = CURVE,
+) -> dict[float, Counts]:
+    """The counts of one case at each similarity threshold.
+
+    Matches never increase with the threshold, so a steep curve around the chosen
+    one says that the score hangs on that choice.
+    """
+    pairs = RequirementPairs(gold, predicted, ruler=ruler, synonyms=synonyms)
+    return {
+        threshold: Counts(len(pairs.matches(threshold)), len(gold), len(predicted))
+        for threshold in thresholds
+    }
+
+
+def pooled(counts: Iterable[Counts]) -> Counts:
+    """The counts of several cases together; its figures are the micro averages.
+
+    Examples
+    --------
+    >>> total = pooled([Counts(1, 2, 1), Counts(1, 1, 3)])
+    >>> total.precision, round(total.recall, 3), round(total.f1, 3)
+    (0.5, 0.667, 0.571)
+    """
+    return Counts(*map(sum, zip((0, 0, 0), *counts, strict=True)))
+
+
+def curve_rows(curves: Sequence[dict[float, Counts]]) -> list[dict[str, Any]]:
+    """The curve of a whole run, one row per threshold: counts and micro averages."""
+    thresholds = sorted({threshold for curve in curves for threshold in curve})
+    totals = {threshold: pooled(curve[threshold] for curve in curves) for threshold in thresholds}
+    return [
+        {"threshold": threshold}
+        | total._asdict()
+        | {"recall": total.recall, "precision": total.precision, "f1": total.f1}
+        for threshold, total in totals.items()
+    ]
+
+
+def _mean_of_pairs(shares: Sequence[float]) -> Value:
+    if not shares:
+        return Value(None, NO_TEXT_MATCH)
+    return Value(fsum(shares) / len(shares), detail={"pairs": len(shares)})
+
+
+def _completeness(matched: Sequence[tuple[Record, Record]], ruler: Ruler) -> Value:
+    if not matched:
+        return Value(0.0, detail={"matches": 0})
+    shares = [criteria_share(gold, predicted, ruler=ruler) for gold, predicted in matched]
+    return Value(fsum(shares) / len(shares), detail={"matches": len(shares)})

@@ -1,0 +1,130 @@
+"""One metric over all cases of a run, with the counts that belong beside the figure."""
+
+import math
+import statistics
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeling.domain.resampling import interval, resampled_sums
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The aggregate of one metric.
+
+    ``n`` is the number of cases behind ``mean``, failed ones included; ``n_undefined``
+    had no value and are left out; ``n_failed`` are those whose pipeline failed. All
+    figures are ``None`` when ``n`` is 0; the interval is also ``None`` when all cases
+    come from one conversation, because there is nothing to draw from.
+    """
+
+    mean: float | None
+    median: float | None
+    std: float | None
+    min: float | None
+    max: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_undefined: int
+    n_failed: int
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def summarize(
+    values: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable],
+    failed: Sequence[bool],
+    seed: int,
+    worst: float = 0.0,
+) -> Summary:
+    """Mean, spread and interval of a metric's values.
+
+    Parameters
+    ----------
+    values
+        One per case; ``None`` is undefined and is left out, never taken as 0.
+    clusters
+        The conversation of each case: the interval resamples conversations, because
+        cases of one conversation rise and fall together.
+    failed
+        Whether the case's pipeline failed. A failed case counts with ``worst``,
+        whatever its value: crashing must never raise a score.
+    seed
+        Of the bootstrap.
+    worst
+        The worst value of the metric's range (``Metric.worst``).
+
+    Returns
+    -------
+    Summary
+        ``std`` is the sample standard deviation (n − 1), 0.0 for one case. Independent
+        of the order of the cases.
+
+    Raises
+    ------
+    ValueError
+        If the three sequences differ in length.
+
+    Examples
+    --------
+    >>> found = summarize([1.0, None, 0.5], clusters="abc", failed=[False] * 3, seed=0)
+    >>> found.mean, found.n, found.n_undefined
+    (0.75, 2, 1)
+    """
+    if not len(values) == len(clusters) == len(failed):
+        raise ValueError(
+            f"summarize: {len(values)} values, {len(clusters)} clusters, {len(failed)} failed flags"
+        )
+    scored = [worst if broke else value for value, broke in zip(values, failed, strict=True)]
+    kept = sorted(value for value in scored if value is not None)
+    low, high = _mean_interval(scored, clusters, seed=seed)
+    return Summary(
+        mean=math.fsum(kept) / len(kept) if kept else None,
+        median=statistics.median(kept) if kept else None,
+        std=_std(kept) if kept else None,
+        min=kept[0] if kept else None,
+        max=kept[-1] if kept else None,
+        ci_low=low,
+        ci_high=high,
+        n=len(kept),
+        n_undefined=len(values) - len(kept),
+        n_failed=sum(map(bool, failed)),
+    )
+
+
+def by_cluster(
+    rows: Sequence[Sequence[float]], clusters: Sequence[Hashable]
+) -> NDArray[np.float64]:
+    """Sum the rows of each cluster: shape (clusters, columns), in no particular order."""
+    position = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    totals = np.zeros((len(position), len(rows[0])))
+    np.add.at(totals, [position[cluster] for cluster in clusters], np.asarray(rows, dtype=float))
+    return totals
+
+
+def _std(values: Sequence[float]) -> float:
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
+def _mean_interval(
+    scored: Sequence[float | None], clusters: Sequence[Hashable], *, seed: int
+) -> tuple[float, float] | tuple[None, None]:
+    """Interval of the mean over cases, drawing whole clusters."""
+    counted = [
+        (value, cluster)
+        for value, cluster in zip(scored, clusters, strict=True)
+        if value is not None
+    ]
+    if len({cluster for _, cluster in counted}) < 2:
+        return None, None
+    rows = [(value, 1.0) for value, _ in counted]
+    sums = resampled_sums(by_cluster(rows, [cluster for _, cluster in counted]), seed=seed)
+    return interval(sums[:, 0] / sums[:, 1]) or (None, None)
