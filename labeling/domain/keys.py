@@ -1,0 +1,54 @@
+"""The workspace's keys: the one table behind the key handler, the help overlay and the docs."""
+
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    """One key and what it does.
+
+    ``key`` is written as people read it (``j``, ``Ctrl+Enter``, ``1-9``); Ctrl also means Command.
+    ``typing`` keys work inside a text field and when single-key shortcuts are turned off.
+    """
+
+    key: str
+    action: str
+    label: str
+    group: str
+    typing: bool = False
+
+
+KEYS = (
+    Key("j", "message-next", "Next message", "Read"),
+    Key("ArrowDown", "message-next", "Next message", "Read"),
+    Key("k", "message-previous", "Previous message", "Read"),
+    Key("ArrowUp", "message-previous", "Previous message", "Read"),
+    Key("Alt+ArrowDown", "message-next", "Next message", "Read", typing=True),
+    Key("Alt+ArrowUp", "message-previous", "Previous message", "Read", typing=True),
+    Key("g", "guidelines", "Show or hide the guidelines", "Read"),
+    Key("m", "link", "Link the message to the open label, or start one with it", "Label"),
+    Key(
+        "Alt+Enter",
+        "link",
+        "Link the message to the open label, or start one with it",
+        "Label",
+        typing=True,
+    ),
+    Key("n", "label-new", "New label", "Label"),
+    Key("e", "label-edit", "Edit the current label", "Label"),
+    Key("Enter", "label-edit", "Edit the current label", "Label"),
+    Key("Shift+J", "label-next", "Next label", "Label"),
+    Key("Shift+K", "label-previous", "Previous label", "Label"),
+    Key("Delete", "label-delete", "Delete the current label (can be undone)", "Label"),
+    Key("Escape", "close", "Leave the field; again: close the label", "Label", typing=True),
+    Key("1-9", "choose", "Choose the type of the open label", "Open label"),
+    Key("p", "priority", "Next priority", "Open label"),
+    Key("c", "confidence", "Next confidence", "Open label"),
+    Key("t", "write", "Write in the first field", "Open label"),
+    Key("0", "nothing-here", "Say “nothing here”, or take it back", "Finish"),
+    Key("s", "skip", "Skip with a reason", "Finish"),
+    Key("Ctrl+Enter", "submit", "Submit and go on", "Finish", typing=True),
+    Key("Ctrl+S", "save", "Save now", "Finish", typing=True),
+    Key("Ctrl+Z", "undo", "Undo (in a text field: the field's own undo)", "Finish"),
+    Key("Ctrl+Shift+Z", "redo", "Redo", "Finish"),
+    Key("?", "help", "Show all keys", "Finish"),
+)
