@@ -1,0 +1,127 @@
+"""Who works on what: every right to work is a row taken by one conditional update.
+
+Whoever holds a lease renews it while the work goes on; a process that died stops renewing, and
+when the lease runs out somebody else takes over. A result is stored only by its holder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Event, Thread
+from types import TracebackType
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import connections
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run
+
+MAX_ATTEMPTS = 3
+CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
+MAX_HOLD = timedelta(minutes=15)  # a case that hangs longer is given up by its worker
+
+State = CaseRun.State
+
+
+def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
+    """The next open case, now held by ``owner``; None if nothing can be taken at the moment."""
+    _bury_lost_cases(run_id)
+    while True:
+        now = timezone.now()
+        claimable = CaseRun.objects.filter(run=run_id).claimable(now)
+        candidates = list(claimable.order_by("pk").values_list("pk", "attempts")[:CANDIDATES])
+        for pk, attempts in candidates:
+            taken = claimable.filter(pk=pk, attempts=attempts).update(
+                state=State.RUNNING,
+                owner=owner,
+                attempts=attempts + 1,
+                lease_expires_at=_expiry(now),
+            )
+            if taken:
+                return CaseRun.objects.select_related("item").get(pk=pk)
+        if not candidates:
+            return None
+
+
+def renew_case(case_id: int, owner: UUID) -> bool:
+    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
+    return held.update(lease_expires_at=_expiry(timezone.now())) == 1
+
+
+def finish_case(case_id: int, owner: UUID, **fields: Any) -> bool:
+    """Store a result and end the lease; False (and nothing stored) if the lease was lost."""
+    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
+    return held.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
+
+
+def claim_scoring(run_id: int, owner: UUID) -> bool:
+    """True if ``owner`` may score the run: all cases are done, and nobody else is at it."""
+    now = timezone.now()
+    ready = Run.objects.filter(pk=run_id, scored_at=None, failure="", cancelled=False)
+    ready = ready.exclude(pk__in=CaseRun.objects.filter(run=run_id).unfinished().values("run"))
+    ready = ready.exclude(scoring_expires_at__gt=now)
+    return ready.update(scoring_owner=owner, scoring_expires_at=_expiry(now)) == 1
+
+
+def renew_scoring(run_id: int, owner: UUID) -> bool:
+    held = Run.objects.filter(pk=run_id, scoring_owner=owner)
+    return held.update(scoring_expires_at=_expiry(timezone.now())) == 1
+
+
+def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
+    held = Run.objects.filter(pk=run_id, scoring_owner=owner)
+    return held.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
+
+
+class KeepAlive:
+    """Renews a lease from a thread while the block runs, up to ``MAX_HOLD``.
+
+    The limit is what frees a case whose pipeline hangs: its worker looks alive for ever.
+    """
+
+    def __init__(self, renew: Callable[[], bool]) -> None:
+        self._renew = renew
+        self._done = Event()
+        self._interval = settings.CASE_LEASE_SECONDS / 3
+        self._thread = Thread(target=self._repeat, name="lease", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _repeat(self) -> None:
+        end = timezone.now() + MAX_HOLD
+        try:
+            while not self._done.wait(self._interval) and timezone.now() < end:
+                if not self._renew():
+                    return
+        finally:
+            connections.close_all()  # those of this thread
+
+
+def _bury_lost_cases(run_id: int) -> None:
+    """A case that took its workers down with it is not tried for ever."""
+    lost = CaseRun.objects.filter(run=run_id).claimable(timezone.now())
+    lost.filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS).update(
+        state=State.FAILED,
+        error_class=CaseRun.ErrorClass.TRANSIENT,
+        error=f"Given up after {MAX_ATTEMPTS} attempts: the worker stopped or took too long.",
+        owner=None,
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    )
+
+
+def _expiry(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.CASE_LEASE_SECONDS)

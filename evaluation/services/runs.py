@@ -1,0 +1,229 @@
+"""Launching and steering runs. A worker does the work: see ``execution``."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import Any
+
+from celery import current_app
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import spec
+from labeling.domain.errors import RuleError
+from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.services import events
+from pipelines.errors import PipelineError
+from pipelines.registry import Entry, check_config, entry_for
+
+logger = logging.getLogger(__name__)
+
+RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
+
+
+class PipelineRefused(RuleError):
+    """The pipeline does not exist, does not serve the layer, or a setting is wrong."""
+
+    code = "pipeline_refused"
+
+
+class SplitRefused(RuleError):
+    """The split does not exist, is empty, or was asked for without a reason."""
+
+    code = "split_refused"
+
+
+class RunRefused(RuleError):
+    """The run cannot be repeated that often, or is not in a state for this."""
+
+    code = "run_refused"
+
+
+class ReleaseUnknown(RuleError):
+    """No gold release has this name."""
+
+    code = "release_unknown"
+
+
+def find_release(name: str) -> GoldRelease:
+    """The release called ``name`` (its newest version) or ``name@version``."""
+    wanted, _, version = name.partition("@")
+    found = GoldRelease.objects.select_related("project").filter(name=wanted)
+    if version:
+        found = found.filter(version=int(version)) if version.isdecimal() else found.none()
+    release = found.order_by("-version").first()
+    if release is None:
+        raise ReleaseUnknown(f"There is no gold release “{name}”. {_known_releases(wanted)}")
+    return release
+
+
+def launch(
+    release: GoldRelease,
+    *,
+    pipeline: str,
+    config: dict[str, Any] | None = None,
+    split: str = "",
+    reason: str = "",
+    repetitions: int = 1,
+    seed: int = 0,
+    requested_by: Any = None,
+    queue: bool = True,
+) -> Run:
+    """Create the run with all its cases, and tell a worker (unless the caller works itself)."""
+    entry, config = _checked_pipeline(pipeline, config or {}, release.layer)
+    if not 1 <= repetitions <= 100:
+        raise RunRefused("A run is repeated at least once and at most 100 times.")
+    items = _selected_items(release, split, reason.strip())
+    described = spec.describe(release, pipeline=entry.name, config=config, split=split, seed=seed)
+    with transaction.atomic():
+        run = Run.objects.create(
+            release=release,
+            pipeline=entry.name,
+            config=config,
+            config_sha256=described["config_sha256"],
+            split=split,
+            reason=reason.strip(),
+            repetitions=repetitions,
+            seed=seed,
+            spec=described,
+            requested_by=requested_by,
+        )
+        _create_cases(run, items)
+        _record("run.launched", run, requested_by, pipeline=entry.name, gold=str(release))
+        if queue:
+            transaction.on_commit(lambda: wake(run.pk))
+    return run
+
+
+def pause(run: Run, *, by: Any) -> None:
+    """Workers stop before their next case."""
+    _steer(run, by, "run.paused", "Only a run that is not finished can be paused.", paused=True)
+
+
+def resume(run: Run, *, by: Any) -> None:
+    problem = "Only a run that is not finished can go on."
+    _steer(run, by, "run.resumed", problem, paused=False)
+
+
+def cancel(run: Run, *, by: Any) -> None:
+    """Workers stop before their next case, for good; results so far are kept."""
+    problem = "Only a run that is not finished can be cancelled."
+    _steer(run, by, "run.cancelled", problem, cancelled=True)
+
+
+@transaction.atomic
+def rescore(run: Run, *, by: Any) -> None:
+    """Compute all scores anew from the stored outputs, without running the pipeline."""
+    if run.cases.unfinished().exists() or run.cancelled:
+        raise RunRefused("Only a run whose cases are all done can be scored again.", run=run.pk)
+    Run.objects.filter(pk=run.pk).update(
+        scored_at=None, failure="", scoring_owner=None, scoring_expires_at=None
+    )
+    _record("run.rescored", run, by)
+    transaction.on_commit(lambda: wake(run.pk))
+
+
+CONTROLS = {"pause": pause, "resume": resume, "cancel": cancel, "rescore": rescore}
+
+
+def wake(run_id: int) -> None:
+    """Tell a worker that there is work. A lost message does no harm: the sweep sends another."""
+    Run.objects.filter(pk=run_id).update(woken_at=timezone.now())
+    try:
+        current_app.send_task("evaluation.tasks.work_on", args=[run_id])
+    except Exception:  # whatever the broker's client raises, the run is safely stored
+        logger.exception("Run %s waits for the next sweep: the queue cannot be reached.", run_id)
+
+
+def wake_unattended() -> list[int]:
+    """Tell workers of every run that has work to do and that nobody holds."""
+    return [run_id for run_id in _unattended() if _wake_once(run_id)]
+
+
+def _wake_once(run_id: int) -> bool:
+    """False if it was done a moment ago, perhaps by the sweep of another worker."""
+    before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
+    recently = Run.objects.filter(pk=run_id, woken_at__gt=before)
+    if recently.exists():
+        return False
+    wake(run_id)
+    return True
+
+
+def _unattended() -> list[int]:
+    now = timezone.now()
+    unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
+    held = CaseRun.objects.held(now).values("run")
+    idle = unscored.exclude(pk__in=held).exclude(scoring_expires_at__gt=now)
+    unfinished = CaseRun.objects.unfinished().values("run")
+    startable = CaseRun.objects.claimable(now).values("run")
+    to_run = idle.filter(paused=False, pk__in=startable)
+    to_score = idle.exclude(pk__in=unfinished)
+    return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
+
+
+def _checked_pipeline(
+    name: str, config: dict[str, Any], layer: str
+) -> tuple[Entry, dict[str, Any]]:
+    try:
+        entry = entry_for(name)
+        full = check_config(entry, config).model_dump(mode="json")
+    except PipelineError as error:
+        raise PipelineRefused(error.message, **error.details) from error
+    if layer not in entry.layers:
+        raise PipelineRefused(
+            f"Pipeline “{name}” does not produce the layer “{layer}”.", pipeline=name, layer=layer
+        )
+    return entry, full
+
+
+def _selected_items(release: GoldRelease, split: str, reason: str) -> list[int]:
+    if split not in ("", *Conversation.Split.values):
+        known = ", ".join(Conversation.Split.values)
+        raise SplitRefused(f"There is no split “{split}”. Known are: {known}.", split=split)
+    if split == Conversation.Split.TEST and not reason:
+        raise SplitRefused("Say why the test split is looked at: it is kept for final figures.")
+    items = GoldItem.objects.filter(release=release)
+    if split:
+        items = items.filter(split=split)
+    selected = list(items.order_by("position").values_list("pk", flat=True))
+    if not selected:
+        where = f"split “{split}”" if split else "release"
+        raise SplitRefused(f"There is nothing to measure: this {where} of {release} is empty.")
+    return selected
+
+
+def _create_cases(run: Run, items: list[int]) -> None:
+    CaseRun.objects.bulk_create(
+        [
+            CaseRun(run=run, item_id=item, repetition=repetition)
+            for repetition in range(1, run.repetitions + 1)
+            for item in items
+        ],
+        batch_size=500,
+    )
+
+
+@transaction.atomic
+def _steer(run: Run, by: Any, verb: str, problem: str, **flags: bool) -> None:
+    open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure="", cancelled=False)
+    if not open_runs.update(**flags):
+        raise RunRefused(problem, run=run.pk)
+    _record(verb, run, by)
+    if verb == "run.resumed":
+        transaction.on_commit(lambda: wake(run.pk))
+
+
+def _record(verb: str, run: Run, actor: Any, **data: Any) -> None:
+    events.record(verb, run, project=run.release.project, actor=actor, **data)
+
+
+def _known_releases(wanted: str) -> str:
+    names = sorted(set(GoldRelease.objects.values_list("name", flat=True)))
+    if not names:
+        return "Freeze gold first: nothing has been released yet."
+    nearest = get_close_matches(wanted, names, n=1)
+    return f"Did you mean “{nearest[0]}”?" if nearest else f"Known are: {', '.join(names[:10])}."

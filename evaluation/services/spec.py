@@ -1,0 +1,96 @@
+"""What is needed to repeat a run, written down when it is launched.
+
+Only what is named here is recorded. Never the environment: it holds keys and passwords.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from django.conf import settings
+
+from evaluation import adapters
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_for
+from labeling.domain.release import canonical_json
+from labeling.domain.similarity import MINILM_ID
+from labeling.models import GoldRelease
+
+PACKAGES = (
+    "django",
+    "langchain-openai",
+    "langgraph",
+    "numpy",
+    "scikit-learn",
+    "scipy",
+    "sentence-transformers",
+    "torch",
+    "transformers",
+)
+
+
+def sha256_of(document: Any) -> str:
+    return hashlib.sha256(canonical_json(document).encode()).hexdigest()
+
+
+def describe(
+    release: GoldRelease, *, pipeline: str, config: dict[str, Any], split: str, seed: int
+) -> dict[str, Any]:
+    return {
+        "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
+        "layer": release.layer,
+        "split": split,
+        "pipeline": pipeline,
+        "config": config,
+        "config_sha256": sha256_of(config),
+        "metrics_version": METRICS_VERSION,
+        "protocol_version": PROTOCOL_VERSION,
+        "metrics": {metric.id: metric.version for metric in metrics_for(release.layer)},
+        "ruler": MINILM_ID,
+        "matching": {
+            "threshold": release.project.match_threshold,
+            "synonyms": adapters.synonyms_of(release.project),
+        },
+        "seed": seed,
+        "git": _git(),
+        "python": platform.python_version(),
+        "packages": _packages(),
+    }
+
+
+@cache
+def _packages() -> dict[str, str | None]:
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _git() -> dict[str, Any] | None:
+    """The commit and whether files differ from it, or None outside a repository.
+
+    Asked once: what counts is the code that this process loaded.
+    """
+    commit = _ask_git("rev-parse", "HEAD")
+    if commit is None:
+        return None
+    changed = _ask_git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": changed != ""}
+
+
+def _ask_git(*arguments: str) -> str | None:
+    command = ["git", "-C", str(settings.BASE_DIR), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,20 @@
+"""Entry points of the queue. The database is the truth; a message only says where to look."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from celery import shared_task
+
+from evaluation.services import execution, runs
+
+
+@shared_task(acks_late=True, ignore_result=True)
+def work_on(run_id: int) -> None:
+    execution.work(run_id, uuid4())
+
+
+@shared_task(ignore_result=True)
+def sweep() -> None:
+    """Called by every worker every few seconds, so that no run waits for a lost message."""
+    runs.wake_unattended()

@@ -1,0 +1,28 @@
+"""Cells for CSV files that people open in a spreadsheet."""
+
+from collections.abc import Sequence
+from typing import Any
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def safe_cell(value: Any) -> Any:
+    """The value, with text that a spreadsheet would run as a formula made plain text.
+
+    Conversations and labels come from strangers; an apostrophe in front keeps
+    ``=HYPERLINK(…)`` from being executed. Numbers stay numbers, ``None`` an empty cell.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("login"), safe_cell(-0.5), safe_cell(None)
+    ("'=1+1", 'login', -0.5, '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def safe_row(values: Sequence[Any]) -> list[Any]:
+    return [safe_cell(value) for value in values]
