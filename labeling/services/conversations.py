@@ -12,7 +12,8 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError
 from labeling.domain.importing import Fingerprint, Problem, Record, conflict, read_native
-from labeling.models import Conversation, Event, Message, Project
+from labeling.models import Conversation, Message, Project
+from labeling.services import events
 
 BATCH_CONVERSATIONS = 500
 BATCH_CHARACTERS = 8_000_000
@@ -85,7 +86,14 @@ def import_files(
     if dry_run:
         transaction.set_rollback(True)
     elif report.new:
-        _log(project=project, actor=actor, names=names, report=report)
+        events.record(
+            "conversations.imported",
+            project,
+            project=project,
+            actor=actor,
+            files=names,
+            **asdict(report),
+        )
     return report
 
 
@@ -102,17 +110,6 @@ def _project(slug: str) -> tuple[Project, bool]:
         ) from None
     _, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
     return Project.objects.select_for_update().get(slug=slug), created
-
-
-def _log(*, project: Project, actor: Any, names: list[str], report: ImportReport) -> None:
-    Event.objects.create(
-        project=project,
-        actor=actor,
-        verb="conversations.imported",
-        object_type="project",
-        object_id=project.slug,
-        data={"files": names, **asdict(report)},
-    )
 
 
 @dataclass(slots=True)

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import subprocess
 import sys
@@ -334,7 +335,12 @@ def test_long_conversations_are_stored_before_there_are_many(write, monkeypatch)
 def test_the_exit_code_and_the_error_reach_the_shell(tmp_path):
     path = tmp_path / "talks.jsonl"
     path.write_bytes(b"")
-    environment = {"ASSAY_DATA_DIR": str(tmp_path), "PATH": ""}
+    environment = {
+        **os.environ,
+        "ASSAY_DATA_DIR": str(tmp_path),
+        "ASSAY_ENV_FILE": os.devnull,
+        "DATABASE_URL": "",
+    }
     manage = [sys.executable, str(DEMO.parents[2] / "manage.py")]
     subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
 

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from labeling.domain.keys import KEYS
+from labeling.views.markdown import Document, render_document
+
+FOLDER = settings.BASE_DIR / "templates" / "docs"
+
+PAGES = {
+    "index": "What Assay is",
+    "data-flow": "How data flows",
+    "annotating": "Annotating",
+    "guidelines": "Guidelines",
+    "agreement": "Agreement",
+    "gold": "Gold",
+    "runs": "Runs",
+    "metrics": "Metrics",
+    "commands": "Commands",
+    "api": "API",
+    "settings": "Settings",
+    "deploying": "Deploying",
+}
+"""The pages in reading order. Only these can be asked for."""
+
+
+@require_GET
+def docs(request: HttpRequest, page: str = "index") -> HttpResponse:
+    if page not in PAGES:
+        raise Http404(f"There is no page “{page}”.")
+    document = read(page)
+    names = list(PAGES)
+    place = names.index(page)
+    context = {
+        "page": page,
+        "title": PAGES[page],
+        "document": document,
+        "contents": [heading for heading in document.headings if heading.level == 2],
+        "pages": [(name, address(name), title) for name, title in PAGES.items()],
+        "previous": _neighbour(names[place - 1] if place else None),
+        "next": _neighbour(names[place + 1] if place + 1 < len(names) else None),
+    }
+    return render(request, "labeling/docs.html", context)
+
+
+def read(page: str) -> Document:
+    text = Path(FOLDER / f"{page}.md").read_text(encoding="utf-8")
+    return render_document(text.replace("[[shortcuts]]", _shortcuts()), link=_link)
+
+
+def address(page: str) -> str:
+    return reverse("docs") if page == "index" else reverse("docs-page", args=[page])
+
+
+def _neighbour(page: str | None) -> tuple[str, str] | None:
+    return (address(page), PAGES[page]) if page else None
+
+
+def _link(target: str) -> str:
+    """``gold.md#verify``, which works between the files, becomes an address of this site."""
+    file, hash_, anchor = target.partition("#")
+    page = file.removesuffix(".md")
+    return address(page) + hash_ + anchor if file.endswith(".md") and page in PAGES else target
+
+
+def _shortcuts() -> str:
+    """One row per thing that keys do, from the table that the workspace itself uses."""
+    rows: dict[tuple[str, str], list[str]] = {}
+    for key in KEYS:
+        note = " (also while typing)" if key.typing else ""
+        rows.setdefault((key.group, key.label), []).append(f"`{key.key}`{note}")
+    lines = [
+        f"| {group} | {' or '.join(keys)} | {label} |" for (group, label), keys in rows.items()
+    ]
+    return "\n".join(["| | key | what it does |", "| --- | --- | --- |", *lines])

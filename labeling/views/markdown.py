@@ -1,0 +1,123 @@
+"""Markdown as safe HTML, for guidelines that users write and for the product's own documents.
+
+Raw HTML is shown as text, links lead to web pages and mail addresses only, and no style attribute
+is written (the content security policy would refuse it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+
+LINK_SCHEMES = ("", "http", "https", "mailto")
+
+
+class Heading(NamedTuple):
+    level: int
+    anchor: str
+    title: str
+
+
+class Document(NamedTuple):
+    html: SafeString
+    headings: list[Heading]
+
+
+def render_markdown(text: str) -> SafeString:
+    """Text of a user. Headings start at level 2 and have no ids, which the page may use itself."""
+    tokens = PARSER.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 1, 6)}"
+    return _html(tokens)
+
+
+def render_document(text: str, *, link: Callable[[str], str]) -> Document:
+    """A document with anchors. ``link`` turns the target of each link into its address."""
+    tokens = PARSER.parse(text)
+    headings = list(_give_anchors(tokens))
+    for token in _all(tokens):
+        if token.type == "link_open":
+            token.attrs["href"] = link(str(token.attrs["href"]))
+    return Document(_html(tokens), headings)
+
+
+def _give_anchors(tokens: list[Token]) -> Iterator[Heading]:
+    taken: set[str] = set()
+    for opening, inline in pairwise(tokens):
+        if opening.type != "heading_open":
+            continue
+        title = "".join(child.content for child in inline.children or [])
+        anchor = _free(slugify(title, allow_unicode=True) or "section", taken)
+        opening.attrs["id"] = anchor
+        yield Heading(int(opening.tag[1]), anchor, title)
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    anchor, number = wanted, 2
+    while anchor in taken:
+        anchor, number = f"{wanted}-{number}", number + 1
+    taken.add(anchor)
+    return anchor
+
+
+def _all(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from token.children or []
+
+
+def _html(tokens: list[Token]) -> SafeString:
+    html = PARSER.renderer.render(tokens, PARSER.options, {})
+    return mark_safe(html)  # the parser escapes everything that it does not write itself
+
+
+def _is_safe(address: str) -> bool:
+    try:
+        return urlsplit(address).scheme.lower() in LINK_SCHEMES
+    except ValueError:
+        return False
+
+
+def _table_open(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    """Wide tables scroll by themselves, by keyboard too."""
+    return '<div class="table-wrap" tabindex="0"><table class="table">\n'
+
+
+def _table_close(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    return "</table></div>\n"
+
+
+def _cell_open(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    """``---:`` in Markdown becomes the class of columns of figures, not a style."""
+    token = tokens[index]
+    to_the_right = token.attrs.get("style") == "text-align:right"
+    return f'<{token.tag} class="num">' if to_the_right else f"<{token.tag}>"
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
+    parser.validateLink = _is_safe  # type: ignore[method-assign]
+    parser.disable("image")  # an image from elsewhere would tell that server who reads
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
+    parser.add_render_rule("th_open", _cell_open)
+    parser.add_render_rule("td_open", _cell_open)
+    return parser
+
+
+PARSER = _parser()
