@@ -1,3 +1,44 @@
-from django.urls.resolvers import URLPattern
+from django.urls import path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-urlpatterns: list[URLPattern] = []
+from labeling.api.agreement import AgreementView
+from labeling.api.annotations import AnnotationViewSet
+from labeling.api.gold import GoldListView, GoldView
+from labeling.api.projects import ProjectListView, ProjectView
+from labeling.api.queue import NextView, QueueView
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+    path("queue/", QueueView.as_view(), name="api-queue"),
+    path("queue/next/", NextView.as_view(), name="api-queue-next"),
+    path(
+        "annotations/<int:pk>/",
+        AnnotationViewSet.as_view({"get": "retrieve", "put": "update"}),
+        name="api-annotation",
+    ),
+    path(
+        "annotations/<int:pk>/submit/",
+        AnnotationViewSet.as_view({"post": "submit"}),
+        name="api-annotation-submit",
+    ),
+    path(
+        "annotations/<int:pk>/skip/",
+        AnnotationViewSet.as_view({"post": "skip"}),
+        name="api-annotation-skip",
+    ),
+    path(
+        "annotations/<int:pk>/revisions/",
+        AnnotationViewSet.as_view({"get": "revisions"}),
+        name="api-annotation-revisions",
+    ),
+    path("projects/", ProjectListView.as_view(), name="api-projects"),
+    path("projects/<slug:slug>/", ProjectView.as_view(), name="api-project"),
+    path(
+        "projects/<slug:slug>/rounds/<int:number>/agreement/",
+        AgreementView.as_view(),
+        name="api-agreement",
+    ),
+    path("gold/", GoldListView.as_view(), name="api-gold"),
+    path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
+]

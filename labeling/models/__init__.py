@@ -5,7 +5,7 @@ from labeling.models.conversations import Conversation, Message
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.projects import Guideline, Membership, Project
-from labeling.models.rounds import Round
+from labeling.models.rounds import Round, RoundConversation
 from labeling.models.vectors import TextVector
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "Message",
     "Project",
     "Round",
+    "RoundConversation",
     "TextVector",
 ]

@@ -16,6 +16,10 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(project__in=reading)
 
+    def with_size(self) -> GoldReleaseQuerySet:
+        """Adds ``n_items`` and loads the project with it."""
+        return self.select_related("project").annotate(n_items=models.Count("items"))
+
 
 class GoldRelease(models.Model):
     """A frozen version of what people agreed on. Insert only, addressed as ``name@version``.

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline, Membership, Project
 
 
@@ -44,7 +45,9 @@ class Round(models.Model):
     pool = models.BooleanField(
         default=False, help_text="Annotators take the next conversation themselves."
     )
-    conversations = models.ManyToManyField("labeling.Conversation", related_name="rounds")
+    conversations = models.ManyToManyField(
+        Conversation, through="labeling.RoundConversation", related_name="rounds"
+    )
     override_reason = models.TextField(blank=True)
     agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
     opened_by = models.ForeignKey(
@@ -82,3 +85,23 @@ class Round(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("agreement", args=[self.project.slug, self.number])
+
+
+class RoundConversation(models.Model):
+    """A conversation's place in a round, shuffled by the round's seed."""
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="places")
+    conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="places")
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["round", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                name="conversation_once_per_round", fields=["round", "conversation"]
+            ),
+            models.UniqueConstraint(name="round_position_once", fields=["round", "position"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.round} #{self.position}"

@@ -1,0 +1,45 @@
+"""One shape for every error: ``{code, message, details}``. The table of HTTP numbers is here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import exceptions, serializers
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from labeling.domain.errors import RuleError
+
+STATUS = {
+    "already_submitted": 409,
+    "gate_locked": 409,
+    "place_taken": 409,
+    "round_closed": 409,
+    "stale_version": 409,
+}
+"""Everything not named here is a 400: the request itself has to change."""
+
+
+class ErrorOut(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField(help_text="What happened and what to do next")
+    details = serializers.DictField()
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception handler: our rule errors and DRF's own, in the one shape."""
+    if isinstance(error, RuleError):
+        body = {"code": error.code, "message": error.message, "details": error.details}
+        return Response(body, status=STATUS.get(error.code, 400))
+    response = exception_handler(error, context)
+    if response is not None:
+        response.data = _body(error, response)
+    return response
+
+
+def _body(error: Exception, response: Response) -> dict[str, Any]:
+    if isinstance(error, exceptions.ValidationError):
+        message = "Some fields are missing or wrong; see details."
+        return {"code": "invalid", "message": message, "details": {"fields": response.data}}
+    detail = (response.data or {}).get("detail", "")
+    return {"code": getattr(detail, "code", "error"), "message": str(detail), "details": {}}

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.api.errors import ErrorOut
+from labeling.models import Project, Round
+from labeling.services import assignments, rounds
+
+
+class ProjectOut(serializers.ModelSerializer[Project]):
+    class Meta:
+        model = Project
+        fields = ["slug", "name", "layers", "overlap", "kappa_threshold", "kappa_statistic"]
+
+
+class RoundOut(serializers.ModelSerializer[Round]):
+    guideline = serializers.IntegerField(source="guideline.version")
+
+    class Meta:
+        model = Round
+        fields = ["number", "kind", "state", "guideline", "overlap", "pool", "opened_at"]
+
+
+class ProjectDetailOut(ProjectOut):
+    rounds = RoundOut(many=True)
+    progress = serializers.SerializerMethodField()
+    gate_open = serializers.SerializerMethodField()
+
+    class Meta(ProjectOut.Meta):
+        fields = [*ProjectOut.Meta.fields, "gate_open", "progress", "rounds"]
+
+    def get_progress(self, project: Project) -> dict[str, int]:
+        return assignments.progress(project)
+
+    def get_gate_open(self, project: Project) -> bool:
+        return rounds.gate_is_open(project)
+
+
+class ProjectListView(APIView):
+    @extend_schema(responses=ProjectOut(many=True))
+    def get(self, request: Request) -> Response:
+        """The projects I have a role in."""
+        return Response(ProjectOut(Project.objects.visible_to(request.user), many=True).data)
+
+
+class ProjectView(APIView):
+    @extend_schema(responses={200: ProjectDetailOut, 404: ErrorOut})
+    def get(self, request: Request, slug: str) -> Response:
+        """A project with its rounds and progress (leads and researchers)."""
+        readable: Any = Project.objects.with_role(request.user, "lead", "researcher")
+        project = get_object_or_404(readable.prefetch_related("rounds__guideline"), slug=slug)
+        return Response(ProjectDetailOut(project).data)

@@ -1,0 +1,65 @@
+"""Gold as files that anyone can read and check without Assay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
+
+FORMATS = ("native",)
+
+
+class UnknownFormat(RuleError):
+    """There is no such export format."""
+
+    code = "unknown_format"
+
+
+class FolderInUse(RuleError):
+    """The output folder holds something else."""
+
+    code = "folder_in_use"
+
+
+def export_lines(release: GoldRelease) -> Iterator[str]:
+    """The native export: one item per line, each the exact text its hash was computed from."""
+    for canonical in release.items.values_list("canonical", flat=True).iterator(chunk_size=500):
+        yield canonical + "\n"
+
+
+def manifest(release: GoldRelease) -> dict[str, Any]:
+    """What is needed to check the items: the header and every hash, in order."""
+    return {
+        "format": "assay-gold/1",
+        "release": str(release),
+        "sha256": release.sha256,
+        "header": json.loads(release.header),
+        "items": list(release.items.values("item_id", "sha256", "split", "how")),
+        "agreement": release.agreement,
+        "left_out": release.left_out,
+        "frozen_at": release.frozen_at.isoformat(),
+    }
+
+
+def export(release: GoldRelease, *, format: str, folder: Path) -> list[Path]:
+    """Write a release into a folder and return the files; the same release, the same bytes."""
+    if format not in FORMATS:
+        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+    folder.mkdir(parents=True, exist_ok=True)
+    items, described = folder / "items.jsonl", folder / "manifest.json"
+    if described.exists() and json.loads(described.read_text()).get("release") != str(release):
+        raise FolderInUse(f"{folder} holds another release: choose an empty folder.")
+    with items.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(export_lines(release))
+    text = json.dumps(manifest(release), indent=2, sort_keys=True, ensure_ascii=False)
+    described.write_text(text + "\n", encoding="utf-8")
+    written = [items, described]
+    if release.guideline:
+        guideline = folder / "guidelines.md"
+        guideline.write_text(release.guideline.body, encoding="utf-8")
+        written.append(guideline)
+    return written

@@ -1,0 +1,255 @@
+"""Freezing what people agreed on as a gold release."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from celery import current_app
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.domain.errors import RuleError
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.schema import LAYERS, SCHEMA_VERSION
+from labeling.domain.similarity import Ruler
+from labeling.models import GoldItem, GoldRelease, Project, Round
+from labeling.services import agreement, events, settling
+
+
+class NothingToFreeze(RuleError):
+    """No conversation is settled."""
+
+    code = "nothing_to_freeze"
+
+
+class NothingChanged(RuleError):
+    """The newest release holds exactly this already."""
+
+    code = "nothing_changed"
+
+
+class NameTaken(RuleError):
+    """Another project or layer releases under this name."""
+
+    code = "name_taken"
+
+
+class UnknownRelease(RuleError):
+    """There is no such gold release."""
+
+    code = "unknown_release"
+
+
+class UnknownLayer(RuleError):
+    """The project does not label this layer."""
+
+    code = "unknown_layer"
+
+
+def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
+    """The release at ``name`` (its newest version) or ``name@version``."""
+    releases = GoldRelease.objects.all() if among is None else among
+    name, at, version = address.partition("@")
+    wanted = releases.filter(name=name)
+    if at:
+        wanted = wanted.filter(version=int(version) if version.isdecimal() else -1)
+    release = wanted.order_by("-version").first()
+    if release is None:
+        known = ", ".join(map(str, releases.order_by("-pk")[:5])) or "none yet"
+        raise UnknownRelease(f"There is no gold release {address}. Newest releases: {known}.")
+    return release
+
+
+def request_freeze(
+    *, project: Project, layer: str, name: str = "", message: str = "", by: User
+) -> None:
+    """Freeze in the worker: settling compares texts, which needs the encoder.
+
+    The outcome is an event, ``gold.frozen`` or ``gold.freeze_refused`` with the reason.
+    """
+    _check_name(project, layer, name or project.slug)
+    events.record("gold.freeze_requested", project, project=project, actor=by, layer=layer)
+    arguments = [project.pk, layer, name, message, by.pk]
+    wake_up = partial(current_app.send_task, "labeling.tasks.freeze_gold", arguments)
+    transaction.on_commit(wake_up, robust=True)
+
+
+@transaction.atomic
+def freeze(
+    *,
+    project: Project,
+    layer: str,
+    ruler: Ruler,
+    name: str = "",
+    message: str = "",
+    by: User | None = None,
+) -> GoldRelease:
+    """Release everything that is settled as a new version of ``name`` (default: the slug).
+
+    What is not settled is left out and listed with its reason. A release that would equal the
+    newest one is refused.
+    """
+    name = name or project.slug
+    _check_name(project, layer, name)
+    settled, left_out = settling.settle_project(project, layer, ruler=ruler)
+    if not settled:
+        raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
+    documents = [_document(one) for one in settled]
+    hashes = [item_sha256(document) for document in documents]
+    parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    if parent and list(parent.items.values_list("sha256", flat=True)) == hashes:
+        raise NothingChanged(f"{parent} holds exactly this already; nothing was frozen.")
+    release = _create(project, layer, name, message, by, parent, left_out, hashes, ruler)
+    GoldItem.objects.bulk_create(
+        [
+            GoldItem(
+                release=release,
+                conversation=one.conversation,
+                item_id=one.conversation.external_id,
+                position=position,
+                split=one.conversation.split,
+                how=one.provenance["how"],
+                canonical=canonical_json(document),
+                sha256=sha256,
+            )
+            for position, (one, document, sha256) in enumerate(
+                zip(settled, documents, hashes, strict=True)
+            )
+        ],
+        batch_size=500,
+    )
+    events.record(
+        "gold.frozen",
+        release,
+        project=project,
+        actor=by,
+        release=str(release),
+        items=len(settled),
+        left_out=len(left_out),
+        sha256=release.sha256,
+    )
+    return release
+
+
+def _check_name(project: Project, layer: str, name: str) -> None:
+    if layer not in LAYERS or layer not in project.layers:
+        raise UnknownLayer(
+            f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
+        )
+    taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
+    if taken:
+        raise NameTaken(
+            f"{name!r} is the name of {taken.project.slug}'s {taken.layer} gold: choose another."
+        )
+
+
+def _why_nothing(left_out: list[dict[str, str]]) -> str:
+    if not left_out:
+        return "Nothing has been labelled yet: open a round and have it submitted."
+    reasons = sorted({row["reason"] for row in left_out})
+    return f"None of {len(left_out)} labelled conversations is settled: {'; '.join(reasons[:3])}."
+
+
+def _document(one: settling.SettledConversation) -> dict[str, Any]:
+    """One line of the native export: self-contained, so that its hash proves all of it."""
+    conversation = one.conversation
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "item_id": conversation.external_id,
+        "domain": conversation.domain,
+        "difficulty": conversation.difficulty,
+        "split": conversation.split,
+        "conversation": messages_of(one.conversation),
+        "layer": one.layer,
+        "gold": one.payload,
+        "provenance": one.provenance,
+    }
+
+
+def messages_of(conversation: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": message.index,
+            "role": message.role,
+            "speaker": message.speaker,
+            "content": message.content,
+            "time": message.time.isoformat() if message.time else None,
+        }
+        for message in conversation.messages.all()
+    ]
+
+
+def _create(
+    project: Project,
+    layer: str,
+    name: str,
+    message: str,
+    by: User | None,
+    parent: GoldRelease | None,
+    left_out: list[dict[str, str]],
+    hashes: list[str],
+    ruler: Ruler,
+) -> GoldRelease:
+    guideline = project.guidelines.first()
+    overrides = _overrides(project)
+    version = parent.version + 1 if parent else 1
+    header = {
+        "schema_version": SCHEMA_VERSION,
+        "project": project.slug,
+        "layer": layer,
+        "name": name,
+        "version": version,
+        "parent_sha256": parent.sha256 if parent else None,
+        "guideline_version": guideline.version if guideline else None,
+        "message": message,
+        "overrides": overrides,
+        "ruler": ruler.id,
+        "match_threshold": project.match_threshold,
+        "items": len(hashes),
+    }
+    return GoldRelease.objects.create(
+        project=project,
+        layer=layer,
+        name=name,
+        version=version,
+        guideline=guideline,
+        parent=parent,
+        message=message,
+        agreement=_agreement(project),
+        overrides=overrides,
+        left_out=left_out,
+        header=canonical_json(header),
+        sha256=release_sha256(header, hashes),
+        frozen_by=by,
+    )
+
+
+def _overrides(project: Project) -> list[dict[str, Any]]:
+    """Every reason given for opening full labeling past the gate."""
+    overridden = project.rounds.exclude(override_reason="").select_related("opened_by")
+    return [
+        {
+            "round": one.number,
+            "reason": one.override_reason,
+            "by": one.opened_by.get_username() if one.opened_by else None,
+        }
+        for one in overridden
+    ]
+
+
+def _agreement(project: Project) -> dict[str, Any]:
+    """Agreement of every round at this moment, kept with the release."""
+    measured = project.rounds.filter(overlap__gte=2).select_related("guideline")
+    return {"rounds": [_round_agreement(one) for one in measured]}
+
+
+def _round_agreement(measured: Round) -> dict[str, Any]:
+    return {
+        "round": measured.number,
+        "kind": measured.kind,
+        "state": measured.state,
+        "guideline_version": measured.guideline.version,
+        **agreement.of_round(measured).as_json(),
+    }

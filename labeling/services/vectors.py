@@ -1,0 +1,52 @@
+"""Text vectors kept in the database, so that no text is encoded twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from labeling.domain.similarity import Ruler, load_minilm
+from labeling.models import TextVector
+
+BATCH = 500  # SQLite takes a limited number of parameters per query
+
+
+def ruler() -> Ruler:
+    """The ruler over stored vectors. It loads the encoder: for workers and commands only."""
+    return Ruler(load_minilm(), cache=StoredVectors())
+
+
+class StoredVectors:
+    """The vector cache of the ruler and of pipelines.
+
+    ``owner`` keeps vectors apart: what a pipeline stores must never be read back by the ruler
+    that measures it.
+    """
+
+    def __init__(self, owner: str = "") -> None:
+        self._prefix = f"{owner}:" if owner else ""
+
+    def get_many(self, encoder_id: str, hashes: Sequence[str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for part in _batches(hashes):
+            rows = TextVector.objects.filter(
+                encoder=self._prefix + encoder_id, text_sha256__in=part
+            )
+            found |= {digest: bytes(raw) for digest, raw in rows.values_list(*_COLUMNS)}
+        return found
+
+    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
+        rows = [
+            TextVector(encoder=self._prefix + encoder_id, text_sha256=digest, vector=raw)
+            for digest, raw in vectors.items()
+        ]
+        TextVector.objects.bulk_create(rows, batch_size=BATCH, ignore_conflicts=True)
+
+
+_COLUMNS = ("text_sha256", "vector")
+
+
+def _batches(hashes: Sequence[str]) -> Iterator[list[str]]:
+    remaining = iter(hashes)
+    while part := list(islice(remaining, BATCH)):
+        yield part

@@ -1,0 +1,29 @@
+"""Entry points for the queue: look up rows, call a service, nothing else."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.contrib.auth.models import User
+
+from labeling.domain.errors import RuleError
+from labeling.models import Project
+from labeling.services import events, gold
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: an equal release is refused
+def freeze_gold(project_id: int, layer: str, name: str, message: str, by_id: int) -> None:
+    from labeling.services.vectors import ruler
+
+    project = Project.objects.get(pk=project_id)
+    by = User.objects.get(pk=by_id)
+    try:
+        gold.freeze(project=project, layer=layer, ruler=ruler(), name=name, message=message, by=by)
+    except RuleError as error:
+        events.record(
+            "gold.freeze_refused",
+            project,
+            project=project,
+            actor=by,
+            layer=layer,
+            message=error.message,
+        )

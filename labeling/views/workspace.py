@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.keys import KEYS
+from labeling.domain.schema import form_fields
+from labeling.models import Annotation, Assignment, Round
+from labeling.services import assignments
+from labeling.views.markdown import render_markdown
+
+
+@require_GET
+def workspace(request: HttpRequest, pk: int) -> HttpResponse:
+    """Where one conversation is labelled. Opening it stores nothing."""
+    assignment = get_object_or_404(
+        Assignment.objects.owned_by(request.user).select_related(
+            "round__project", "round__guideline", "conversation", "annotator"
+        ),
+        pk=pk,
+    )
+    annotation = Annotation.objects.filter(assignment=assignment).first()
+    guideline = assignment.round.guideline
+    context = {
+        "assignment": assignment,
+        "conversation": assignment.conversation,
+        "conversation_messages": list(assignment.conversation.messages.all()),
+        "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)},
+        "annotation": _annotation(assignment, annotation or Annotation()),
+        "fields": form_fields("extraction"),
+        "keys": [key._asdict() for key in KEYS],
+        **_place_in_queue(assignment),
+    }
+    return render(request, "labeling/workspace.html", context)
+
+
+@require_POST
+def next_sample(request: HttpRequest) -> HttpResponse:
+    """Go on with the next conversation, or to the queue when none is left."""
+    found = assignments.next_for(request.user)  # type: ignore[arg-type]
+    if found is None:
+        messages.info(request, "Nothing is left to label: everything you were given is done.")
+        return redirect("home")
+    return redirect("workspace", found.pk)
+
+
+def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any]:
+    """What the page starts from; the same keys as the API's answer, plus where to send things."""
+    return {
+        "assignment": assignment.pk,
+        "user": assignment.annotator_id,
+        "status": annotation.status,
+        "version": annotation.version,
+        "saved_at": annotation.updated_at,
+        "payload": annotation.payload,
+        "empty": annotation.empty,
+        "skip_reason": annotation.skip_reason,
+        "active_seconds": annotation.active_seconds,
+        "read_only": annotation.status == Annotation.Status.SUBMITTED
+        or assignment.round.state != Round.State.OPEN,
+        "urls": {
+            "save": reverse("api-annotation", args=[assignment.pk]),
+            "submit": reverse("api-annotation-submit", args=[assignment.pk]),
+            "skip": reverse("api-annotation-skip", args=[assignment.pk]),
+            "next": reverse("next-sample"),
+            "queue": reverse("home"),
+        },
+    }
+
+
+def _place_in_queue(assignment: Assignment) -> dict[str, int]:
+    """Which one of the round's conversations this is, for "4 of 20"."""
+    mine = Assignment.objects.filter(round=assignment.round, annotator=assignment.annotator)
+    return {
+        "queue_position": mine.filter(position__lt=assignment.position).count() + 1,
+        "queue_total": mine.count(),
+    }

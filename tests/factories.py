@@ -1,0 +1,178 @@
+"""People and data for tests, made through the services that make them in life.
+
+Ana, Ben and Cleo annotate; Rita leads; Noor does research; Olga is outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+
+from labeling.domain.importing import Turn, content_sha256
+from labeling.domain.similarity import Ruler
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Conversation,
+    GoldRelease,
+    Guideline,
+    Membership,
+    Message,
+    Project,
+    Round,
+)
+from labeling.services import annotations, gold, rounds
+from tests.fakes import WordOverlap
+
+ROLES = {
+    "ana": "annotator",
+    "ben": "annotator",
+    "cleo": "annotator",
+    "rita": "lead",
+    "noor": "researcher",
+}
+PASSWORD = "correct-horse-battery"
+
+
+def make_people() -> dict[str, User]:
+    """Everybody in ROLES, Olga, and a superuser called admin."""
+    people = {name: _user(name) for name in [*ROLES, "olga"]}
+    people["admin"] = User.objects.create_superuser("admin", password=PASSWORD)
+    return people
+
+
+def _user(name: str) -> User:
+    found = User.objects.filter(username=name).first()
+    return found or User.objects.create_user(name, password=PASSWORD)
+
+
+def make_project(slug: str = "orders", **fields: Any) -> Project:
+    """A project with guidelines v1 and whoever of ROLES exists as its members."""
+    project = Project.objects.create(slug=slug, name=slug.title(), **fields)
+    Guideline.objects.create(project=project, version=1, body="# Guide\n\nLabel what they want.")
+    for user in User.objects.filter(username__in=ROLES):
+        Membership.objects.create(project=project, user=user, role=ROLES[user.username])
+    return project
+
+
+def make_conversations(
+    project: Project, number: int, *, messages: int = 4, split: str = "dev"
+) -> list[Conversation]:
+    """Conversations ``c-001``, ``c-002``, … with alternating user and analyst turns."""
+    start = project.conversations.count()
+    conversations = Conversation.objects.bulk_create(
+        [_conversation(project, start + n + 1, messages, split) for n in range(number)]
+    )
+    Message.objects.bulk_create(
+        Message(conversation=one, index=index, role=turn.role, content=turn.content)
+        for one in conversations
+        for index, turn in enumerate(_turns(one.external_id, messages))
+    )
+    return conversations
+
+
+def _conversation(project: Project, number: int, messages: int, split: str) -> Conversation:
+    external_id = f"c-{number:03d}"
+    return Conversation(
+        project=project,
+        external_id=external_id,
+        domain="orders",
+        difficulty="easy",
+        split=split,
+        content_sha256=content_sha256(_turns(external_id, messages)),
+    )
+
+
+def _turns(external_id: str, messages: int) -> list[Turn]:
+    return [
+        Turn(
+            role="user" if index % 2 == 0 else "analyst",
+            content=f"Message {index} of {external_id}: we need to track order {index}.",
+        )
+        for index in range(messages)
+    ]
+
+
+def requirement(number: int = 1, *, sources: Sequence[int] = (0,), **fields: Any) -> dict[str, Any]:
+    """A complete requirement label."""
+    return {
+        "uid": uuid4().hex,
+        "id": f"REQ-{number:03d}",
+        "title": f"Order Tracking {number}",
+        "type": "functional",
+        "actor": "Customer",
+        "action": f"Track order number {number}",
+        "condition": None,
+        "acceptance_criteria": ["Page shows the status", "Page shows the history"],
+        "priority": "must",
+        "source_messages": list(sources),
+        "rationale": "Asked for in message 0",
+        "confidence": 0.9,
+        **fields,
+    }
+
+
+def labels(sources: Sequence[int]) -> dict[str, Any]:
+    """A payload with one requirement per source message."""
+    return {
+        "requirements": [
+            requirement(number, sources=[index]) for number, index in enumerate(sources, start=1)
+        ]
+    }
+
+
+def save_of(
+    payload: dict[str, Any],
+    *,
+    base_version: int = 0,
+    client: UUID | None = None,
+    seq: int = 1,
+    **fields: Any,
+) -> annotations.Save:
+    return annotations.Save(
+        base_version, client or uuid4(), seq, payload, empty=not any(payload.values()), **fields
+    )
+
+
+def answer(assignment: Assignment, sources: Sequence[int] = (0,)) -> Annotation:
+    """Submit one requirement per source message, or "nothing here" without any."""
+    return answer_with(assignment, labels(sources))
+
+
+def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
+    known = Annotation.objects.filter(assignment=assignment).first()
+    version = known.version if known else 0
+    return annotations.submit(assignment, save_of(payload, base_version=version))
+
+
+def open_calibration(project: Project, number: int = 4, **fields: Any) -> Round:
+    batch = list(rounds.unplanned(project)[:number]) or make_conversations(project, number)
+    return rounds.open_round(
+        project=project, kind=Round.Kind.CALIBRATION, by=None, conversations=batch, **fields
+    )
+
+
+def open_full(project: Project, number: int = 4, **fields: Any) -> Round:
+    """Full labeling, over a recorded override while the gate is locked."""
+    batch = list(rounds.unplanned(project)[:number]) or make_conversations(project, number)
+    fields.setdefault("override_reason", "A test of what comes after the gate.")
+    return rounds.open_round(
+        project=project, kind=Round.Kind.FULL, by=None, conversations=batch, **fields
+    )
+
+
+def answer_all(round_: Round, sources: Sequence[int] = (0,)) -> None:
+    for assignment in round_.assignments.all():
+        answer(assignment, sources)
+
+
+def make_release(
+    project: Project | None = None, *, items: int = 3, sources: Sequence[int] = (0,), **fields: Any
+) -> GoldRelease:
+    """A frozen release of ``items`` conversations that everybody labelled alike."""
+    project = project or make_project()
+    answer_all(open_full(project, items), sources)
+    return gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()), **fields)
