@@ -25,19 +25,19 @@ class MalformedOutput(Exception):
 
 def to_case(item: GoldItem) -> Case:
     """What a pipeline may see of a gold item: the conversation, never the labels."""
-    conversation = item.content["conversation"]
+    content = item.content
     return Case(
         case_id=item.item_id,
-        domain=conversation.get("domain") or "",
+        domain=content["domain"],
         messages=tuple(
             Message(
-                index=index,
+                index=message["index"],
                 role=message["role"],
-                speaker=message.get("speaker") or message["role"],
+                speaker=message["speaker"] or message["role"],
                 content=message["content"],
-                time=message.get("time"),
+                time=message["time"],
             )
-            for index, message in enumerate(conversation["messages"])
+            for message in content["conversation"]
         ),
     )
 

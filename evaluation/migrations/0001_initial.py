@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('pipeline', models.CharField(max_length=100)),
-                ('pipeline_version', models.CharField(max_length=50)),
+                ('pipeline_version', models.CharField(blank=True, max_length=100)),
                 ('config', models.JSONField(default=dict)),
                 ('config_sha256', models.CharField(max_length=64)),
                 ('split', models.CharField(blank=True, help_text='Empty: every split', max_length=5)),

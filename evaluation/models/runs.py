@@ -73,7 +73,7 @@ class Run(models.Model):
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="runs")
     pipeline = models.CharField(max_length=100)
-    pipeline_version = models.CharField(max_length=50)
+    pipeline_version = models.CharField(max_length=100, blank=True)
     config = models.JSONField(default=dict)
     config_sha256 = models.CharField(max_length=64)
     split = models.CharField(max_length=5, blank=True, help_text="Empty: every split")

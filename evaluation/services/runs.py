@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Any
 
 from celery import current_app
@@ -40,24 +39,6 @@ class RunRefused(RuleError):
     """The run cannot be repeated that often, or is not in a state for this."""
 
     code = "run_refused"
-
-
-class ReleaseUnknown(RuleError):
-    """No gold release has this name."""
-
-    code = "release_unknown"
-
-
-def find_release(name: str) -> GoldRelease:
-    """The release called ``name`` (its newest version) or ``name@version``."""
-    wanted, _, version = name.partition("@")
-    found = GoldRelease.objects.select_related("project").filter(name=wanted)
-    if version:
-        found = found.filter(version=int(version)) if version.isdecimal() else found.none()
-    release = found.order_by("-version").first()
-    if release is None:
-        raise ReleaseUnknown(f"There is no gold release “{name}”. {_known_releases(wanted)}")
-    return release
 
 
 def launch(
@@ -219,11 +200,3 @@ def _steer(run: Run, by: Any, verb: str, problem: str, **flags: bool) -> None:
 
 def _record(verb: str, run: Run, actor: Any, **data: Any) -> None:
     events.record(verb, run, project=run.release.project, actor=actor, **data)
-
-
-def _known_releases(wanted: str) -> str:
-    names = sorted(set(GoldRelease.objects.values_list("name", flat=True)))
-    if not names:
-        return "Freeze gold first: nothing has been released yet."
-    nearest = get_close_matches(wanted, names, n=1)
-    return f"Did you mean “{nearest[0]}”?" if nearest else f"Known are: {', '.join(names[:10])}."

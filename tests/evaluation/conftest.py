@@ -1,0 +1,216 @@
+"""People, a frozen release of any size, and a pipeline whose behaviour a test decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from evaluation.models import Run
+from evaluation.services import execution, runs
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.similarity import Ruler
+from labeling.models import (
+    Conversation,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Membership,
+    Message,
+    Project,
+)
+from labeling.services import vectors
+from pipelines import registry
+from pipelines.types import Case, Output
+from tests.fakes import WordOverlap
+
+
+@pytest.fixture(autouse=True)
+def word_overlap_ruler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores without loading the real encoder."""
+    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+
+
+@pytest.fixture
+def people(db: None) -> dict[str, User]:
+    names = ("ana", "ben", "rita", "noor", "olga")
+    users = {name: User.objects.create_user(name, password="pw") for name in names}
+    users["admin"] = User.objects.create_superuser("admin", password="pw")
+    return users
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    project = Project.objects.create(slug="demo", name="Demo")
+    roles = {"ana": "annotator", "ben": "annotator", "rita": "lead", "noor": "researcher"}
+    for name, role in roles.items():
+        Membership.objects.create(project=project, user=people[name], role=role)
+    Guideline.objects.create(project=project, version=2, body="Label what they want.")
+    return project
+
+
+def requirement(number: int = 1, **fields: Any) -> dict[str, Any]:
+    return {
+        "uid": f"u{number}",
+        "id": f"REQ-{number:03d}",
+        "title": f"Login {number}",
+        "type": "functional",
+        "actor": "User",
+        "action": f"Sign in by way {number}",
+        "condition": None,
+        "acceptance_criteria": ["It opens", "It closes"],
+        "priority": "must",
+        "source_messages": [0],
+        "rationale": "Message 0 asks for it",
+        "confidence": 0.8,
+        **fields,
+    }
+
+
+MakeRelease = Callable[..., GoldRelease]
+
+
+@pytest.fixture
+def make_release(project: Project) -> MakeRelease:
+    def make(cases: int = 3, *, name: str = "demo", splits: tuple[str, ...] = ("dev",)) -> Any:
+        contents = [_content(number, splits[number % len(splits)]) for number in range(cases)]
+        hashes = [item_sha256(content) for content in contents]
+        release = GoldRelease.objects.create(
+            project=project,
+            layer="extraction",
+            name=name,
+            version=1,
+            guideline=project.guidelines.first(),
+            header="{}",
+            sha256=release_sha256({}, hashes),
+        )
+        GoldItem.objects.bulk_create(
+            _item(release, position, content, sha256)
+            for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True))
+        )
+        return release
+
+    return make
+
+
+def _content(number: int, split: str) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "item_id": f"case-{number:03d}",
+        "domain": "shop",
+        "difficulty": "easy",
+        "split": split,
+        "conversation": [
+            _message(0, "user", f"I must sign in by way {number}"),
+            _message(1, "analyst", "Noted."),
+        ],
+        "layer": "extraction",
+        "gold": {"requirements": [requirement(number)]},
+        "provenance": {
+            "how": "majority",
+            "annotators": [
+                {"username": "ana", "guideline_version": 2, "submitted_at": "2026-01-02T03:04:05Z"},
+                {"username": "ben", "guideline_version": 2, "submitted_at": "2026-01-02T03:05:05Z"},
+            ],
+            "labels": {f"u{number}": {"how": "majority", "by": ["ana"], "dissent": ["ben"]}},
+            "adjudicated_by": None,
+            "reason": None,
+            "guideline_version": 2,
+        },
+    }
+
+
+def _message(index: int, role: str, content: str) -> dict[str, Any]:
+    return {"index": index, "role": role, "speaker": "", "content": content, "time": None}
+
+
+def _item(release: GoldRelease, position: int, content: dict[str, Any], sha256: str) -> GoldItem:
+    conversation, _ = Conversation.objects.get_or_create(
+        project=release.project,
+        external_id=content["item_id"],
+        defaults={"split": content["split"], "content_sha256": "0" * 64},
+    )
+    if not conversation.messages.exists():
+        Message.objects.bulk_create(
+            Message(conversation=conversation, **message) for message in content["conversation"]
+        )
+    return GoldItem(
+        release=release,
+        conversation=conversation,
+        item_id=content["item_id"],
+        position=position,
+        split=content["split"],
+        how="majority",
+        canonical=canonical_json(content),
+        sha256=sha256,
+    )
+
+
+@pytest.fixture
+def release(make_release: MakeRelease) -> GoldRelease:
+    return make_release(3)
+
+
+class Scripted:
+    """A pipeline that does what the test says."""
+
+    name, version = "everything", "1"
+    config: dict[str, Any] = {}
+
+    def __init__(self, behave: Callable[[Case], Output]) -> None:
+        self.behave = behave
+        self.seen: list[str] = []
+
+    def run(self, case: Case) -> Output:
+        self.seen.append(case.case_id)
+        return self.behave(case)
+
+
+def perfect(case: Case) -> Output:
+    number = int(case.case_id[-3:])
+    return {"requirements": [requirement(number)], "model": None}
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], Output]], Scripted]:
+    def use(behave: Callable[[Case], Output]) -> Scripted:
+        pipeline = Scripted(behave)
+        monkeypatch.setattr(registry, "build", lambda *_, **__: pipeline)
+        return pipeline
+
+    return use
+
+
+@pytest.fixture
+def launch(release: GoldRelease, people: dict[str, User]) -> Callable[..., Run]:
+    def launch(**options: Any) -> Run:
+        given = {"pipeline": "everything", "requested_by": people["noor"], "queue": False}
+        return runs.launch(options.pop("release", release), **(given | options))
+
+    return launch
+
+
+@pytest.fixture
+def finished(launch: Callable[..., Run]) -> Callable[..., Run]:
+    """A run that is executed and scored."""
+    from uuid import uuid4
+
+    def finish(**options: Any) -> Run:
+        run = launch(**options)
+        execution.work(run.pk, uuid4())
+        return Run.objects.with_progress().get(pk=run.pk)
+
+    return finish
+
+
+@pytest.fixture
+def signed_in(people: dict[str, User]) -> Callable[[str], Client]:
+    def sign_in(name: str) -> Client:
+        client = Client()
+        client.force_login(people[name])
+        return client
+
+    return sign_in

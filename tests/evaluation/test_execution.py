@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import execution, leases, runs
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def work(run: Run) -> Run:
+    execution.work(run.pk, uuid4())
+    return Run.objects.with_progress().get(pk=run.pk)
+
+
+def test_a_run_goes_from_queued_to_finished(launch: Any, script: Any) -> None:
+    script(perfect)
+    run = launch()
+    assert Run.objects.with_progress().get(pk=run.pk).status == "queued"
+
+    run = work(run)
+
+    assert run.status == "finished"
+    assert run.pipeline_version == "1"
+    assert Aggregate.objects.get(run=run, metric="requirement_f1").mean == 1.0
+    assert Score.objects.filter(case__run=run, metric="requirement_f1").count() == 3
+
+
+def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, script: Any) -> None:
+    def one_fails(case: Case) -> Output:
+        if case.case_id == "case-001":
+            raise KeyError("title")
+        return perfect(case)
+
+    pipeline = script(one_fails)
+
+    run = work(launch())
+
+    f1 = Aggregate.objects.get(run=run, metric="requirement_f1")
+    assert f1.mean == pytest.approx(2 / 3)  # (1 + 0 + 1) / 3
+    assert (f1.n, f1.n_failed, f1.n_undefined) == (3, 1, 0)
+    ece = Aggregate.objects.get(run=run, metric="ece")
+    assert ece.n_failed == 1
+    assert ece.mean == pytest.approx((0.2 + 0.2 + 1) / 3)  # |1 - 0.8| twice, then the worst
+    failed = CaseRun.objects.get(run=run, state="failed")
+    assert (failed.error_class, failed.error) == ("permanent", "KeyError: 'title'")
+    assert pipeline.seen.count("case-001") == 1  # the same input would fail in the same way
+
+
+def test_an_undefined_score_has_a_reason_and_is_counted(launch: Any) -> None:
+    run = work(launch(pipeline="nothing"))
+
+    score = Score.objects.filter(case__run=run, metric="type_accuracy").first()
+    assert score is not None
+    assert score.value is None
+    assert "similar text" in score.reason
+    aggregate = Aggregate.objects.get(run=run, metric="type_accuracy")
+    assert (aggregate.mean, aggregate.n, aggregate.n_undefined) == (None, 0, 3)
+    assert aggregate.reason == score.reason
+    assert Aggregate.objects.get(run=run, metric="ece").reason
+
+
+def test_a_transient_error_is_tried_three_times(
+    launch: Any, script: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(execution.RETRY_SECONDS, CaseRun.ErrorClass.TRANSIENT, 0)
+
+    def never_there(case: Case) -> Output:
+        raise ConnectionError("refused")
+
+    pipeline = script(never_there)
+
+    run = work(launch())
+
+    assert pipeline.seen.count("case-000") == 3
+    case = CaseRun.objects.filter(run=run).first()
+    assert case is not None
+    assert (case.state, case.attempts, case.error_class) == ("failed", 3, "transient")
+    assert run.status == "finished"
+
+
+def test_a_transient_error_waits_before_the_next_try(launch: Any, script: Any) -> None:
+    def never_there(case: Case) -> Output:
+        raise TimeoutError
+
+    pipeline = script(never_there)
+
+    run = work(launch())
+
+    assert len(pipeline.seen) == 3  # each case once; then they wait
+    assert run.status == "running" or run.status == "queued"
+    assert CaseRun.objects.filter(run=run, state="queued", attempts=1).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        (None, "no JSON object"),
+        ({}, "no list “requirements”"),
+        ({"requirements": [3]}, "requirements.0 is no JSON object"),
+        ({"requirements": [{"title": 5}]}, "requirements.0.title is no text"),
+        ({"requirements": [{"confidence": 2}]}, "between 0 and 1"),
+        ({"requirements": [{"confidence": float("nan")}]}, "no JSON value"),
+        ({"requirements": [{"source_messages": [9]}]}, "names message 9"),
+        ({"requirements": [{"source_messages": "0"}]}, "no list of message positions"),
+        ({"requirements": [{"acceptance_criteria": "x"}]}, "no list of texts"),
+    ],
+)
+def test_an_output_that_cannot_be_scored_fails_the_case(
+    launch: Any, script: Any, output: Any, problem: str
+) -> None:
+    script(lambda case: output)
+
+    run = work(launch())
+
+    case = CaseRun.objects.filter(run=run).first()
+    assert case is not None
+    assert (case.state, case.error_class) == ("failed", "parse")
+    assert problem in case.error
+
+
+def test_text_that_a_database_refuses_is_stored_cleaned(launch: Any, script: Any) -> None:
+    script(lambda case: {"requirements": [], "model": None, "raw": "a\x00b\ud800"})
+
+    run = work(launch())
+
+    output = CaseRun.objects.filter(run=run).values_list("output", flat=True).first()
+    assert output is not None
+    assert output["raw"] == "a\ufffdb?"
+
+
+def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: Any, **options: Any) -> None:
+        raise ImportError("No module named langgraph")
+
+    monkeypatch.setattr("pipelines.registry.build", broken)
+
+    run = work(launch())
+
+    assert run.status == "failed"
+    assert run.failure.startswith("The pipeline cannot be built: ImportError")
+    assert CaseRun.objects.filter(run=run, attempts=0).count() == 3
+
+
+def test_a_run_is_not_continued_by_another_version(launch: Any, script: Any) -> None:
+    pipeline = script(perfect)
+    run = launch()
+    Run.objects.filter(pk=run.pk).update(pipeline_version="0.9")
+
+    run = work(run)
+
+    assert "version 0.9" in run.failure
+    assert pipeline.seen == []
+
+
+def test_a_paused_run_stops_before_the_next_case_and_goes_on_when_resumed(
+    launch: Any, script: Any, people: Any
+) -> None:
+    run = launch()
+
+    def pause_then_answer(case: Case) -> Output:
+        if case.case_id == "case-000":
+            runs.pause(run, by=people["rita"])
+        return perfect(case)
+
+    pipeline = script(pause_then_answer)
+    assert work(run).status == "paused"
+    assert pipeline.seen == ["case-000"]
+
+    runs.resume(run, by=people["rita"])
+
+    assert work(run).status == "finished"
+    assert pipeline.seen == ["case-000", "case-001", "case-002"]
+
+
+def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any) -> None:
+    pipeline = script(perfect)
+    run = launch()
+
+    runs.cancel(run, by=people["rita"])
+
+    assert work(run).status == "cancelled"
+    assert pipeline.seen == []
+    with pytest.raises(runs.RunRefused, match="not finished"):
+        runs.resume(run, by=people["rita"])
+
+
+def test_scores_are_computed_anew_without_running_the_pipeline(
+    launch: Any, script: Any, people: Any
+) -> None:
+    pipeline = script(perfect)
+    run = work(launch())
+    first = list(Score.objects.order_by("pk").values_list("pk", "metric", "value"))
+    calls = len(pipeline.seen)
+
+    runs.rescore(run, by=people["rita"])
+    run = work(run)
+
+    assert run.status == "finished"
+    assert len(pipeline.seen) == calls
+    assert list(Score.objects.order_by("pk").values_list("pk", "metric", "value")) == first
+
+
+def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
+    with pytest.raises(runs.RunRefused, match="all done"):
+        runs.rescore(launch(), by=people["rita"])
+
+
+def test_every_repetition_is_run_and_scored(launch: Any, script: Any) -> None:
+    script(perfect)
+
+    run = work(launch(repetitions=2))
+
+    assert CaseRun.objects.filter(run=run, state="done").count() == 6
+    assert Aggregate.objects.get(run=run, metric="requirement_f1").n == 6
+
+
+# --- leases ---
+
+
+def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> None:
+    run = launch()
+    dead, alive = uuid4(), uuid4()
+    held = leases.claim_case(run.pk, dead)
+    assert held is not None
+    others = {leases.claim_case(run.pk, alive).pk for _ in range(2)}  # type: ignore[union-attr]
+    assert held.pk not in others
+    assert leases.claim_case(run.pk, alive) is None
+
+    CaseRun.objects.filter(pk=held.pk).update(lease_expires_at=timezone.now())
+    taken = leases.claim_case(run.pk, alive)
+
+    assert taken is not None
+    assert (taken.pk, taken.attempts, taken.owner) == (held.pk, 2, alive)
+
+
+def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
+    run = launch()
+    slow, quick = uuid4(), uuid4()
+    case = leases.claim_case(run.pk, slow)
+    assert case is not None
+    CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(state="failed", error="x")
+    assert leases.claim_case(run.pk, quick) == case
+
+    stored = leases.finish_case(case.pk, slow, state="done", output={"from": "slow"})
+
+    assert not stored
+    assert leases.renew_case(case.pk, slow) is False
+    assert leases.finish_case(case.pk, quick, state="done", output={"from": "quick"})
+    case.refresh_from_db()
+    assert case.output == {"from": "quick"}
+
+
+def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
+    launch: Any, script: Any
+) -> None:
+    script(perfect)
+    run = launch()
+    for _ in range(3):
+        case = leases.claim_case(run.pk, uuid4())
+        assert case is not None
+        CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+
+    run = work(run)
+
+    case.refresh_from_db()
+    assert (case.state, case.attempts) == ("failed", 3)
+    assert case.error.startswith("Given up after 3 attempts")
+    assert run.status == "finished"
+
+
+def test_a_lease_is_renewed_while_a_case_takes_long(
+    launch: Any, script: Any, settings: Any
+) -> None:
+    renewed = threading.Event()
+    settings.CASE_LEASE_SECONDS = 0.03
+
+    with leases.KeepAlive(lambda: renewed.set() or True):  # type: ignore[func-returns-value]
+        assert renewed.wait(5)
+
+
+def test_only_one_worker_scores_a_run(launch: Any) -> None:
+    run = launch()
+    first, second = uuid4(), uuid4()
+    assert not leases.claim_scoring(run.pk, first)  # cases are open
+    CaseRun.objects.filter(run=run).update(state="failed", error="x")
+
+    assert leases.claim_scoring(run.pk, first)
+
+    assert not leases.claim_scoring(run.pk, second)
+    Run.objects.filter(pk=run.pk).update(scoring_expires_at=timezone.now())
+    assert leases.claim_scoring(run.pk, second)
+    assert not leases.finish_scoring(run.pk, first, scored_at=timezone.now())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_case_is_held_by_two_workers_at_once(make_release: Any, launch: Any) -> None:
+    run = launch(release=make_release(40, name="forty"))
+    claimed: list[int] = []
+    errors: list[Exception] = []
+
+    def take_all() -> None:
+        try:
+            owner = uuid4()
+            while case := leases.claim_case(run.pk, owner):
+                claimed.append(case.pk)
+                leases.finish_case(case.pk, owner, state="failed", error="x")
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=take_all) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert len(claimed) == len(set(claimed)) == 40
+    assert connection.vendor in ("sqlite", "postgresql")
+
+
+# --- the sweep ---
+
+
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    woken: list[int] = []
+    monkeypatch.setattr(runs, "wake", woken.append)
+    return woken
+
+
+def test_the_sweep_wakes_a_run_that_nobody_holds(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken = sent(monkeypatch)
+    run = launch()
+
+    runs.wake_unattended()
+    assert woken == [run.pk]
+
+    leases.claim_case(run.pk, uuid4())
+    runs.wake_unattended()
+    assert woken == [run.pk]  # somebody is at it
+
+    CaseRun.objects.filter(state="running").update(
+        lease_expires_at=timezone.now() - timedelta(seconds=1)
+    )
+    runs.wake_unattended()
+    assert woken == [run.pk, run.pk]
+
+
+def test_the_sweep_leaves_alone_what_is_paused_finished_or_just_sent(
+    launch: Any, finished: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, people: Any
+) -> None:
+    finished()
+    paused, just_sent = launch(), launch()
+    runs.pause(paused, by=people["rita"])
+    Run.objects.filter(pk=just_sent.pk).update(woken_at=timezone.now())
+    woken = sent(monkeypatch)
+
+    runs.wake_unattended()
+
+    assert woken == []
+
+
+def test_the_sweep_finds_a_run_that_only_lacks_its_scores(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = launch()
+    CaseRun.objects.filter(run=run).update(state="failed", error="x")
+    woken = sent(monkeypatch)
+
+    runs.wake_unattended()
+
+    assert woken == [run.pk]
