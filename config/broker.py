@@ -12,6 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport.virtual import BrokerState
 from kombu.utils.json import dumps, loads
 
 SCHEME = "assayfiles"
@@ -42,6 +43,12 @@ class Channel(filesystem.Channel):
 
 class Transport(filesystem.Transport):
     Channel = Channel
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        # kombu shares this among all queues of a process and then drops, without a word, what is
+        # sent to a second folder: it takes that one's routes for written.
+        self.state = BrokerState()
 
 
 def options(folder: Path) -> dict[str, Any]:

@@ -24,6 +24,7 @@ def configuration() -> dict[str, Any]:
     return {
         **_broker(),
         "accept_content": ["json"],
+        "broker_connection_max_retries": None,  # a broker may be away for a whole night
         "broker_connection_retry_on_startup": True,
         "sweep_task": "evaluation.tasks.sweep",
         "sweep_seconds": 10,

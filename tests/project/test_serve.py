@@ -1,0 +1,276 @@
+"""``make serve``: one command starts it all, and stopping it leaves nothing behind."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+from config import serve
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {"torch", "sentence_transformers", "sklearn", "scipy", "pandas", "langgraph", "matplotlib"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def own_environment(data: Path, **settings: str) -> dict[str, str]:
+    own = {
+        "ASSAY_DATA_DIR": str(data),
+        "ASSAY_DEMO": "false",
+        "ASSAY_ENV_FILE": os.devnull,
+        "ASSAY_WEB_PROCESSES": "1",
+        "DATABASE_URL": "",
+    }
+    return {**os.environ, **own, **settings}
+
+
+class Server:
+    """A running ``make serve`` without the part that installs."""
+
+    def __init__(self, data: Path, **settings: str) -> None:
+        self.port = free_port()
+        self.output = data / "output.txt"
+        data.mkdir(parents=True, exist_ok=True)
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "config.serve"],
+                cwd=ROOT,
+                env=own_environment(data, ASSAY_PORT=str(self.port), **settings),
+                stdout=output,
+                stderr=output,
+            )
+
+    def said(self) -> str:
+        return self.output.read_text(encoding="utf-8")
+
+    def wait_for(self, text: str, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while text not in self.said():
+            assert self.process.poll() is None, self.said()
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.05)
+
+    def family(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def child(self, word: str) -> psutil.Process:
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if word in child.cmdline())
+
+    def get(self, path: str) -> int:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as reply:
+            return reply.status
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts servers, and ends whatever a failed test left of them."""
+    servers: list[Server] = []
+
+    def start_server(**settings: str) -> Server:
+        server = Server(tmp_path / "data", **settings)
+        servers.append(server)
+        server.wait_for("Assay is running")
+        return server
+
+    yield start_server
+    for server in servers:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in [*server.family(), psutil.Process(server.process.pid)]:
+                process.kill()
+        server.process.wait(10)
+
+
+def run_serve(data: Path, **settings: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "config.serve"],
+        cwd=ROOT,
+        env=own_environment(data, **settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def assert_gone(family: list[psutil.Process], seconds: float = 3) -> None:
+    _, alive = psutil.wait_procs(family, timeout=seconds)
+    assert alive == []
+
+
+@pytest.mark.worker
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(start, number):
+    server = start()
+    family = server.family()
+    names = " ".join(word for process in family for word in process.cmdline())
+    assert server.get("/healthz") == 200
+    assert server.get("/") == 200
+    assert "gunicorn" in names
+    assert "celery" in names
+
+    began = time.monotonic()
+    server.process.send_signal(number)
+    code = server.process.wait(15)
+
+    assert code == 0
+    assert time.monotonic() - began < 10
+    assert_gone(family)
+    assert "Stopped." in server.said()
+
+
+@pytest.mark.worker
+def test_a_second_ctrl_c_does_not_leave_processes_behind(start):
+    server = start()
+    family = server.family()
+
+    server.process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    server.process.send_signal(signal.SIGINT)
+
+    assert server.process.wait(15) == 0
+    assert_gone(family)
+
+
+@pytest.mark.worker
+def test_a_killed_supervisor_takes_its_children_along(start):
+    server = start()
+    family = server.family()
+
+    server.process.kill()
+
+    assert_gone(family, seconds=15)
+
+
+@pytest.mark.worker
+def test_a_worker_that_dies_is_started_again_and_said(start):
+    server = start()
+    server.child("celery").kill()
+
+    server.wait_for("The worker ended (-9) and is started again in 1 s.")
+    deadline = time.monotonic() + 10
+    while len(psutil.Process(server.process.pid).children()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+    assert server.child("celery").is_running()
+    assert server.get("/healthz") == 200
+
+
+@pytest.mark.worker
+def test_a_second_start_keeps_the_data(start, tmp_path):
+    first = start()
+    first.process.send_signal(signal.SIGINT)
+    first.process.wait(15)
+    secret = (tmp_path / "data/secret_key").read_text()
+    inode = (tmp_path / "data/assay.sqlite3").stat().st_ino
+
+    start()
+
+    assert (tmp_path / "data/secret_key").read_text() == secret
+    assert (tmp_path / "data/assay.sqlite3").stat().st_ino == inode
+
+
+def test_a_busy_port_is_said_in_one_line(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+
+        done = run_serve(tmp_path / "data", ASSAY_PORT=str(port))
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"assay: Cannot listen on 127.0.0.1:{port} (Address already in use). "
+        "Stop what uses that port, or set ASSAY_PORT to another one.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"ASSAY_DATA_DIR": "/proc/assay"}, "Set ASSAY_DATA_DIR to a folder that you may write"),
+        ({"ASSAY_PORT": "http"}, "ASSAY_PORT is 'http': set it to a whole number"),
+        ({"ASSAY_PORT": "99999"}, "set ASSAY_PORT to another one"),
+        ({"DATABASE_URL": "sqlite:////proc/assay/db"}, "Preparing the database failed"),
+    ],
+)
+def test_a_start_that_cannot_work_is_said_in_one_line(tmp_path, settings, sentence):
+    done = run_serve(tmp_path / "data", **{"ASSAY_PORT": str(free_port()), **settings})
+
+    assert done.returncode == 1
+    assert sentence in done.stderr.splitlines()[-1]
+    assert done.stderr.splitlines()[-1].startswith("assay: ")
+
+
+def test_a_process_that_keeps_dying_is_given_growing_pauses(tmp_path, monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr(serve.time, "monotonic", lambda: clock[0])
+    child = serve.Child("worker", [sys.executable, "-c", "1 / 0"], tmp_path / "worker.log")
+    child.start()
+    pauses = []
+
+    for _ in range(7):
+        child._process.wait(10)
+        child.watch()
+        pauses.append(child._restart_at - clock[0])
+        clock[0] = child._restart_at
+        child.watch()
+
+    child._process.wait(10)
+    assert pauses == [1, 2, 4, 8, 16, 30, 30]
+    assert "worker | ZeroDivisionError: division by zero" in capsys.readouterr().err
+
+
+def test_the_demo_accounts_are_shown_with_their_passwords():
+    people = json.loads((ROOT / "fixtures/demo/people.json").read_text(encoding="utf-8"))
+
+    lines = serve.demo_accounts()
+
+    assert [line.split()[:2] for line in lines] == [[p["username"], p["password"]] for p in people]
+
+
+def test_the_web_process_loads_no_heavy_library(tmp_path):
+    code = """
+import sys
+from contextlib import suppress
+from config.wsgi import application
+from django.core.management import call_command
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import NoReverseMatch, get_resolver, reverse
+
+call_command("migrate", verbosity=0)
+client = Client()
+client.force_login(get_user_model().objects.create_superuser("admin", password="x"))
+paths = ["/", "/healthz", "/admin/", "/api/schema/", "/api/docs/"]
+for name in {name for name in get_resolver().reverse_dict if isinstance(name, str)}:
+    with suppress(NoReverseMatch):  # it needs arguments
+        paths.append(reverse(name))
+asked = {path: client.get(path).status_code for path in paths}
+assert 200 in asked.values(), asked
+print(",".join({name.partition(".")[0] for name in sys.modules}))
+"""
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_ALLOWED_HOSTS": "testserver"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=own_environment(tmp_path, **settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert HEAVY & set(done.stdout.split(",")) == set()
