@@ -1,0 +1,21 @@
+import hypothesis
+import pytest
+
+from labeling.domain.similarity import Encoder, Ruler, load_minilm
+from tests.fakes import WordOverlap
+
+# A busy machine is not a failed law.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture
+def ruler() -> Ruler:
+    """Counts words: quick, and exact enough to do by hand."""
+    return Ruler(WordOverlap())
+
+
+@pytest.fixture(scope="session")
+def encoder() -> Encoder:
+    """The real one; takes some seconds to load."""
+    return load_minilm()

@@ -1,0 +1,144 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss
+
+from evaluation.metrics.calibration import calibration, summarize_calibration
+
+shares = st.floats(0, 1)
+points = st.tuples(shares, st.integers(0, 1))
+
+
+def expected_errors(pairs, bins=10):
+    """ECE and MCE as they are written down, bin by bin."""
+    gaps = []
+    for number in range(bins):
+        inside = [
+            (confidence, correct)
+            for confidence, correct in pairs
+            if number / bins <= confidence < (number + 1) / bins
+            or (confidence == 1 and number == bins - 1)
+        ]
+        if inside:
+            stated = sum(confidence for confidence, _ in inside) / len(inside)
+            found = sum(correct for _, correct in inside) / len(inside)
+            gaps.append((len(inside), abs(found - stated)))
+    return sum(n * gap for n, gap in gaps) / len(pairs), max(gap for _, gap in gaps)
+
+
+def test_empty_bins_are_left_out():
+    # bins 0 and 9 hold two predictions each: |0 − 0.05| and |0.5 − 0.95|
+    found = calibration([0.05, 0.05, 0.95, 0.95], [0, 0, 1, 0])
+
+    assert found.ece == pytest.approx((2 * 0.05 + 2 * 0.45) / 4)
+    assert found.mce == pytest.approx(0.45)
+    assert found.brier == pytest.approx((2 * 0.05**2 + 0.05**2 + 0.95**2) / 4)
+    assert [each.count for each in found.bins] == [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert (found.bins[1].confidence, found.bins[1].accuracy) == (None, None)
+    assert (found.bins[9].lower, found.bins[9].upper, found.bins[9].accuracy) == (0.9, 1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "place"), [(0.0, 0), (0.1, 1), (0.3, 3), (0.7, 7), (1.0, 9)]
+)
+def test_bins_are_closed_on_the_left_and_the_last_on_both_sides(confidence, place):
+    found = calibration([confidence], [1])
+
+    assert [each.count for each in found.bins].index(1) == place
+
+
+@given(st.lists(points, min_size=1, max_size=30))
+def test_errors_are_as_written_down_and_brier_is_scikit_learns(pairs):
+    confidences, corrects = zip(*pairs, strict=True)
+
+    found = calibration(confidences, corrects)
+
+    ece, mce = expected_errors(pairs)
+    assert found.ece == pytest.approx(ece)
+    assert found.mce == pytest.approx(mce)
+    expected = brier_score_loss(corrects, confidences, labels=[0, 1], scale_by_half=True)
+    assert found.brier == pytest.approx(expected)
+    assert found.ece <= found.mce + 1e-12
+
+
+def test_without_predictions_all_is_undefined():
+    found = calibration([], [])
+
+    assert (found.ece, found.mce, found.brier, found.n) == (None, None, None, 0)
+    assert found.undefined == "no prediction states a confidence"
+    assert len(found.as_json()["bins"]) == 10
+
+
+@pytest.mark.parametrize("confidence", [-0.01, 1.01, math.nan, math.inf])
+def test_a_confidence_outside_zero_to_one_is_refused(confidence):
+    with pytest.raises(ValueError, match=r"confidence must be in \[0, 1\]"):
+        calibration([confidence], [1])
+
+
+@pytest.mark.parametrize(
+    ("confidences", "corrects", "message"),
+    [([0.5], [], "1 confidences against 0"), ([0.5], [2], "must be 0 or 1")],
+)
+def test_bad_outcomes_are_refused(confidences, corrects, message):
+    with pytest.raises(ValueError, match=message):
+        calibration(confidences, corrects)
+
+
+@given(st.lists(st.lists(points, max_size=4), min_size=1, max_size=6))
+def test_a_run_pools_all_predictions(cases):
+    pooled = [point for case in cases for point in case]
+    whole = calibration([c for c, _ in pooled], [c for _, c in pooled])
+
+    found = summarize_calibration(
+        cases, clusters=range(len(cases)), failed=[False] * len(cases), seed=0
+    )
+
+    for name in ("ece", "mce", "brier"):
+        assert found[name].mean == pytest.approx(getattr(whole, name))
+        assert found[name].n == sum(map(bool, cases))
+        assert found[name].n_undefined == len(cases) - found[name].n
+
+
+def test_the_interval_of_a_run_holds_its_value():
+    cases = [[(0.9, k % 2)] * 5 for k in range(20)]
+
+    found = summarize_calibration(cases, clusters=range(20), failed=[False] * 20, seed=0)
+
+    assert found["ece"].mean == pytest.approx(0.4)
+    # half of 20 conversations are correct: accuracy of a draw is within 0.5 ± 0.22
+    assert 0.15 < found["ece"].ci_low < 0.3
+    assert 0.5 < found["ece"].ci_high < 0.65
+    assert found["ece"].median is None
+
+
+def test_cases_of_one_conversation_have_no_interval():
+    found = summarize_calibration(
+        [[(0.9, 1)], [(0.8, 0)]], clusters=["c", "c"], failed=[False, False], seed=0
+    )
+
+    assert (found["brier"].ci_low, found["brier"].ci_high) == (None, None)
+
+
+def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
+    cases = [[(1.0, 1), (1.0, 1)], [], [(0.5, 1)], []]
+
+    found = summarize_calibration(
+        cases, clusters="abcd", failed=[False, True, False, False], seed=0
+    )
+
+    # pooled over 3 predictions: ECE 0.5/3; two cases of it and one of 1.0
+    assert found["ece"].mean == pytest.approx((2 * 0.5 / 3 + 1) / 3)
+    assert (found["ece"].n, found["ece"].n_undefined, found["ece"].n_failed) == (3, 1, 1)
+
+
+def test_when_everything_failed_everything_is_worst():
+    found = summarize_calibration([[], []], clusters="ab", failed=[True, True], seed=0)
+
+    assert {each.mean for each in found.values()} == {1.0}
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="1 cases, 2 clusters, 1 failed"):
+        summarize_calibration([[]], clusters="ab", failed=[False], seed=0)

@@ -1,0 +1,126 @@
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics.summary import summarize
+
+values = st.lists(st.none() | st.floats(0, 1), max_size=20)
+
+
+def whole(values, **changes):
+    size = len(values)
+    given = {"clusters": range(size), "failed": [False] * size, "seed": 0} | changes
+    return summarize(values, **given)
+
+
+def test_figures_by_hand():
+    found = whole([0.0, 1.0, 0.5, 0.5])
+
+    assert (found.mean, found.median, found.min, found.max) == (0.5, 0.5, 0.0, 1.0)
+    assert found.std == pytest.approx((0.5 / 3) ** 0.5)  # n − 1
+    assert (found.n, found.n_undefined, found.n_failed) == (4, 0, 0)
+    assert found.ci_low < 0.5 < found.ci_high
+
+
+@given(values)
+def test_equals_the_standard_library(values):
+    found = whole(values)
+
+    kept = [value for value in values if value is not None]
+    assert (found.n, found.n_undefined) == (len(kept), len(values) - len(kept))
+    if kept:
+        assert found.mean == pytest.approx(statistics.fmean(kept))
+        assert found.median == pytest.approx(statistics.median(kept))
+        assert (found.min, found.max) == (min(kept), max(kept))
+    if len(kept) > 1:
+        assert found.std == pytest.approx(statistics.stdev(kept), abs=1e-12)
+        assert found.ci_low <= found.mean + 1e-12
+        assert found.ci_high >= found.mean - 1e-12 or found.ci_high >= found.ci_low
+
+
+@given(values, st.randoms(use_true_random=False))
+def test_the_order_of_cases_plays_no_part(values, random):
+    cases = list(enumerate(values))
+    shuffled = random.sample(cases, len(cases))
+
+    again = whole([value for _, value in shuffled], clusters=[case for case, _ in shuffled])
+
+    assert again == whole(values)
+
+
+def test_undefined_is_counted_and_never_averaged():
+    found = whole([None, 1.0, None])
+
+    assert (found.mean, found.n, found.n_undefined, found.std) == (1.0, 1, 2, 0.0)
+
+
+@pytest.mark.parametrize("values", [[], [None, None]])
+def test_without_values_there_are_no_figures(values):
+    found = whole(values)
+
+    assert (found.mean, found.median, found.std, found.min, found.max) == (None,) * 5
+    assert (found.ci_low, found.ci_high, found.n) == (None, None, 0)
+    assert found.n_undefined == len(values)
+
+
+@pytest.mark.parametrize(("worst", "mean"), [(0.0, 0.5), (1.0, 1.0)])
+def test_a_failed_case_scores_the_worst_whatever_it_says(worst, mean):
+    found = whole([1.0, None], failed=[False, True], worst=worst)
+
+    assert (found.mean, found.n, found.n_undefined, found.n_failed) == (mean, 2, 0, 1)
+    assert whole([1.0, 1.0], failed=[False, True], worst=worst).mean == mean
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.integers(0, 9))
+def test_crashing_never_raises_a_score(values, which):
+    failed = [number == which for number in range(len(values))]
+
+    assert whole(values, failed=failed).mean <= whole(values).mean + 1e-12
+    lower_is_better = whole(values, failed=failed, worst=1.0).mean
+    assert lower_is_better >= whole(values).mean - 1e-12
+
+
+def test_whole_conversations_are_drawn():
+    # Ten cases of each of two conversations: a draw has 0, 1 or 2 of the good one.
+    values, clusters = [1.0] * 10 + [0.0] * 10, ["good"] * 10 + ["bad"] * 10
+
+    together = whole(values, clusters=clusters)
+    apart = whole(values)
+
+    assert (together.ci_low, together.ci_high) == (0.0, 1.0)
+    assert 0.2 < apart.ci_low < apart.ci_high < 0.8
+
+
+def test_one_conversation_gives_no_interval():
+    found = whole([0.2, 0.8], clusters=["c", "c"])
+
+    assert (found.mean, found.ci_low, found.ci_high) == (0.5, None, None)
+
+
+def test_the_seed_repeats_the_interval():
+    values = [k / 19 for k in range(20)]
+
+    assert whole(values, seed=1) == whole(values, seed=1)
+    assert whole(values, seed=1) != whole(values, seed=2)
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="1 values, 2 clusters, 1 failed"):
+        summarize([1.0], clusters="ab", failed=[False], seed=0)
+
+
+def test_json_has_the_fields_of_a_result():
+    assert list(whole([1.0]).as_json()) == [
+        "mean",
+        "median",
+        "std",
+        "min",
+        "max",
+        "ci_low",
+        "ci_high",
+        "n",
+        "n_undefined",
+        "n_failed",
+    ]
