@@ -20,15 +20,15 @@ TRANSPORT_ALIASES[SCHEME] = "config.broker:Transport"
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         # Read in the order of the names; the zeros keep the order of numbers.
         name = f"{time_ns():020d}_{uuid4()}.{queue}.msg"
         folder = Path(self.data_folder_out)
         unfinished = folder / f"{name}.part"
-        unfinished.write_text(dumps(payload), encoding="utf-8")
+        unfinished.write_text(dumps(message), encoding="utf-8")
         unfinished.replace(folder / name)
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
             taken = Path(self.processed_folder) / path.name
             try:

@@ -58,7 +58,7 @@ def run_checks() -> list[Outcome]:
 def run_check(name: str, command: list[str], environment: dict[str, str]) -> Outcome:
     started = time.monotonic()
     done = subprocess.run(
-        [BIN / command[0], *command[1:]],
+        [str(BIN / command[0]), *command[1:]],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ def run_pytest(where: str, database_url: str, arguments: list[str]) -> Outcome:
     started = time.monotonic()
     with private_environment() as environment:
         counts = Path(environment["ASSAY_DATA_DIR"]) / "counts.xml"
-        command = [BIN / "python", "-m", "pytest", f"--junitxml={counts}", *arguments]
+        command = [str(BIN / "python"), "-m", "pytest", f"--junitxml={counts}", *arguments]
         environment["DATABASE_URL"] = database_url
         done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
         passed, failed, skipped = read_counts(counts)

@@ -66,7 +66,7 @@ def _account(folder: Path) -> dict[str, Any]:
 
 
 def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
-    command = [binaries / "initdb", "--auth=trust", "--encoding=UTF8", "--locale=C"]
+    command = [str(binaries / "initdb"), "--auth=trust", "--encoding=UTF8", "--locale=C"]
     options = ["--username=postgres", "--no-sync", f"--pgdata={folder / 'data'}"]
     done = subprocess.run(
         [*command, *options], cwd=folder, capture_output=True, text=True, check=False, **account
@@ -77,7 +77,8 @@ def _initialise(binaries: Path, folder: Path, account: dict[str, Any]) -> None:
 
 @contextmanager
 def _running(binaries: Path, folder: Path, account: dict[str, Any]) -> Iterator[None]:
-    command = [binaries / "postgres", "-D", folder / "data", "-k", folder, "-h", "", *OPTIONS]
+    places = ["-D", str(folder / "data"), "-k", str(folder)]
+    command = [str(binaries / "postgres"), *places, "-h", "", *OPTIONS]
     log = folder / "log"
     with log.open("wb") as output:
         server = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output, **account)
