@@ -1,0 +1,51 @@
+// One request to the server, with a time limit, answered in one shape.
+
+const KEEPALIVE_BYTES = 60_000; // browsers refuse more than 64 KiB
+
+export class RequestFailed extends Error {
+  constructor({ kind, status = 0, code = "", message = "", details = {} }) {
+    super(message);
+    Object.assign(this, { kind, status, code, details });
+  }
+}
+
+// The cookie first: signing in again in another tab changes the token of this page.
+export function csrfToken() {
+  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
+  return cookie?.[1] ?? document.querySelector('meta[name="csrf-token"]')?.content ?? "";
+}
+
+export async function send(method, url, body, { timeoutMs = 10_000, leaving = false } = {}) {
+  const text = JSON.stringify(body);
+  const request = {
+    method,
+    body: text,
+    credentials: "same-origin",
+    redirect: "manual",
+    headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
+    signal: leaving ? undefined : AbortSignal.timeout(timeoutMs),
+    keepalive: leaving && new Blob([text]).size < KEEPALIVE_BYTES,
+  };
+  return answer(await attempt(url, request));
+}
+
+async function attempt(url, request) {
+  try {
+    const response = await fetch(url, request);
+    return { response, reply: await response.json().catch(() => null) };
+  } catch (error) {
+    throw new RequestFailed({ kind: "unreachable", message: String(error) });
+  }
+}
+
+function answer({ response, reply }) {
+  if (response.ok && reply) return reply;
+  const { code, message, details } = reply ?? {};
+  throw new RequestFailed({ kind: kindOf(response), status: response.status, code, message, details });
+}
+
+function kindOf({ status, type }) {
+  if (type === "opaqueredirect" || status === 401 || status === 403) return "signed-out";
+  if (status === 408 || status === 429 || status >= 500 || status < 400) return "unreachable";
+  return status === 409 ? "conflict" : "refused";
+}

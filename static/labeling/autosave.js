@@ -1,0 +1,162 @@
+// Saves a page's work in the background and never loses it.
+//
+// Of one page (`client`) the highest `seq` wins on the server, so requests may overlap, repeat or
+// arrive late. Normally one is under way; leaving the page sends at once, whatever hangs.
+
+const DEBOUNCE_MS = 600;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 15_000;
+
+export class Autosave {
+  // `work()` gives {payload, empty, active_seconds}; `report(state, details)` is told what happens:
+  // unsaved, saving, saved, retrying, signed-out, conflict, refused, closed.
+  constructor({ send, work, report, unsent, client, version }) {
+    Object.assign(this, { send, work, report, unsent, client, version });
+    this.seq = 0;
+    this.acknowledged = 0; // the highest seq that the server has answered
+    this.changes = 0;
+    this.savedChanges = 0;
+    this.sentLeaving = 0; // the changes that the last sending on leaving held
+    this.underWay = 0;
+    this.failures = 0;
+    this.timer = null;
+    this.stopped = false;
+  }
+
+  get isDirty() {
+    return this.changes > this.savedChanges;
+  }
+
+  changed() {
+    this.changes += 1;
+    this.mirror();
+    if (this.stopped) return;
+    if (!this.failures) this.report("unsaved");
+    this.plan(DEBOUNCE_MS);
+  }
+
+  // Save now, whatever the debounce or the backoff says.
+  async now() {
+    clearTimeout(this.timer);
+    if (this.stopped || this.underWay || !this.isDirty) return;
+    await this.save();
+  }
+
+  // The page goes away or is hidden: do not wait for anything that may hang.
+  leave() {
+    if (this.stopped || !this.isDirty || this.sentLeaving === this.changes) return;
+    clearTimeout(this.timer);
+    this.sentLeaving = this.changes;
+    this.save({ leaving: true });
+  }
+
+  // Submit or skip: the page's last word, so no draft is sent beside it. Pressed again without a
+  // change it repeats the same request, which the server knows if only its answer was lost.
+  async conclude(post) {
+    clearTimeout(this.timer);
+    this.stopped = true;
+    if (this.lastWord?.changes !== this.changes) {
+      this.lastWord = { changes: this.changes, body: this.body() };
+    }
+    try {
+      const reply = await post({ ...this.lastWord.body, ...this.work() });
+      this.adopt(reply.version);
+      this.stop();
+      return reply;
+    } catch (error) {
+      this.stopped = false;
+      if (error.kind === "conflict") this.conflict(error);
+      else if (this.isDirty) this.plan(DEBOUNCE_MS);
+      throw error;
+    }
+  }
+
+  // After a conflict or an explicit restore: what this page shows replaces that version.
+  continueFrom(version) {
+    this.version = version;
+    this.stopped = false;
+    this.failures = 0;
+    this.changes += 1;
+    return this.now();
+  }
+
+  // The page now shows exactly what the server has.
+  adopt(version) {
+    this.version = version;
+    this.stopped = false;
+    this.savedChanges = this.changes;
+    this.unsent.clear();
+  }
+
+  stop() {
+    this.stopped = true;
+    clearTimeout(this.timer);
+  }
+
+  // What a save, a submission and a skip have in common; each takes the next number.
+  body() {
+    this.seq += 1;
+    this.mirror();
+    return { base_version: this.version, client: this.client, seq: this.seq, ...this.work() };
+  }
+
+  mirror() {
+    const { payload, empty } = this.work();
+    this.unsent.keep({ payload, empty, base_version: this.version });
+  }
+
+  plan(delayMs) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.now(), delayMs);
+  }
+
+  async save({ leaving = false } = {}) {
+    const body = this.body();
+    const sentChanges = this.changes;
+    if (!leaving) this.underWay += 1;
+    if (!this.failures) this.report("saving");
+    try {
+      const reply = await this.send(body, { leaving });
+      this.answered(body.seq, sentChanges, reply);
+    } catch (error) {
+      this.failed(body.seq, sentChanges, error);
+    } finally {
+      if (!leaving) this.underWay -= 1;
+    }
+    if (!this.stopped && this.isDirty) this.plan(this.failures ? this.backoff() : DEBOUNCE_MS);
+  }
+
+  answered(seq, sentChanges, reply) {
+    if (seq < this.acknowledged) return;
+    this.acknowledged = seq;
+    this.failures = 0;
+    this.version = reply.version;
+    this.savedChanges = Math.max(this.savedChanges, sentChanges);
+    if (this.isDirty) return this.report("unsaved");
+    this.unsent.clear();
+    this.report("saved", reply);
+  }
+
+  failed(seq, sentChanges, error) {
+    if (seq < this.acknowledged) return; // a later save has arrived already
+    this.failures += 1;
+    this.sentLeaving = 0;
+    if (error.kind === "conflict") return this.conflict(error);
+    if (error.kind === "refused") {
+      // The same labels would be refused again; the next change tries again.
+      this.failures = 0;
+      this.savedChanges = sentChanges;
+      return this.report("refused", error);
+    }
+    this.report(error.kind === "signed-out" ? "signed-out" : "retrying", error);
+  }
+
+  conflict(error) {
+    this.stop();
+    this.report(error.code === "stale_version" ? "conflict" : "closed", error);
+  }
+
+  backoff() {
+    return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1));
+  }
+}

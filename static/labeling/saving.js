@@ -1,0 +1,156 @@
+// Everything between the page's work and the server: autosave, conflicts, leftovers, the end.
+
+import { csrfToken, send } from "./api.js";
+import { Autosave } from "./autosave.js";
+import { askWhichVersion } from "./dialogs.js";
+import { byId, clockTime, newUid } from "./dom.js";
+import { Unsent } from "./unsent.js";
+
+export class Saving {
+  constructor({ annotation, fields, store, status, activeTime, showProblems }) {
+    Object.assign(this, { annotation, fields, store, status, activeTime, showProblems });
+    this.unsent = new Unsent({
+      user: annotation.user,
+      assignment: annotation.assignment,
+      client: newUid(),
+      storage: window.localStorage,
+    });
+    this.autosave = new Autosave({
+      send: (body, options) => send("PUT", annotation.urls.save, body, options),
+      work: () => this.work(),
+      report: (state, details) => this.report(state, details),
+      unsent: this.unsent,
+      client: this.unsent.key.slice(this.unsent.prefix.length),
+      version: annotation.version,
+    });
+    this.listen();
+    this.offerLeftovers();
+  }
+
+  work() {
+    const { payload, state } = this.store;
+    return { payload, empty: state.empty, active_seconds: this.activeTime.seconds };
+  }
+
+  listen() {
+    this.store.onChange(() => this.autosave.changed());
+    addEventListener("pagehide", () => this.autosave.leave());
+    addEventListener("online", () => this.autosave.now());
+    addEventListener("focus", () => this.autosave.now());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "hidden") this.autosave.leave();
+    });
+    addEventListener("beforeunload", (event) => {
+      // Only when the browser's storage could not keep the work either.
+      if (this.autosave.isDirty && !this.unsent.works) event.preventDefault();
+    });
+  }
+
+  report(state, details) {
+    this.status.show(state, details);
+    if (state === "saved") {
+      for (const id of ["signed-out", "refused"]) this.status.dismiss(id);
+    }
+    if (state === "signed-out") this.saySignedOut();
+    if (state === "refused") this.sayRefused(details);
+    if (state === "conflict") this.resolve(details.details);
+    if (state === "closed") this.sayClosed(details);
+  }
+
+  saySignedOut() {
+    if (byId("notice-signed-out")) return;
+    this.status.notice("signed-out", {
+      kind: "warn",
+      text: "You are signed out: sign in again in another tab. Your work is kept here.",
+      actions: [
+        ["Sign in", () => window.open(this.annotation.urls.sign_in ?? "/sign-in/", "_blank")],
+        ["Try again", () => this.autosave.now()],
+      ],
+    });
+  }
+
+  sayRefused(error) {
+    this.status.notice("refused", { kind: "bad", text: error.message || "The server refused this." });
+    this.showProblems(error.details?.problems ?? []);
+  }
+
+  sayClosed(error) {
+    this.status.notice("closed", {
+      kind: "bad",
+      text: error.message,
+      actions: [["Next conversation", () => this.goOn()]],
+    });
+  }
+
+  async resolve(details) {
+    const theirs = { payload: details.payload, empty: details.empty };
+    this.status.dismiss("conflict");
+    const choice = await askWhichVersion({ fields: this.fields, mine: this.work(), theirs });
+    if (choice === "mine") await this.autosave.continueFrom(details.current_version);
+    else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
+    else this.askAgain(details);
+  }
+
+  takeTheirs(theirs, version) {
+    this.store.replace(theirs.payload, theirs.empty);
+    this.autosave.adopt(version);
+    this.status.show("saved", { saved_at: new Date(), version });
+  }
+
+  askAgain(details) {
+    this.status.notice("conflict", {
+      kind: "bad",
+      text: "This was changed in another window. Nothing is saved until you choose a version.",
+      actions: [["Compare versions", () => this.resolve(details)]],
+    });
+  }
+
+  offerLeftovers() {
+    const stored = { payload: this.annotation.payload, empty: this.annotation.empty };
+    const leftovers = this.unsent.leftovers(stored);
+    if (this.annotation.read_only) return leftovers.forEach(({ key }) => this.unsent.forget(key));
+    for (const [at, work] of leftovers.entries()) this.offer(`leftover-${at}`, work);
+  }
+
+  offer(id, work) {
+    const since = this.annotation.saved_at > work.at ? " (something else was saved after it)" : "";
+    const settle = () => {
+      this.unsent.forget(work.key);
+      this.status.dismiss(id);
+    };
+    const restore = () => {
+      this.store.replace(work.payload, work.empty);
+      settle();
+    };
+    this.status.notice(id, {
+      kind: "warn",
+      text: `Unsent work from ${clockTime(work.at)} was found in this browser${since}.`,
+      actions: [
+        [`Restore unsent work from ${clockTime(work.at).slice(0, 5)}`, restore],
+        ["Discard", settle],
+      ],
+    });
+  }
+
+  async now() {
+    await this.autosave.now();
+    if (!this.autosave.isDirty) this.status.announce(this.status.line.textContent);
+  }
+
+  async submit() {
+    await this.autosave.conclude((body) => send("POST", this.annotation.urls.submit, body));
+    this.goOn();
+  }
+
+  async skip(reason) {
+    const { urls } = this.annotation;
+    await this.autosave.conclude((body) => send("POST", urls.skip, { ...body, reason }));
+    this.goOn();
+  }
+
+  goOn() {
+    const form = byId("next-form");
+    form.elements.csrfmiddlewaretoken.value = csrfToken();
+    form.submit();
+  }
+}

@@ -1,0 +1,75 @@
+// What the page says: the save state, notices that stay, and the live region for screen readers.
+
+import { byId, clockTime, el } from "./dom.js";
+
+const TEXTS = {
+  unsaved: () => "Not saved yet",
+  saving: () => "Saving…",
+  saved: ({ saved_at, version }) => `Saved ${clockTime(saved_at)} · rev ${version}`,
+  retrying: () => "Not saved – retrying",
+  "signed-out": () => "Not saved – signed out",
+  conflict: () => "Not saved – changed elsewhere",
+  refused: () => "Not saved – refused",
+  closed: () => "Not saved",
+};
+const QUIET = new Set(["unsaved", "saving", "saved"]);
+const ANNOUNCE_EVERY_MS = 30_000; // a save every second is noise to a listener
+const HINT_MS = 3_000;
+
+export class Status {
+  constructor() {
+    this.line = byId("save-state");
+    this.live = byId("live");
+    this.hint = byId("hint");
+    this.notices = byId("notices");
+    this.lastAnnounced = 0;
+    this.state = "loaded";
+  }
+
+  show(state, details = {}) {
+    const text = TEXTS[state](details);
+    const before = this.state;
+    this.state = state;
+    this.line.textContent = text;
+    this.line.dataset.state = state;
+    const recovered = state === "saved" && !QUIET.has(before);
+    const isDue = state === "saved" && Date.now() - this.lastAnnounced > ANNOUNCE_EVERY_MS;
+    if (recovered || isDue || (!QUIET.has(state) && state !== before)) this.announce(text);
+  }
+
+  announce(text) {
+    this.lastAnnounced = Date.now();
+    this.live.textContent = "";
+    // A change of text is read out even if it says the same as before.
+    setTimeout(() => (this.live.textContent = text), 50);
+  }
+
+  // The answer to a key: heard, and seen for a moment.
+  say(text) {
+    this.announce(text);
+    this.hint.textContent = text;
+    this.hint.classList.add("shown");
+    clearTimeout(this.hintTimer);
+    this.hintTimer = setTimeout(() => this.hint.classList.remove("shown"), HINT_MS);
+  }
+
+  // A notice stays until it is taken away; `actions` are [text, function].
+  notice(id, { kind = "info", text, actions = [] }) {
+    this.dismiss(id);
+    const buttons = actions.map(([name, run]) => {
+      const button = el("button", { type: "button", class: "button small" }, name);
+      button.addEventListener("click", run);
+      return button;
+    });
+    const box = el("div", { class: `notice ${kind}`, id: `notice-${id}` }, el("span", {}, text));
+    if (buttons.length) box.append(el("span", { class: "row" }, ...buttons));
+    this.notices.append(box);
+    box.scrollIntoView({ block: "nearest" });
+    this.announce(text);
+    return box;
+  }
+
+  dismiss(id) {
+    byId(`notice-${id}`)?.remove();
+  }
+}
