@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
+from pipelines.encoder import MiniLM
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.types import Encoder, Pipeline
 
 
@@ -37,7 +39,19 @@ def _everything(config: EverythingConfig, encoder: Encoder | None) -> Pipeline:
     return Everything(config)
 
 
+def _requirements_local(config: LocalConfig, encoder: Encoder | None) -> Pipeline:
+    return RequirementsLocal(config, encoder or MiniLM())
+
+
 _ENTRIES = (
+    Entry(
+        name="requirements-local",
+        title="Requirements, local",
+        summary="Finds requirements by wording and by who answers whom; uses no language model.",
+        layers=("extraction",),
+        config=LocalConfig,
+        make=_requirements_local,
+    ),
     Entry(
         name="nothing",
         title="Nothing (floor)",

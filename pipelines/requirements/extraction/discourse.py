@@ -1,0 +1,119 @@
+"""Who answers whom: questions and answers, proposals taken up, wishes taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pipelines.requirements.extraction.clauses import find_cue
+from pipelines.requirements.extraction.lexicon import roles, signal
+from pipelines.requirements.extraction.state import Candidate, Sentence
+from pipelines.requirements.extraction.text import (
+    content_words,
+    plain,
+    sentences,
+    strip_openers,
+    tokens,
+)
+from pipelines.types import Message
+
+RECAP_OVERLAP = 0.6
+WITHDRAW_OVERLAP = 0.34
+_POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
+
+
+def read_sentences(messages: Sequence[Message]) -> list[Sentence]:
+    found: list[Sentence] = []
+    for message in messages:
+        role = message.role.strip().lower()
+        if role in roles("silent"):
+            continue
+        found += [
+            Sentence(
+                message=message.index,
+                text=text,
+                asked=role in roles("asking"),
+                question=text.rstrip("\"') ").endswith("?"),
+                first=at == 0,
+            )
+            for at, text in enumerate(sentences(message.content))
+        ]
+    return found
+
+
+def question_before(spoken: Sequence[Sentence], sentence: Sentence) -> Sentence | None:
+    """What the speaker was asked: the last sentence of the other side just before this message."""
+    earlier = [one for one in spoken if one.message < sentence.message]
+    if not earlier or not earlier[-1].asked:
+        return None
+    asked = [one for one in earlier if one.message == earlier[-1].message]
+    return next((one for one in reversed(asked) if one.question), asked[-1])
+
+
+def answer_after(spoken: Sequence[Sentence], asked: Sentence) -> list[Sentence]:
+    """The next message, if it comes from the side with wishes."""
+    later = [one for one in spoken if one.message > asked.message]
+    if not later or later[0].asked:
+        return []
+    return [one for one in later if one.message == later[0].message]
+
+
+def accepts(answer: Sequence[Sentence]) -> bool:
+    """The answer says yes and puts no wording of its own in the proposal's place."""
+    if not answer or not signal("accept").match(answer[0].text):
+        return False
+    return bool(signal("bare").match(answer[0].text)) or len(tokens(own_words(answer[0].text))) <= 2
+
+
+def takes_up(answer: Sequence[Sentence]) -> bool:
+    """The answer begins with yes, whatever follows."""
+    return bool(answer) and bool(signal("accept").match(answer[0].text))
+
+
+def own_words(text: str) -> str:
+    """An answer without its yes or no."""
+    rest = text
+    for name in ("accept", "refuse"):
+        rest = signal(name).sub("", rest, count=1) if signal(name).match(rest) else rest
+    return strip_openers(plain(rest).lstrip(" ,.!-"))
+
+
+def proposes(sentence: Sentence) -> bool:
+    """An analyst puts something forward: a requirement in full, or a yes-or-no question."""
+    cue = find_cue(sentence.text)
+    if not sentence.question:
+        return cue is not None and cue.cue.strength >= 0.8
+    text = strip_openers(sentence.text)
+    if re.match(
+        r"(?:what|how|who|where|when|why|which|is|are|isn't|aren't|did|was|do|does)\b", text, re.I
+    ):
+        return bool(
+            re.match(r"do (?:you|they|we) (?:want|need)|what (?:about|if)|how about", text, re.I)
+        )
+    return not (signal("now").search(text) or signal("existing").search(text))
+
+
+def is_recap(text: str, earlier: Iterable[Sentence]) -> bool:
+    """It repeats what was said before."""
+    about = content_words(text)
+    said = set().union(*(content_words(one.text) for one in earlier))
+    return bool(about) and len(about & said) / len(about) >= RECAP_OVERLAP
+
+
+def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The wishes that a sentence takes back: the ones it names, else the one just before."""
+    earlier = [one for one in candidates if max(one.sources) <= sentence.message]
+    earlier = [one for one in earlier if one.sentence is not sentence]
+    said = signal("withdraw").search(sentence.text)
+    if said is None or not earlier:
+        return []
+    about = content_words(own_words(sentence.text.replace(said[0], " ") + " " + said[0]))
+    named = [one for one in earlier if _overlap(about, one) >= WITHDRAW_OVERLAP]
+    if named:
+        return named
+    return earlier[-1:] if _POINTS_BACK.search(sentence.text) and len(about) <= 4 else []
+
+
+def _overlap(about: set[str], candidate: Candidate) -> float:
+    wanted = content_words(candidate.text)
+    return len(about & wanted) / max(1, min(len(about), len(wanted)))

@@ -1,0 +1,87 @@
+"""What speaks for a clause being a requirement, as numbers for the small model."""
+
+from __future__ import annotations
+
+import re
+
+from pipelines.requirements.extraction.discourse import own_words
+from pipelines.requirements.extraction.lexicon import signal
+from pipelines.requirements.extraction.state import Candidate, Reading, Sentence
+from pipelines.requirements.extraction.text import strip_openers, tokens
+
+KINDS = ("obligation", "need", "wish", "request", "ability", "value")
+SHAPES = ("imperative", "present", "fragment", "state")
+SIGNALS = (
+    "existing", "negate", "withdraw", "hedge", "fixed", "talk", "could", "must",
+    "complaint", "past", "reason", "only",
+)  # fmt: skip
+NAMES = (
+    *(f"cue:{kind}" for kind in KINDS),
+    *(f"shape:{shape}" for shape in SHAPES),
+    *(f"says:{name}" for name in SIGNALS),
+    "answers a wish", "answers a fact", "unprompted", "starts its message", "opens the talk",
+    "number", "asks back", "accepted proposal", "very short", "long", "speaks of self", "refuses",
+    "says too little",
+)  # fmt: skip
+MATCH_NAMES = ("likely", "spoken out", "bare answer", "plain statement", "an order")
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|third)\b",
+    re.I,
+)
+_SELF = re.compile(r"^(?:i|we|my|our|me|us)\b", re.I)
+
+
+def features(
+    text: str,
+    reading: Reading,
+    *,
+    sentence: Sentence,
+    question: Sentence | None,
+    proposal: bool = False,
+) -> dict[str, float]:
+    own, plainly = own_words(text), strip_openers(text)
+    found = {f"says:{name}": float(bool(signal(name).search(plainly))) for name in SIGNALS}
+    if found["says:existing"] and signal("change").search(plainly):
+        found["says:existing"] = 0.0
+    if reading.kind == "wish":
+        found["says:past"] = 0.0  # "if the page had …" is no past
+    found |= {f"cue:{kind}": reading.strength * (reading.kind == kind) for kind in KINDS}
+    found |= {f"shape:{one}": float(reading.cue is None and reading.shape == one) for one in SHAPES}
+    found |= _place(sentence, question)
+    size = len(tokens(own))
+    found |= {
+        "number": float(bool(_NUMBER.search(own))),
+        "asks back": float(sentence.question),
+        "accepted proposal": float(proposal),
+        "very short": float(size <= 2),
+        "long": float(size > 30),
+        "speaks of self": float(bool(_SELF.match(own)) and reading.cue is None),
+        "says too little": float(len(tokens(reading.predicate)) <= 1),
+        "refuses": float(bool(signal("refuse").match(text))),
+    }
+    return found
+
+
+def _place(sentence: Sentence, question: Sentence | None) -> dict[str, float]:
+    fact = question is not None and sentence.first and bool(signal("now").search(question.text))
+    wish = question is not None and not fact and bool(signal("wanted").search(question.text))
+    return {
+        "answers a wish": float(wish),
+        "answers a fact": float(fact),
+        "unprompted": float(question is None),
+        "starts its message": float(sentence.first),
+        "opens the talk": float(sentence.message <= 1),
+    }
+
+
+def match_features(candidate: Candidate) -> dict[str, float]:
+    """What decides whether the wording will come close to the one that a person chooses."""
+    reading = candidate.reading
+    plainly = reading.cue is None
+    return {
+        "likely": candidate.keep,
+        "spoken out": reading.strength,
+        "bare answer": float(plainly and reading.shape in {"fragment", "state"}),
+        "plain statement": float(plainly and reading.shape == "present"),
+        "an order": float(plainly and reading.shape == "imperative"),
+    }

@@ -1,0 +1,62 @@
+"""What flows between the steps. Each key is written by exactly one step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from pipelines.types import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    message: int
+    text: str
+    asked: bool
+    """Said by somebody who asks (an analyst), not by somebody with wishes."""
+    question: bool
+    first: bool
+    """The first one of its message: an answer stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A clause taken apart."""
+
+    subject: str
+    predicate: str
+    """Verb first, without modal verb."""
+    condition: str | None
+    shape: str
+    """How it was said: modal, noun, passive, imperative, present, fragment, state."""
+    cue: str | None
+    kind: str | None
+    strength: float
+    priority: str
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A requirement in the making."""
+
+    sentence: Sentence
+    text: str
+    reading: Reading
+    question: Sentence | None
+    sources: tuple[int, ...]
+    actor: str = "System"
+    details: tuple[str, ...] = ()
+    """Further sentences that only add to this one."""
+    features: dict[str, float] = field(default_factory=dict)
+    keep: float = 0.0
+
+
+class ExtractionState(TypedDict, total=False):
+    case: Case  # input
+    sentences: list[Sentence]  # read
+    candidates: list[Candidate]  # detect
+    standing: list[Candidate]  # settle: without what was withdrawn
+    kept: list[Candidate]  # select
+    drafts: list[dict[str, Any]]  # word
+    requirements: list[dict[str, Any]]  # finish

@@ -1,0 +1,114 @@
+"""Sentences, clauses and words, by rules: no tagger is needed for how people talk here."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pipelines.requirements.extraction.lexicon import mapping, words
+
+_SPACE = re.compile(r"\s+")
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+", re.M)
+_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[]?[A-ZÀ-Þ0-9])|(?<=[!?])\s+|\n+|;\s+")
+_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|mr|mrs|ms|dr|vs|approx|no|st)\.$", re.I)
+_WORD = re.compile(r"[\w][\w'&/-]*")
+MAX_CHARACTERS = 20_000  # of one message; the rest of a longer one is not read
+
+
+def plain(text: str) -> str:
+    return _SPACE.sub(" ", text.translate(_QUOTES)).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of one message; list items count as sentences."""
+    text = _BULLET.sub("\n", text[:MAX_CHARACTERS].translate(_QUOTES))
+    found: list[str] = []
+    for part in _END.split(text):
+        part = plain(part)
+        if found and _ABBREVIATION.search(found[-1]):
+            found[-1] = f"{found[-1]} {part}"
+        elif _WORD.search(part):
+            found.append(part)
+    return found
+
+
+def tokens(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def lower_first(text: str) -> str:
+    """Lower-case the first letter, except of a name or an abbreviation."""
+    head = text.split(" ", 1)[0]
+    if head == "I" or sum(letter.isupper() for letter in head) > 1:
+        return text
+    return text[:1].lower() + text[1:]
+
+
+def upper_first(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def strip_openers(text: str) -> str:
+    """Drop what only keeps the talk going: "Yes, and also …" leaves "…"."""
+    while True:
+        shorter = _opener().sub("", text, count=1).lstrip(" ,-:–…!.")
+        if shorter == text or not shorter:
+            return text
+        text = shorter
+
+
+@cache
+def _opener() -> re.Pattern[str]:
+    alternatives = "|".join(sorted(map(re.escape, words("openers")), key=len, reverse=True))
+    return re.compile(rf"^(?:{alternatives})(?=[\s,.:!…–-])(?!-\w)", re.I)
+
+
+@cache
+def singular(word: str) -> str:
+    low = word.lower()
+    if low in {"people", "children", "women", "men"}:
+        return {"people": "person", "children": "child", "women": "woman", "men": "man"}[low]
+    if low.endswith(("ss", "us", "is", "ews")) or len(low) < 4 or not low.endswith("s"):
+        return word
+    if low.endswith("ies"):
+        return word[:-3] + "y"
+    if low.endswith(("ches", "shes", "xes", "sses")):
+        return word[:-2]
+    return word[:-1]
+
+
+@cache
+def base(word: str) -> str | None:
+    """The verb behind a form of it ("encrypted" → "encrypt"), or None if it is no known verb."""
+    low, verbs = word.lower(), words("verbs")
+    if low in mapping("words", "irregular"):
+        return mapping("words", "irregular")[low]
+    return next((stem for stem in _stems(low) if stem in verbs), None)
+
+
+def _stems(low: str) -> list[str]:
+    stems = [low]
+    for ending in ("ing", "ed", "es", "s"):
+        if low.endswith(ending):
+            stem = low[: -len(ending)]
+            stems += [stem, stem + "e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem]
+    if low.endswith(("ied", "ies")):
+        stems.append(low[:-3] + "y")
+    return stems
+
+
+def is_base_verb(word: str) -> bool:
+    return word.lower() in words("verbs")
+
+
+def is_participle(word: str) -> bool:
+    low = word.lower()
+    return base(low) is not None and (low.endswith("ed") or low in mapping("words", "irregular"))
+
+
+def content_words(text: str) -> set[str]:
+    """What a text is about: its words without grammar, in the singular."""
+    dull = words("determiners") | words("prepositions") | words("auxiliaries") | words("openers")
+    found = {singular(word.lower()) for word in tokens(text)}
+    return {base(word) or word for word in found if word not in dull and len(word) > 2}

@@ -1,0 +1,163 @@
+"""The words of a requirement: title as a noun phrase, action as verb and object, checks."""
+
+from __future__ import annotations
+
+import re
+
+from pipelines.requirements.extraction.actors import people, resolve
+from pipelines.requirements.extraction.clauses import finite
+from pipelines.requirements.extraction.lexicon import load, mapping, words
+from pipelines.requirements.extraction.state import Candidate
+from pipelines.requirements.extraction.text import (
+    base,
+    lower_first,
+    plain,
+    singular,
+    strip_openers,
+    tokens,
+    upper_first,
+)
+
+TITLE_WORDS = 5
+ACTION_CHARACTERS = 240
+MOST_CRITERIA = 5
+SHORT_ANSWER = 8  # words; a longer answer says by itself what it is about
+_ASKING = re.compile(
+    r"^(?:(?:what|who|where|when|which|why|"
+    r"how(?: (?:fast|long|much|many|often|current|big|soon|far|old))?)\s+)?"
+    r"(?:(?:about|if|should|shall|does|do|did|must|may|can|could|would|is|are|will|has|have)\s+)*"
+    r"(?:(?:you|we)\s+(?:want|need|like)\s+)?",
+    re.I,
+)
+_EMPTY_TAIL = re.compile(r"\s+(?:have to be|have to|be|happen|do|look like|need|want|like)$", re.I)
+_POLITE = re.compile(
+    r",?\s+(?:please|too|as well|of course|ideally|at all|somehow|or something)$", re.I
+)
+_NUMBER = re.compile(
+    r"(?:\b(?:no (?:more|less|later) than|at (?:most|least)|within|under|up to|in less than|"
+    r"more than|less than|after|every|between|before|by) )?"
+    r"(?:\b(?:an? |the )?(?:\d[\d.,:%]*|one|two|three|four|five|six|seven|"
+    r"eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|half|hundred)\b)"
+    r"(?:[ -](?:and a half|\w+)){1,2}",
+    re.I,
+)
+
+
+_DULL = re.compile(
+    r"\w+ly|\d.*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|proper|new|more|less", re.I
+)
+
+
+def topic(question: str) -> str:
+    """What a question is about, without its asking words."""
+    rest = _ASKING.sub("", strip_openers(question).rstrip(" ?.!"), count=1)
+    return _EMPTY_TAIL.sub("", plain(rest))
+
+
+def action_of(candidate: Candidate) -> str:
+    reading = candidate.reading
+    phrase = reading.predicate
+    if reading.shape == "fragment":
+        phrase = _answered(candidate)
+    elif reading.shape in {"noun", "state"} and not _starts_with_verb(phrase):
+        phrase = _given(phrase)
+    if reading.negative:
+        phrase = f"never {phrase}"
+    phrase = _POLITE.sub("", re.sub(r"\b(?:our|my)\b", "the", phrase))
+    return upper_first(plain(phrase)[:ACTION_CHARACTERS].rstrip(" ,.;:"))
+
+
+def _starts_with_verb(phrase: str) -> bool:
+    return phrase.split(" ", 1)[0].lower() in words("verbs")
+
+
+def _given(thing: str) -> str:
+    """The verb that goes with a thing that was named without one."""
+    runs = noun_phrases(tokens(thing)[:10])
+    named = " ".join(singular(word.lower()) for word in runs[0]) if runs else ""
+    verbs = load("words")["given"]
+    fitting = (verb for verb, things in verbs.items() if named.endswith(tuple(things)))
+    return f"{next(fitting, 'provide')} {lower_first(thing)}"
+
+
+def _answered(candidate: Candidate) -> str:
+    """A bare answer ("only the branch head") together with what was asked."""
+    own = lower_first(candidate.reading.predicate)
+    about = topic(candidate.question.text) if candidate.question else ""
+    asked = finite(about)
+    if asked and people(own):
+        return f"{asked.predicate}: {own}"
+    subject = noun_phrases(tokens(about))
+    named = bool(subject) and all(base(word) is None for word in subject[0])
+    if named and len(tokens(own)) < SHORT_ANSWER and candidate.sentence.first:
+        return f"{_given(own)} for {' '.join(subject[0]).lower()}"
+    return _given(own)
+
+
+def title_of(candidate: Candidate, action: str) -> str:
+    spoken = tokens(re.split(r"[,;:]\s", action)[0])
+    verb = base(spoken[0]) if spoken else None
+    rest = spoken[1:] if verb else spoken
+    phrases = noun_phrases(rest)
+    if not phrases:
+        return _capitals(spoken[:TITLE_WORDS]) or "Requirement"
+    named = [singular(word) for word in phrases[0][:3]]
+    if len(phrases) > 1 and len(named) < 3 and _of_follows(rest, phrases[0]):
+        named = [singular(word) for word in phrases[1][-2:]] + named
+    doing = mapping("words", "nouns").get(verb or "")
+    if doing and verb not in words("silent"):
+        named = [*named, doing]
+    return _capitals(named[:TITLE_WORDS])
+
+
+def noun_phrases(spoken: list[str]) -> list[list[str]]:
+    """Runs of words between determiners, prepositions and verbs like "is"."""
+    breaks = words("determiners") | words("prepositions") | words("auxiliaries") | words("pronouns")
+    runs: list[list[str]] = [[]]
+    for word in spoken:
+        if word.lower() in breaks or _DULL.fullmatch(word):
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [run for run in runs if run]
+
+
+def _of_follows(spoken: list[str], phrase: list[str]) -> bool:
+    after = spoken.index(phrase[-1]) + 1
+    return after < len(spoken) and spoken[after].lower() in {"of", "per", "for"}
+
+
+def _capitals(spoken: list[str]) -> str:
+    return " ".join(upper_first(word) for word in spoken)
+
+
+def criteria_of(candidate: Candidate, *, actor: str, action: str) -> list[str]:
+    """Checks from the numbers and conditions of the talk; always at least two."""
+    said = " ".join([candidate.text, *candidate.details])
+    drafted = [upper_first(plain(one)).rstrip(".!") for one in candidate.details]
+    drafted += [f"Value of “{plain(found)}” is met" for found in _numbers(said)]
+    condition = candidate.reading.condition
+    if condition:
+        drafted.append(f"Happens {lower_first(condition)}")
+        drafted.append(f"Does not happen otherwise than {lower_first(condition)}")
+    never = action.removeprefix("Never ")
+    can = "can" if never == action else "cannot"
+    drafted.append(f"{actor} {can} {lower_first(never)}")
+    drafted.append("Failure is shown with its reason")
+    unique = list(dict.fromkeys(drafted))
+    return unique if len(unique) <= MOST_CRITERIA else [*unique[: MOST_CRITERIA - 1], unique[-2]]
+
+
+def _numbers(text: str) -> list[str]:
+    return list(dict.fromkeys(match[0] for match in _NUMBER.finditer(text)))[:3]
+
+
+def actor_of(candidate: Candidate, earlier: list[str]) -> str:
+    reading = candidate.reading
+    if reading.shape == "fragment" and candidate.question:
+        asked = finite(topic(candidate.question.text))
+        named = people(candidate.text.split(",")[0])
+        if named and asked:
+            return named[0]
+        return resolve(asked.subject, earlier=earlier) if asked else "System"
+    return resolve(reading.subject, earlier=earlier)

@@ -1,0 +1,76 @@
+"""``requirements-local``: extraction without any language model."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.requirements.extraction import nodes
+from pipelines.requirements.extraction.state import ExtractionState
+from pipelines.types import Case, Encoder, Output
+
+NAME = "requirements-local"
+SOURCE_KINDS = ("*.py", "*.yaml", "weights.json")
+
+
+class LocalConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    min_keep: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="A clause is extracted when it is at least this likely to be a requirement.",
+    )
+    merge_duplicates: bool = Field(
+        default=True,
+        description="Merge requirements that say the same; needs the encoder, so it is slower.",
+    )
+    merge_above: float = Field(
+        default=0.85, ge=0, le=1, description="Similarity above which two of them are merged."
+    )
+
+
+class RequirementsLocal:
+    name = NAME
+
+    def __init__(self, config: LocalConfig, encoder: Encoder | None) -> None:
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self._deps = nodes.Deps(
+            encoder=encoder if config.merge_duplicates else None,
+            min_keep=config.min_keep,
+            merge_above=config.merge_above,
+        )
+
+    @property
+    def version(self) -> str:
+        return f"1+{fingerprint()}"
+
+    def run(self, case: Case) -> Output:
+        return {"requirements": self.trace(case)["requirements"], "model": None}
+
+    def trace(self, case: Case) -> ExtractionState:
+        """All steps, with what each of them added."""
+        state: ExtractionState = {"case": case}
+        state.update(nodes.read_talk(state))
+        state.update(nodes.detect(state))
+        state.update(nodes.settle(state))
+        state.update(nodes.select(state, self._deps))
+        state.update(nodes.word(state))
+        state.update(nodes.finish(state, self._deps))
+        return state
+
+
+@cache
+def fingerprint() -> str:
+    """Of the rules, word lists and weights: another one of any may give another output."""
+    folder = Path(__file__).parent
+    files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]

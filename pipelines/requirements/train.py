@@ -1,0 +1,199 @@
+"""Fit the two small models of ``requirements-local`` and write ``weights.json``.
+
+    python -m pipelines.requirements.train \\
+        --conversations fixtures/demo/conversations.jsonl \\
+        --gold fixtures/demo/adjudicated.jsonl --gold fixtures/demo/labels/ana.jsonl
+
+Only conversations of the split ``train`` are read. A conversation takes its labels from the
+first ``--gold`` file that has it. The command repeats to the byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.encoder import MiniLM
+from pipelines.requirements.extraction import nodes, scoring
+from pipelines.requirements.extraction.features import MATCH_NAMES, NAMES, match_features
+from pipelines.requirements.extraction.scoring import KEEP, MATCH, WEIGHTS
+from pipelines.requirements.extraction.state import Candidate, ExtractionState
+from pipelines.requirements.local import LocalConfig, RequirementsLocal
+from pipelines.types import Case, Encoder, Message
+
+RIDGE = {KEEP: 3.0, MATCH: 3.0}
+# What a feature is worth before any example is seen. Few conversations are labelled, and what
+# is rare in them (a wish taken back, small talk) must not be left to chance.
+BELIEFS = {
+    KEEP: {
+        "cue:obligation": 2.0, "cue:need": 2.0, "cue:wish": 2.0, "cue:request": 1.5,
+        "cue:ability": 0.5, "cue:value": 0.5, "shape:imperative": 1.5, "accepted proposal": 2.0,
+        "answers a wish": 0.5, "answers a fact": -0.5, "says:existing": -1.5, "says:negate": -2.0,
+        "says:withdraw": -2.0, "says:fixed": -2.0, "says:talk": -2.0, "says:complaint": -1.0,
+        "says:past": -1.0, "says:reason": -1.0, "very short": -1.0, "says too little": -2.0,
+        "speaks of self": -1.0, "refuses": -0.5, "says:only": 0.5, "number": 0.5,
+    },
+    MATCH: {"likely": 1.5, "bare answer": -0.7, "plain statement": -0.3},
+}  # fmt: skip
+NEAR = 0.35  # a clause less similar than this to a label of its message does not state it
+NEAREST = 0.12  # … and neither does one that much less similar than the best clause
+MATCHED_ABOVE = 0.85
+SYNONYMS = (
+    {"user", "customer", "end-user", "client"},
+    {"system", "application", "platform", "service"},
+    {"admin", "administrator", "superuser"},
+)
+STEPS = 50
+Floats = NDArray[np.float64]
+
+
+class Example(NamedTuple):
+    features: Mapping[str, float]
+    correct: bool
+
+
+def examples(case: Case, gold: Sequence[Mapping[str, Any]], encoder: Encoder) -> list[Example]:
+    """Each clause of a conversation, and whether it states a label."""
+    candidates = _candidates(case)
+    if not candidates:
+        return []
+    right = _stated(candidates, gold, encoder) if gold else set()
+    return [Example(one.features, at in right) for at, one in enumerate(candidates)]
+
+
+def _candidates(case: Case) -> list[Candidate]:
+    state: ExtractionState = {"case": case}
+    state.update(nodes.read_talk(state))
+    state.update(nodes.detect(state))
+    state.update(nodes.settle(state))
+    return state["standing"]
+
+
+def _stated(
+    candidates: Sequence[Candidate], gold: Sequence[Mapping[str, Any]], encoder: Encoder
+) -> set[int]:
+    said = encoder.encode([one.text for one in candidates])
+    wanted = encoder.encode([f"{one['title']} {one['action']}" for one in gold])
+    near = wanted @ said.T
+    right: set[int] = set()
+    for row, label in zip(near, gold, strict=True):
+        cited = [
+            at
+            for at, one in enumerate(candidates)
+            if set(one.sources) & set(label["source_messages"])
+        ]
+        best = max((row[at] for at in cited), default=0.0)
+        right |= {at for at in cited if row[at] >= max(NEAR, best - NEAREST) or row[at] == best}
+    return right
+
+
+def matches(
+    case: Case, gold: Sequence[Mapping[str, Any]], pipeline: RequirementsLocal, encoder: Encoder
+) -> list[Example]:
+    """Each extracted requirement, and whether it would count as matched."""
+    state = pipeline.trace(case)
+    return [
+        Example(match_features(one), any(_same(draft, label, encoder) for label in gold))
+        for one, draft in zip(state["kept"], state["drafts"], strict=True)
+    ]
+
+
+def _same(draft: Mapping[str, Any], label: Mapping[str, Any], encoder: Encoder) -> bool:
+    if draft["type"] != label["type"] or not _same_actor(draft["actor"], label["actor"]):
+        return False
+    texts = [f"{one['title']} {one['action']}" for one in (draft, label)]
+    one, other = encoder.encode(texts)
+    return round(float(one @ other), 6) > MATCHED_ABOVE
+
+
+def _same_actor(one: str, other: str) -> bool:
+    pair = {one.strip().lower(), other.strip().lower()}
+    return len(pair) == 1 or any(pair <= group for group in SYNONYMS)
+
+
+def fit(found: Sequence[Example], names: Sequence[str], *, model: str) -> dict[str, float]:
+    """Logistic regression by Newton's method, drawn towards the beliefs."""
+    inputs = np.array([[1.0, *(one.features.get(name, 0.0) for name in names)] for one in found])
+    truth = np.array([float(one.correct) for one in found])
+    prior = np.array([0.0, *(BELIEFS[model].get(name, 0.0) for name in names)])
+    penalty = np.diag([0.1, *[RIDGE[model]] * len(names)])
+    weights: Floats = prior.copy()
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-inputs @ weights))
+        slope = inputs.T @ (likely - truth) + penalty @ (weights - prior)
+        curve = inputs.T @ (inputs * (likely * (1 - likely))[:, None]) + penalty
+        weights = weights - np.linalg.solve(curve, slope)
+    named = zip(["(always)", *names], weights, strict=True)
+    return {name: round(float(weight), 4) for name, weight in named}
+
+
+def read_cases(path: Path, *, split: str) -> list[Case]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+    return [_case(row) for row in rows if row.get("split") == split]
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    messages = tuple(
+        Message(
+            index=at,
+            role=one["role"],
+            speaker=one.get("speaker") or "",
+            content=one["content"],
+            time=one.get("time"),
+        )
+        for at, one in enumerate(row["messages"])
+    )
+    return Case(case_id=row["id"], domain=row["domain"], messages=messages)
+
+
+def read_gold(paths: Sequence[Path]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            found.setdefault(row["id"], row.get("requirements", []))
+    return found
+
+
+def train(cases: Sequence[Case], gold: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    labelled = [case for case in cases if case.case_id in gold]
+    encoder = MiniLM()
+    said = [one for case in labelled for one in examples(case, gold[case.case_id], encoder)]
+    _store({KEEP: _fitted(said, NAMES, KEEP), MATCH: {"weights": {"(always)": 0.0}}})
+    # The second model sees only what the first one lets through.
+    pipeline = RequirementsLocal(LocalConfig(), encoder)
+    found = [
+        one for case in labelled for one in matches(case, gold[case.case_id], pipeline, encoder)
+    ]
+    _store({KEEP: _fitted(said, NAMES, KEEP), MATCH: _fitted(found, MATCH_NAMES, MATCH)})
+
+
+def _fitted(found: Sequence[Example], names: Sequence[str], model: str) -> dict[str, Any]:
+    return {
+        "examples": len(found),
+        "correct": sum(one.correct for one in found),
+        "weights": fit(found, names, model=model),
+    }
+
+
+def _store(models: Mapping[str, Any]) -> None:
+    WEIGHTS.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
+    scoring.weights.cache_clear()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Fit the models of requirements-local.")
+    parser.add_argument("--conversations", type=Path, required=True)
+    parser.add_argument("--gold", type=Path, action="append", required=True)
+    options = parser.parse_args()
+    train(read_cases(options.conversations, split="train"), read_gold(options.gold))
+
+
+if __name__ == "__main__":
+    main()
