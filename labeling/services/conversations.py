@@ -77,7 +77,7 @@ def import_files(
     none. A conversation that is stored already and says the same is left alone; one that says
     something else refuses everything. A missing project is created.
     """
-    project, created = _project(project_slug)
+    project, created = _project(project_slug, actor)
     intake = _Intake(project=project, split=split)
     names = list(intake.take(files))
     if intake.problems:
@@ -97,7 +97,7 @@ def import_files(
     return report
 
 
-def _project(slug: str) -> tuple[Project, bool]:
+def _project(slug: str, actor: Any) -> tuple[Project, bool]:
     """The project, locked so that two imports into it cannot store the same conversation."""
     try:
         validate_slug(slug)
@@ -108,7 +108,9 @@ def _project(slug: str) -> tuple[Project, bool]:
             "underscores.",
             slug=slug,
         ) from None
-    _, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
+    project, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
+    if created:
+        events.record("project.created", project, project=project, actor=actor, name=slug)
     return Project.objects.select_for_update().get(slug=slug), created
 
 

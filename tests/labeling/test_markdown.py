@@ -1,0 +1,85 @@
+"""Guidelines are text of users: whatever they hold, a page that shows them stays safe."""
+
+import re
+
+import pytest
+
+from labeling.views.markdown import render_document, render_markdown
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "a <b onclick=alert(1)>b</b>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](java&Tab;script:alert(1))",
+    "[x](java\\\nscript:alert(1))",
+    "[x](\x01javascript:alert(1))",
+    "[x](vbscript:msgbox(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](file:///etc/passwd)",
+    "<javascript:alert(1)>",
+    "[x][1]\n\n[1]: javascript:alert(1)",
+    '[x](https://e.org "onmouseover=alert(1)")',
+    '[x](https://e.org/"onmouseover="alert(1))',
+    "![x](https://e.org/pixel.png)",
+    "```html onload=x\n<script>\n```",
+    '```"><script>alert(1)</script>\n```',
+    "| a |\n|:-:|\n| <svg onload=alert(1)> |",
+    "# x {onclick=alert(1)}",
+]
+ALLOWED = {
+    *("h2", "h3", "p", "a", "em", "strong", "code", "pre", "ul", "ol", "li", "br", "s"),
+    *("div", "table", "thead", "tbody", "tr", "th", "td", "blockquote", "hr"),
+}
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_no_text_becomes_markup_that_runs(text):
+    html = render_markdown(text)
+
+    tags = re.findall(r"<(/?)(\w+)([^>]*)>", html)
+    assert {name for _, name, _ in tags} <= ALLOWED
+    for _, _, attributes in tags:
+        names = re.findall(r'([\w-]+)="[^"]*"', attributes)
+        assert set(names) <= {"href", "title", "class", "tabindex", "start"}
+    for href in re.findall(r'href="([^"]*)"', html):
+        assert re.match(r"(https?:|mailto:|/|#|[^:]*$)", href), href
+
+
+def test_what_guidelines_need_is_rendered():
+    html = render_markdown(
+        "# Types\n\n*one* and **two**\n\n- a\n- b\n\n[s](https://e.org)\n\n    code"
+    )
+
+    assert "<h2>Types</h2>" in html
+    assert "<em>one</em> and <strong>two</strong>" in html
+    assert "<li>a</li>" in html
+    assert '<a href="https://e.org">s</a>' in html
+    assert "<pre><code>code" in html
+
+
+def test_tables_scroll_by_themselves_and_figures_stand_right_without_a_style():
+    html = render_markdown("| a | b |\n| :-- | --: |\n| 1 | 2 |")
+
+    assert '<div class="table-wrap" tabindex="0"><table class="table">' in html
+    assert '<td class="num">2</td>' in html
+    assert "style=" not in html
+
+
+def test_headings_of_users_have_no_ids_that_could_clash_with_the_page():
+    assert "id=" not in render_markdown("# main")
+
+
+def test_headings_of_documents_have_distinct_anchors():
+    document = render_document("# A\n\n## `b_c` d\n\n## `b_c` d", link=str)
+
+    assert [heading.anchor for heading in document.headings] == ["a", "b_c-d", "b_c-d-2"]
+    assert '<h2 id="b_c-d">' in document.html
+
+
+def test_links_of_documents_are_rewritten():
+    document = render_document("[x](gold.md#freeze)", link=lambda target: f"/docs/{target}")
+
+    assert '<a href="/docs/gold.md#freeze">x</a>' in document.html

@@ -1,0 +1,368 @@
+"""The documents say what the code does: whatever is added to the code must be added to them.
+
+    ASSAY_REFRESH_DOCS=1 pytest tests/project/test_docs.py
+
+writes the help of the commands anew instead of comparing it.
+"""
+
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from argparse import SUPPRESS
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.core.management.base import DjangoHelpFormatter
+from django.urls import get_resolver, resolve
+from django.urls.resolvers import URLPattern, URLResolver
+
+from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
+from labeling.api.errors import STATUS
+from labeling.domain.agreement import Agreement, PairAgreement
+from labeling.domain.errors import RuleError
+from labeling.domain.keys import KEYS
+from labeling.domain.schema import PRIORITIES, TYPES, Requirement
+from labeling.views.docs import FOLDER, PAGES, address, read
+from pipelines.registry import describe
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = ("labeling", "evaluation")
+REFRESH = bool(os.environ.get("ASSAY_REFRESH_DOCS"))
+
+
+def text_of(page: str) -> str:
+    return (FOLDER / f"{page}.md").read_text(encoding="utf-8")
+
+
+def code_words(page: str) -> set[str]:
+    """Everything that a page shows as code in a line."""
+    return set(re.findall(r"`([^`\n]+)`", text_of(page)))
+
+
+def table_rows(page: str, first: str) -> list[list[str]]:
+    """The cells of the rows that begin with ``first`` as code."""
+    rows = [line for line in text_of(page).splitlines() if line.startswith(f"| `{first}` |")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows]
+
+
+# --- pages and links ----------------------------------------------------------------------------
+
+
+def test_every_document_is_a_page_and_every_page_a_document():
+    assert {path.stem for path in FOLDER.glob("*.md")} == set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_document_has_one_title_and_distinct_anchors(page):
+    headings = read(page).headings
+
+    assert [heading.level for heading in headings].count(1) == 1
+    assert headings[0].level == 1
+    assert len({heading.anchor for heading in headings}) == len(headings)
+
+
+def links(page: str) -> list[str]:
+    return re.findall(r'<a href="([^"]+)"', read(page).html)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_between_documents_resolve(page):
+    by_address = {address(name): name for name in PAGES}
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        assert not path.endswith(".md"), link
+        if path.startswith("/"):
+            assert resolve(path)
+        if anchor:
+            target = by_address[path] if path else page
+            assert anchor in {heading.anchor for heading in read(target).headings}, link
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_can_be_read(page, client, django_user_model, db):
+    client.force_login(django_user_model.objects.create_user("ana"))
+
+    response = client.get(address(page))
+
+    assert response.status_code == 200
+    assert PAGES[page] in response.content.decode()
+    assert "[[" not in response.content.decode()
+
+
+def test_documents_need_a_signed_in_person(client, db):
+    assert client.get("/docs/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    "path", ["nothing", "settings.md", "..%2fsettings", "%2e%2e/settings", "INDEX", "index"]
+)
+def test_what_is_no_page_is_not_found(path, client, django_user_model, db):
+    client.force_login(django_user_model.objects.create_user("ana"))
+
+    expected = 200 if path == "index" else 404
+    assert client.get(f"/docs/{path}/").status_code == expected
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+def our_commands() -> list[str]:
+    return sorted(name for name, app in get_commands().items() if app in APPS)
+
+
+def help_of(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What ``--help`` prints, without the options that every command has."""
+    monkeypatch.setenv("COLUMNS", "80")
+    command = load_command_class(get_commands()[name], name)
+    parser = command.create_parser("manage.py", name)
+    for action in parser._actions:
+        if set(action.option_strings) & DjangoHelpFormatter.show_last:
+            action.help = SUPPRESS
+    return parser.format_help().strip()
+
+
+def help_in(page: str) -> dict[str, str]:
+    found = re.findall(r"^## (\w+)\n.*?```text\n(.*?)\n```", text_of(page), re.M | re.S)
+    return dict(found)
+
+
+def test_the_help_of_every_command_is_in_the_documents(monkeypatch):
+    expected = {name: help_of(name, monkeypatch) for name in our_commands()}
+    if REFRESH:
+        _write_help(expected)
+
+    assert help_in("commands") == expected
+
+
+def _write_help(expected: dict[str, str]) -> None:
+    """Keep what people wrote under a command's heading, and replace the block of help."""
+    before, *sections = re.split(r"^## ", text_of("commands"), flags=re.M)
+    written = {section.split("\n", 1)[0]: section for section in sections}
+    parts = []
+    for name, text in expected.items():
+        section = written.get(name, f"{name}\n\n```text\n```\n\n")
+        block = f"```text\n{text}\n```"
+        parts.append(re.sub(r"```text\n.*?```", lambda _, b=block: b, section, flags=re.S))
+    (FOLDER / "commands.md").write_text(
+        before + "".join(f"## {part.rstrip()}\n\n" for part in parts).rstrip() + "\n",
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize("name", our_commands())
+def test_a_command_says_what_it_does(name):
+    assert load_command_class(get_commands()[name], name).help.strip()
+
+
+# --- metrics and agreement ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
+def test_a_metric_is_documented_with_range_and_direction(metric):
+    ((_, meaning, span, better, undefined),) = table_rows("metrics", metric.id)
+
+    assert meaning
+    assert span == f"{metric.lower:g}–{metric.upper:g}"
+    assert better == metric.direction
+    assert undefined
+
+
+def test_no_metric_is_documented_that_does_not_exist():
+    rows = re.findall(r"^\| `(\w+)` \|", text_of("metrics"), re.M)
+
+    assert sorted(rows) == sorted(METRICS)
+
+
+def test_the_versions_of_metrics_and_protocol_are_named():
+    text = text_of("metrics")
+
+    assert f"`metrics_version` {METRICS_VERSION}," in text
+    assert f"`protocol_version` {PROTOCOL_VERSION} " in text
+
+
+def test_every_figure_of_agreement_is_documented():
+    figures = {
+        *PairAgreement.__dataclass_fields__,
+        *Agreement.__dataclass_fields__,
+    } - {"a", "b", "pairs", "statistic", "value", "threshold", "passed"}
+
+    assert figures <= code_words("agreement")
+
+
+# --- labels, keys, pipelines --------------------------------------------------------------------
+
+
+def test_every_field_of_a_label_is_documented():
+    wanted = {*Requirement.model_fields, *TYPES, *PRIORITIES}
+
+    assert wanted <= code_words("guidelines")
+
+
+def test_every_shortcut_is_documented():
+    html = read("annotating").html
+    for key in KEYS:
+        assert f"<code>{key.key}</code>" in html
+        assert key.label in html
+
+
+def test_every_pipeline_and_each_of_its_settings_is_documented():
+    known = describe()
+
+    assert [row["name"] for row in known if not table_rows("runs", row["name"])] == []
+    for row in known:
+        documented = {
+            cells[1]: cells for cells in table_rows("runs", row["name"]) if len(cells) == 5
+        }
+        assert set(documented) == {f"`{setting['name']}`" for setting in row["config"]}
+        for setting in row["config"]:
+            default = str(setting["default"]).lower()
+            assert documented[f"`{setting['name']}`"][2] == default
+
+
+# --- settings -----------------------------------------------------------------------------------
+
+
+def settings_read() -> set[str]:
+    """Every variable that the code reads from outside."""
+    names: set[str] = set()
+    for path in (ROOT / "config").glob("*.py"):
+        calls = re.findall(r'env_(\w+)\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
+        for kind, name in calls:
+            names |= {name, f"{name}_FILE"} if kind == "secret" else {name}
+    return names
+
+
+def test_every_setting_is_documented():
+    assert len(settings_read()) > 10
+    assert settings_read() <= code_words("settings")
+
+
+def test_every_setting_stands_in_the_example_file():
+    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+
+    assert settings_read() <= set(re.findall(r"^# (\w+)=", example, re.M))
+
+
+def test_no_setting_is_documented_that_nothing_reads():
+    documented = set(re.findall(r"^\| `(\w+)` \|", text_of("settings"), re.M))
+
+    assert documented <= settings_read()
+
+
+# --- API and screens ----------------------------------------------------------------------------
+
+
+def routes(resolver: URLResolver | None = None, prefix: str = "/") -> Iterator[tuple[str, str]]:
+    """Name and path of every route of ours; parameters as in ``/label/{pk}/``."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        path = prefix + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(pattern.pattern))
+        if isinstance(pattern, URLResolver):
+            if pattern.app_name != "admin":
+                yield from routes(pattern, path)
+        elif isinstance(pattern, URLPattern):
+            yield str(pattern.name), path
+
+
+def test_every_route_of_the_api_is_documented_and_no_other():
+    api = {path for _, path in routes() if path.startswith("/api/")}
+    documented = set(re.findall(r"^\| `(/api/[^`]*)` \|", text_of("api"), re.M))
+
+    assert documented == api
+
+
+def all_rule_errors() -> set[type[RuleError]]:
+    for name in ("labeling.domain", "labeling.services", "evaluation.services"):
+        for module in pkgutil.iter_modules(importlib.import_module(name).__path__):
+            importlib.import_module(f"{name}.{module.name}")
+
+    def below(error: type[RuleError]) -> Iterator[type[RuleError]]:
+        for sub in error.__subclasses__():
+            yield sub
+            yield from below(sub)
+
+    return {error for error in below(RuleError) if error.__module__.split(".")[0] in APPS}
+
+
+def test_every_error_code_is_documented_with_its_status():
+    for error in all_rule_errors():
+        rows = table_rows("api", error.code)
+        assert rows, error
+        assert rows[0][1] == str(STATUS.get(error.code, 400)), error
+
+
+def test_every_audit_event_is_documented():
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for app in APPS for path in (ROOT / app).rglob("*.py")
+    )
+    recorded = set(
+        re.findall(r'(?:record|_record|_steer)\(\s*(?:\w+, \w+, )?"([a-z]+\.[a-z_]+)"', source)
+    )
+
+    assert len(recorded) > 10
+    assert recorded <= code_words("data-flow")
+
+
+# --- gold ---------------------------------------------------------------------------------------
+
+
+def test_the_recipe_for_the_hashes_finds_an_export_intact_and_a_changed_one_not(tmp_path):
+    (recipe,) = re.findall(r"```python\n(.*?)```", text_of("gold"), re.S)
+    _write_export(tmp_path)
+
+    assert _run(recipe, tmp_path).stdout == "intact: demo@1\n"
+
+    items = tmp_path / "items.jsonl"
+    items.write_text(items.read_text().replace("late", "lost"), encoding="utf-8")
+    assert "an item is not as it was frozen" in _run(recipe, tmp_path).stderr
+
+
+def _write_export(folder: Path) -> None:
+    """What ``export_gold`` writes, from the functions that it uses."""
+    import json
+
+    from labeling.domain.release import canonical_json, item_sha256, release_sha256
+
+    documents: list[Any] = [{"item_id": "a", "text": "late – été", "x": 1.0}, {"item_id": "b"}]
+    header = {"name": "demo", "match_threshold": 0.85, "overrides": [{"reason": "é"}]}
+    hashes = [item_sha256(document) for document in documents]
+    manifest = {
+        "release": "demo@1",
+        "sha256": release_sha256(header, hashes),
+        "header": json.loads(canonical_json(header)),
+        "items": [{"item_id": "x", "sha256": digest} for digest in hashes],
+    }
+    lines = "".join(canonical_json(document) + "\n" for document in documents)
+    (folder / "items.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def _run(recipe: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", recipe, str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+# --- the project's own papers -------------------------------------------------------------------
+
+
+def test_the_newest_heading_of_the_changelog_is_the_version():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+
+    assert re.findall(r"^## (\S+)", changelog, re.M)[0] == version
+
+
+def test_decisions_are_numbered_and_say_context_decision_and_consequence():
+    decisions = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", decisions, flags=re.M)[1:]
+
+    assert [int(section.split(".")[0]) for section in sections] == list(range(1, len(sections) + 1))
+    for section in sections:
+        for part in ("**Context**", "**Decision**", "**Consequence**"):
+            assert part in section, section[:60]
