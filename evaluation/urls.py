@@ -1,3 +1,16 @@
-from django.urls.resolvers import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from evaluation.views.case import run_case
+from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
+from evaluation.views.runs import run_list, run_new
+
+urlpatterns = [
+    path("runs/", run_list, name="runs"),
+    path("runs/new/", run_new, name="run-new"),
+    path("runs/<int:pk>/", run_page, name="run"),
+    path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
+    path("runs/<int:pk>/control/", run_control, name="run-control"),
+    path("runs/<int:pk>/results.json", run_results, name="run-results"),
+    path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
+    path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
+]

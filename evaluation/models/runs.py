@@ -50,9 +50,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         )
 
     def floors_of(self, run: Run) -> RunQuerySet:
-        """Finished runs of the trivial pipelines on the same cases, the newest first."""
+        """Finished runs of the trivial pipelines on the same cases."""
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
-        return same.filter(pipeline__in=FLOORS).exclude(pk=run.pk).order_by("-pk")
+        return same.filter(pipeline__in=FLOORS).exclude(pk=run.pk)
 
 
 class Run(models.Model):

@@ -37,8 +37,8 @@ def word_overlap_ruler(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def people(db: None) -> dict[str, User]:
     names = ("ana", "ben", "rita", "noor", "olga")
-    users = {name: User.objects.create_user(name, password="pw") for name in names}
-    users["admin"] = User.objects.create_superuser("admin", password="pw")
+    users = {name: User.objects.create(username=name) for name in names}
+    users["admin"] = User.objects.create(username="admin", is_staff=True, is_superuser=True)
     return users
 
 

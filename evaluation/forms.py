@@ -1,0 +1,120 @@
+"""The form that launches a run, on the runs screen and in the admin.
+
+Every pipeline's settings are generated from its own description, so that a new pipeline or
+setting needs no change here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.text import capfirst
+
+from evaluation.models import Run
+from evaluation.services import runs
+from labeling.domain.errors import RuleError
+from labeling.models import Conversation, GoldRelease
+from pipelines.registry import describe
+
+SPLITS = [("", "Every split"), *Conversation.Split.choices]
+
+
+class LaunchForm(forms.Form):
+    """``releases`` limits what can be chosen; the admin hands in the ones that were ticked."""
+
+    release = forms.ModelChoiceField(
+        GoldRelease.objects.none(), label="Gold release", empty_label="Choose…"
+    )
+    pipeline = forms.ChoiceField(label="Pipeline")
+    split = forms.ChoiceField(label="Split", choices=SPLITS, required=False)
+    reason = forms.CharField(
+        label="Reason",
+        required=False,
+        max_length=500,
+        help_text="Needed for the test split: why it is looked at. It is printed with the result.",
+    )
+    repetitions = forms.IntegerField(
+        label="Repetitions", min_value=1, max_value=100, initial=1, required=False
+    )
+    seed = forms.IntegerField(
+        label="Seed",
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        required=False,
+        help_text="Of the bootstrap intervals.",
+    )
+
+    def __init__(self, *args: Any, releases: Any = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.pipelines = describe()
+        choices = [(row["name"], row["title"]) for row in self.pipelines]
+        self.fields["pipeline"] = forms.ChoiceField(label="Pipeline", choices=choices)
+        if releases is None:
+            del self.fields["release"]
+        else:
+            self.fields["release"].queryset = releases  # type: ignore[attr-defined]
+        for row in self.pipelines:
+            for setting in row["config"]:
+                self.fields[_name(row["name"], setting["name"])] = _field(setting)
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """Each pipeline with the bound fields of its settings, for the template."""
+        return [
+            row | {"fields": [self[_name(row["name"], one["name"])] for one in row["config"]]}
+            for row in self.pipelines
+        ]
+
+    def config(self) -> dict[str, Any]:
+        """The settings of the chosen pipeline; an empty one takes its default."""
+        chosen = self.cleaned_data["pipeline"]
+        names = [
+            one["name"] for row in self.pipelines if row["name"] == chosen for one in row["config"]
+        ]
+        values = {name: self.cleaned_data[_name(chosen, name)] for name in names}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+    def launch(self, release: GoldRelease, *, by: Any) -> Run | None:
+        """The run, or None with the rule that was broken written on the form."""
+        data = self.cleaned_data
+        try:
+            return runs.launch(
+                release,
+                pipeline=data["pipeline"],
+                config=self.config(),
+                split=data["split"],
+                reason=data["reason"],
+                repetitions=data["repetitions"] or 1,
+                seed=data["seed"] or 0,
+                requested_by=by,
+            )
+        except RuleError as error:
+            self.add_error(None, error.message)
+            return None
+
+
+def _name(pipeline: str, setting: str) -> str:
+    return f"{pipeline}.{setting}"
+
+
+def _field(setting: dict[str, Any]) -> forms.Field:
+    common: dict[str, Any] = {
+        "label": capfirst(setting["name"].replace("_", " ")),
+        "help_text": setting["help"] or "",
+        "initial": setting["default"],
+        "required": False,
+    }
+    limits = {"min_value": setting["minimum"], "max_value": setting["maximum"]}
+    if setting["choices"]:
+        return forms.ChoiceField(choices=[(one, one) for one in setting["choices"]], **common)
+    if setting["type"] == "boolean":
+        return forms.BooleanField(**common)
+    if setting["type"] == "integer":
+        return forms.IntegerField(**limits, **common)
+    if setting["type"] == "number":
+        return forms.FloatField(**limits, step_size=None, **common)
+    if setting["type"] == "string":
+        return forms.CharField(**common)
+    return forms.JSONField(**common)

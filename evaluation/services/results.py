@@ -1,0 +1,123 @@
+"""A run's results as documents: ``results.json`` and ``cases.csv``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db.models import Prefetch
+
+from evaluation import adapters
+from evaluation.metrics.registry import metrics_for
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from labeling.domain.csv_cells import safe_row
+
+FIGURES = (
+    "mean",
+    "median",
+    "std",
+    "min",
+    "max",
+    "ci_low",
+    "ci_high",
+    "n",
+    "n_undefined",
+    "n_failed",
+)
+CHUNK = 200  # cases in memory at once
+
+
+def results_document(run: Run) -> dict[str, Any]:
+    """Needs ``with_progress()``."""
+    spec = run.spec
+    return {
+        "timestamp": run.scored_at.isoformat() if run.scored_at else None,
+        "run": run.pk,
+        "status": run.status,
+        "gold": spec["gold"],
+        "layer": spec["layer"],
+        "split": run.split or None,
+        "reason": run.reason or None,
+        "pipeline": run.pipeline,
+        "pipeline_version": run.pipeline_version,
+        "config": run.config,
+        "config_sha256": run.config_sha256,
+        "repetitions": run.repetitions,
+        "seed": run.seed,
+        "metrics_version": spec["metrics_version"],
+        "protocol_version": spec["protocol_version"],
+        "ruler": spec["ruler"],
+        "matching": spec["matching"],
+        "git": spec["git"],
+        "python": spec["python"],
+        "packages": spec["packages"],
+        "metrics": {row.metric: _figures(row) for row in aggregates_of(run)},
+        "cases": [_case(case) for case in cases_with_scores(run)],
+    }
+
+
+def case_table(run: Run) -> Iterator[str]:
+    """``cases.csv`` line by line; an undefined value is an empty cell."""
+    layer = run.spec["layer"]
+    metrics = [metric.id for metric in metrics_for(layer) if metric.scope == "case"]
+    head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
+    yield _line(head)
+    for case in cases_with_scores(run, with_content=True):
+        values = {score.metric: score.value for score in case.scores.all()}
+        expected = adapters.gold_labels(case.item.content, layer)
+        returned = adapters.predicted_labels(case.output, layer) if case.output else []
+        row = [case.item.item_id, case.repetition, case.state, case.error]
+        ids = [_cited(expected), _cited(returned)]
+        yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+
+
+def aggregates_of(run: Run) -> list[Aggregate]:
+    """One row per metric of the version in force, in the order in which they are shown."""
+    by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
+    wanted = [(metric.id, metric.version) for metric in metrics_for(run.spec["layer"])]
+    return [by_metric[key] for key in wanted if key in by_metric]
+
+
+def cases_with_scores(run: Run, *, with_content: bool = False) -> Iterable[CaseRun]:
+    cases = CaseRun.objects.filter(run=run).select_related("item").order_by("pk")
+    if not with_content:
+        cases = cases.defer("output", "item__canonical")
+    versions = {metric.id: metric.version for metric in metrics_for(run.spec["layer"])}
+    scores = Score.objects.filter(metric_version__in=set(versions.values())).defer("detail")
+    return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
+
+
+def _figures(row: Aggregate) -> dict[str, Any]:
+    found: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
+    found |= {"version": row.metric_version, "reason": row.reason or None}
+    return found | row.detail
+
+
+def _case(case: CaseRun) -> dict[str, Any]:
+    scores = list(case.scores.all())
+    return {
+        "case_id": case.item.item_id,
+        "repetition": case.repetition,
+        "state": case.state,
+        "metrics": {score.metric: score.value for score in scores},
+        "undefined": {score.metric: score.reason for score in scores if score.value is None},
+        "error": case.error or None,
+        "error_class": case.error_class or None,
+        "attempts": case.attempts,
+        "seconds": case.seconds,
+        "gold_sha256": case.item.sha256,
+    }
+
+
+def _cited(labels: Iterable[Mapping[str, Any]]) -> str:
+    """The messages that any of the labels cites, as 0-based positions."""
+    cited = {index for label in labels for index in label.get("source_messages") or []}
+    return " ".join(map(str, sorted(cited)))
+
+
+def _line(cells: list[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(safe_row(cells))
+    return buffer.getvalue()

@@ -1,0 +1,81 @@
+"""From one score to the people behind the gold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from evaluation.metrics.registry import METRICS
+from evaluation.models import CaseRun, Run, Score
+from evaluation.views import drilldown, present
+from labeling.models import Guideline
+from labeling.views.markdown import render_markdown
+
+
+@require_GET
+def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    related = ("item", "run__release__project", "run__requested_by")
+    case = get_object_or_404(cases.select_related(*related), run=run_pk, pk=pk)
+    scores = [score for score in case.scores.all() if _is_current(score)]
+    rows = drilldown.rows_of(case, scores)
+    provenance = drilldown.provenance_of(case)
+    context = {
+        "run": case.run,
+        "case": case,
+        "badge": present.BADGES.get(case.state, ""),
+        "failed": case.state == CaseRun.State.FAILED,
+        "rows": rows,
+        "is_scored": bool(scores),
+        "conversation": drilldown.conversation_of(case, rows),
+        "provenance": provenance,
+        "label_provenance": _label_provenance(rows, provenance),
+        "guideline": _guideline(case, provenance),
+        "scores": [_score(score, case) for score in scores],
+        "raw": json.dumps(case.output, indent=2, ensure_ascii=False) if case.output else "",
+        **_neighbours(case),
+    }
+    return render(request, "evaluation/run_case.html", context)
+
+
+def _is_current(score: Score) -> bool:
+    metric = METRICS.get(score.metric)
+    return metric is not None and metric.version == score.metric_version
+
+
+def _score(score: Score, case: CaseRun) -> dict[str, Any]:
+    failed = case.state == CaseRun.State.FAILED
+    cell = present.score_cell(score, failed=failed)
+    return {"metric": METRICS[score.metric], "cell": cell, "reason": score.reason}
+
+
+def _label_provenance(
+    rows: list[dict[str, Any]], provenance: dict[str, Any]
+) -> list[dict[str, Any]]:
+    labels = provenance.get("labels") or {}
+    return [
+        {"number": row["number"], "label": row["gold"], **labels[row["gold"]["uid"]]}
+        for row in rows
+        if row["gold"] and row["gold"].get("uid") in labels
+    ]
+
+
+def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | None:
+    version = provenance.get("guideline_version")
+    found = Guideline.objects.filter(project=case.run.release.project, version=version).first()
+    if found is None:
+        return None
+    return {"version": found.version, "html": render_markdown(found.body)}
+
+
+def _neighbours(case: CaseRun) -> dict[str, Any]:
+    """Cases are created in the order of the gold, so the key gives the order."""
+    others = CaseRun.objects.filter(run=case.run).only("pk", "run_id")
+    return {
+        "previous": others.filter(pk__lt=case.pk).order_by("-pk").first(),
+        "next": others.filter(pk__gt=case.pk).order_by("pk").first(),
+    }

@@ -1,0 +1,144 @@
+"""One case laid open: gold and prediction side by side, and where the gold comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation import adapters
+from evaluation.models import CaseRun, Score
+from labeling.domain.matching import same_actor
+
+Label = Mapping[str, Any]
+
+FIELDS = (
+    ("title", "Title"),
+    ("type", "Type"),
+    ("actor", "Actor"),
+    ("action", "Action"),
+    ("condition", "Condition"),
+    ("acceptance_criteria", "Acceptance criteria"),
+    ("priority", "Priority"),
+    ("source_messages", "Messages"),
+    ("confidence", "Confidence"),
+)
+FREE_TEXT = {"title", "action", "condition", "acceptance_criteria", "confidence"}
+
+KINDS = {
+    "matched": ("Matched", "ok"),
+    "near": ("Not matched", "warn"),
+    "missed": ("Missed", "bad"),
+    "extra": ("Extra", "bad"),
+}
+
+
+def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
+    """The pairs of gold and prediction, as the matcher decided (or unpaired before scoring)."""
+    layer = case.run.release.layer
+    gold = adapters.gold_labels(case.item.content, layer)
+    predicted = adapters.predicted_labels(case.output, layer) if case.output else []
+    synonyms = case.run.spec["matching"]["synonyms"]
+    return [
+        _row(number, pair, gold, predicted, synonyms)
+        for number, pair in enumerate(_pairs(scores, len(gold), len(predicted)), start=1)
+    ]
+
+
+def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The messages, each with the rows whose gold or prediction cites it."""
+    return [
+        dict(message)
+        | {
+            "number": message["index"] + 1,
+            "speaker": message["speaker"] or message["role"],
+            "gold": _citing(rows, "gold", message["index"]),
+            "predicted": _citing(rows, "predicted", message["index"]),
+        }
+        for message in case.item.content["conversation"]
+    ]
+
+
+def provenance_of(case: CaseRun) -> dict[str, Any]:
+    """Who labelled the gold item and how it was settled."""
+    return dict(case.item.content.get("provenance") or {})
+
+
+def _pairs(scores: Sequence[Score], n_gold: int, n_predicted: int) -> list[dict[str, Any]]:
+    for score in scores:
+        if "alignment" in score.detail:
+            found: list[dict[str, Any]] = score.detail["alignment"]
+            return found
+    gold = [{"gold": index, "predicted": None} for index in range(n_gold)]
+    return [*gold, *({"gold": None, "predicted": index} for index in range(n_predicted))]
+
+
+def _row(
+    number: int,
+    pair: Mapping[str, Any],
+    gold: Sequence[Label],
+    predicted: Sequence[Label],
+    synonyms: Sequence[Sequence[str]],
+) -> dict[str, Any]:
+    left = gold[pair["gold"]] if pair["gold"] is not None else None
+    right = predicted[pair["predicted"]] if pair["predicted"] is not None else None
+    title, badge = KINDS[_kind(pair)]
+    return {
+        "number": number,
+        "kind": _kind(pair),
+        "title": title,
+        "badge": badge,
+        "why_not": pair.get("why_not"),
+        "similarity": pair.get("similarity"),
+        "gold": left,
+        "predicted": right,
+        "fields": [
+            {
+                "title": field_title,
+                "gold": _shown(field, left),
+                "predicted": _shown(field, right),
+                "is_list": field == "acceptance_criteria",
+                "is_messages": field == "source_messages",
+                "differs": _differs(field, left, right, synonyms),
+            }
+            for field, field_title in FIELDS
+        ],
+        "sources": sorted(_sources(left) | _sources(right)),
+    }
+
+
+def _kind(pair: Mapping[str, Any]) -> str:
+    if pair.get("matched"):
+        return "matched"
+    if pair["gold"] is None:
+        return "extra"
+    return "missed" if pair["predicted"] is None else "near"
+
+
+def _shown(field: str, label: Label | None) -> Any:
+    """Messages count from 1 on the screen, as a reader does."""
+    if label is None:
+        return None
+    if field == "source_messages":
+        return [index + 1 for index in sorted(_sources(label))]
+    return label.get(field)
+
+
+def _differs(
+    field: str, left: Label | None, right: Label | None, synonyms: Sequence[Sequence[str]]
+) -> bool:
+    """Whether a metric sees a difference; free text is compared by similarity, not by letter."""
+    if left is None or right is None or field in FREE_TEXT:
+        return False
+    if field == "actor":
+        return not same_actor(left.get(field), right.get(field), synonyms)
+    if field == "source_messages":
+        return _sources(left) != _sources(right)
+    return bool(left.get(field) != right.get(field))
+
+
+def _sources(label: Label | None) -> set[int]:
+    return set(label.get("source_messages") or []) if label else set()
+
+
+def _citing(rows: Sequence[Mapping[str, Any]], side: str, index: int) -> list[int]:
+    return [row["number"] for row in rows if index in _sources(row[side])]

@@ -1,0 +1,160 @@
+"""Figures, badges and plots as the templates show them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import Aggregate, Score
+
+BADGES = {
+    "queued": "",
+    "running": "info",
+    "scoring": "info",
+    "finished": "ok",
+    "paused": "warn",
+    "cancelled": "",
+    "failed": "bad",
+    "done": "ok",
+}
+
+SIZE = 240  # of a plot's square, in its own units
+MARGIN = 36
+
+
+class Cell(NamedTuple):
+    text: str
+    title: str = ""
+    kind: str = ""
+
+
+class Dot(NamedTuple):
+    x: float
+    y: float
+    radius: float
+    title: str
+
+
+class Line(NamedTuple):
+    name: str
+    title: str
+    points: str
+
+
+def figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def interval(row: Aggregate) -> str:
+    if row.ci_low is None or row.ci_high is None:
+        return "–"
+    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
+
+
+def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict[str, Any]:
+    """One metric of a run, with what trivial pipelines reach on the same cases."""
+    return {
+        "metric": METRICS[row.metric],
+        "row": row,
+        "figures": [figure(getattr(row, name)) for name in ("mean", "median", "std")],
+        "interval": interval(row),
+        "floors": [
+            figure(known[row.metric].mean) if row.metric in known else "–"
+            for known in floors.values()
+        ],
+    }
+
+
+def score_cell(score: Score | None, *, failed: bool) -> Cell:
+    if failed:
+        return Cell(figure(score.value) if score else "–", "The pipeline failed", "failed")
+    if score is None:
+        return Cell("–", "Not scored yet", "undefined")
+    if score.value is None:
+        return Cell("–", score.reason, "undefined")
+    return Cell(figure(score.value))
+
+
+def case_metrics(metrics: list[Metric]) -> list[Metric]:
+    return [metric for metric in metrics if metric.scope == "case"]
+
+
+def reliability_plot(bins: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Share correct against stated confidence; a dot's area grows with its predictions."""
+    used = [row for row in bins if row["count"]]
+    if not used:
+        return None
+    most = max(row["count"] for row in used)
+    return {
+        "dots": [
+            Dot(
+                _x(row["confidence"]),
+                _y(row["accuracy"]),
+                round(3 + 9 * (row["count"] / most) ** 0.5, 1),
+                f"Confidence {row['confidence']:.2f}, correct {row['accuracy']:.2f}, "
+                f"{row['count']} predictions",
+            )
+            for row in used
+        ],
+        "path": _points([(row["confidence"], row["accuracy"]) for row in used]),
+        "gaps": [
+            {"x": _x(row["confidence"]), "y1": _y(row["confidence"]), "y2": _y(row["accuracy"])}
+            for row in used
+        ],
+        "rows": [row | {"gap": abs(row["confidence"] - row["accuracy"])} for row in used],
+        "diagonal": {"x1": _x(0), "y1": _y(0), "x2": _x(1), "y2": _y(1)},
+        **_axes([0, 0.25, 0.5, 0.75, 1]),
+    }
+
+
+def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] | None:
+    """Micro recall, precision and F1 over the similarity threshold."""
+    if not rows:
+        return None
+    names = {"recall": "Recall", "precision": "Precision", "f1": "F1"}
+    lines = [
+        Line(name, title, _points([(_stretched(row["threshold"]), row[name]) for row in rows]))
+        for name, title in names.items()
+    ]
+    return {
+        "lines": lines,
+        "chosen": {"x": _x(_stretched(chosen)), "value": chosen},
+        "rows": rows,
+        **_axes([0, 0.2, 0.4, 0.6, 0.8, 1], stretched=True),
+    }
+
+
+def _axes(shares: list[float], *, stretched: bool = False) -> dict[str, Any]:
+    return {
+        "view_box": f"0 0 {SIZE + 2 * MARGIN} {SIZE + 2 * MARGIN}",
+        "frame": {"x": MARGIN, "y": MARGIN, "size": SIZE},
+        "x_ticks": [
+            {"at": _x(share), "label": f"{0.5 + share / 2 if stretched else share:.2g}"}
+            for share in shares
+        ],
+        "y_ticks": [{"at": _y(share), "label": f"{share:.2g}"} for share in shares],
+        "right": MARGIN + SIZE,
+        "bottom": MARGIN + SIZE,
+        "middle": MARGIN + SIZE / 2,
+        "left_label": MARGIN - 6,
+        "bottom_label": MARGIN + SIZE + 14,
+        "bottom_name": MARGIN + SIZE + 30,
+        "top_name": MARGIN - 12,
+    }
+
+
+def _stretched(threshold: float) -> float:
+    """The curve's thresholds, 0.5 to 1, over the whole width."""
+    return max(0.0, min(1.0, (threshold - 0.5) / 0.5))
+
+
+def _x(share: float) -> float:
+    return round(MARGIN + SIZE * share, 1)
+
+
+def _y(share: float) -> float:
+    return round(MARGIN + SIZE * (1 - share), 1)
+
+
+def _points(pairs: list[tuple[float, float]]) -> str:
+    return " ".join(f"{_x(x)},{_y(y)}" for x, y in pairs)

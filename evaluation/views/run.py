@@ -1,0 +1,189 @@
+"""One run: live progress, summary, plots, its cases, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import F, Max, OuterRef, Subquery
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluation.metrics.registry import METRICS, Metric, metrics_for
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import results, runs
+from evaluation.views import present
+from labeling.domain.errors import RuleError
+
+PAGE_SIZE = 50
+ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
+STOP_POLLING = 286
+
+
+@require_GET
+def run_page(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    metrics = present.case_metrics(metrics_for(run.release.layer))
+    aggregates = {row.metric: row for row in results.aggregates_of(run)}
+    floors = _floors(run) if aggregates else {}
+    context = {
+        **_progress(run),
+        "summary": [present.summary_row(row, floors) for row in aggregates.values()],
+        "floors": list(floors),
+        "micro": _detail(aggregates, "requirement_f1").get("micro"),
+        "reliability": present.reliability_plot(_detail(aggregates, "ece").get("bins", [])),
+        "curve": present.threshold_plot(
+            _detail(aggregates, "requirement_f1").get("curve", []),
+            run.spec["matching"]["threshold"],
+        ),
+        **_cases(request, run, metrics),
+    }
+    return render(request, "evaluation/run.html", context)
+
+
+@require_GET
+def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """The part that polls. When the run ends the page is loaded anew, with its results."""
+    run = get_run(request, pk)
+    response = render(request, "evaluation/_progress.html", _progress(run))
+    if run.status in ENDED:
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+def run_control(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    action = request.POST.get("action", "")
+    if action not in runs.CONTROLS:
+        messages.error(request, "There is no such action.")
+        return redirect(run)
+    if action == "cancel" and request.POST.get("confirm") != "yes":
+        return render(request, "evaluation/run_cancel.html", _progress(run))
+    try:
+        runs.CONTROLS[action](run, by=request.user)
+    except RuleError as error:
+        messages.error(request, error.message)
+    else:
+        done = {
+            "pause": "The run pauses before its next case.",
+            "resume": "The run goes on.",
+            "cancel": "The run is cancelled; what it has found is kept.",
+            "rescore": "The scores are being computed anew.",
+        }
+        messages.success(request, done[action])
+    return redirect(run)
+
+
+@require_GET
+def run_results(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    response = JsonResponse(
+        results.results_document(run), json_dumps_params={"indent": 2, "ensure_ascii": False}
+    )
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-results.json"'
+    return response
+
+
+@require_GET
+def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    response = StreamingHttpResponse(results.case_table(run), content_type="text/csv")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-cases.csv"'
+    return response
+
+
+def get_run(request: HttpRequest, pk: int) -> Run:
+    visible = Run.objects.visible_to(request.user).with_progress()
+    loaded = visible.select_related("release__project", "release__guideline", "requested_by")
+    return get_object_or_404(loaded, pk=pk)
+
+
+def _progress(run: Run) -> dict[str, Any]:
+    counts: Any = run  # annotated by with_progress()
+    finished = counts.n_done + counts.n_failed
+    return {
+        "run": run,
+        "badge": present.BADGES[run.status],
+        "ended": run.status in ENDED,
+        "n_finished": finished,
+        "percent": round(100 * finished / counts.n_cases) if counts.n_cases else 0,
+        "can_rescore": finished == counts.n_cases and not run.cancelled,
+    }
+
+
+def _detail(aggregates: dict[str, Aggregate], metric: str) -> dict[str, Any]:
+    return aggregates[metric].detail if metric in aggregates else {}
+
+
+def _floors(run: Run) -> dict[str, dict[str, Aggregate]]:
+    """The newest trivial run of each kind on the same cases, by pipeline and metric."""
+    runs_of = Run.objects.floors_of(run).order_by().values_list("pipeline")
+    newest = dict(runs_of.annotate(newest=Max("pk")))
+    rows = Aggregate.objects.filter(run__in=newest.values()).defer("detail")
+    by_run: dict[int, dict[str, Aggregate]] = {pk: {} for pk in newest.values()}
+    for row in rows:
+        if METRICS[row.metric].version == row.metric_version:
+            by_run[row.run_id][row.metric] = row
+    return {pipeline: by_run[newest[pipeline]] for pipeline in sorted(newest)}
+
+
+def _cases(request: HttpRequest, run: Run, metrics: list[Metric]) -> dict[str, Any]:
+    order = request.GET.get("sort", "")
+    cases = CaseRun.objects.filter(run=run).select_related("item")
+    cases = cases.defer("output", "usage", "item__canonical")
+    page = Paginator(_sorted(cases, order), PAGE_SIZE).get_page(request.GET.get("page"))
+    return {
+        "columns": [_column(metric, order) for metric in metrics],
+        "order": order,
+        "page": page,
+        "cases": _rows(list(page.object_list), metrics),
+        "repeats": run.repetitions > 1,
+    }
+
+
+def _sorted(cases: Any, order: str) -> Any:
+    """By a metric (``-`` for descending), undefined ones last; else in the order of the gold."""
+    metric = METRICS.get(order.removeprefix("-"))
+    if metric is None:
+        return cases.order_by("pk")
+    scores = Score.objects.filter(
+        case=OuterRef("pk"), metric=metric.id, metric_version=metric.version
+    )
+    cases = cases.annotate(by=Subquery(scores.values("value")[:1]))
+    by = F("by").desc(nulls_last=True) if order.startswith("-") else F("by").asc(nulls_last=True)
+    return cases.order_by(by, "pk")
+
+
+def _column(metric: Metric, order: str) -> dict[str, Any]:
+    """Sorted upwards first: the worst cases are what one looks for."""
+    directions = {metric.id: "ascending", f"-{metric.id}": "descending"}
+    return {
+        "metric": metric,
+        "sorted": directions.get(order),
+        "next": f"-{metric.id}" if order == metric.id else metric.id,
+    }
+
+
+def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[dict[str, Any]]:
+    scores = Score.objects.filter(case__in=cases).defer("detail")
+    by_case: dict[int, dict[tuple[str, int], Score]] = {case.pk: {} for case in cases}
+    for score in scores:
+        by_case[score.case_id][score.metric, score.metric_version] = score
+    return [
+        {
+            "case": case,
+            "failed": case.state == CaseRun.State.FAILED,
+            "cells": [
+                present.score_cell(
+                    by_case[case.pk].get((metric.id, metric.version)),
+                    failed=case.state == CaseRun.State.FAILED,
+                )
+                for metric in metrics
+            ],
+        }
+        for case in cases
+    ]

@@ -1,0 +1,95 @@
+"""The history of runs, and the form that starts one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Prefetch
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluation.forms import LaunchForm
+from evaluation.models import Aggregate, Run
+from evaluation.views import present
+from labeling.models import GoldRelease, Membership, Project
+from pipelines.registry import PIPELINES
+
+PAGE_SIZE = 25
+SHOWN = ("requirement_recall", "requirement_precision", "requirement_f1")
+
+
+@require_GET
+def run_list(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
+    filters = {name: request.GET.get(name, "") for name in ("pipeline", "release", "status")}
+    page, following = _page(Run.objects.visible_to(request.user), filters, request)
+    context = {
+        "runs": [_row(run) for run in page],
+        "next": following,
+        "filters": filters,
+        "filtered": any(filters.values()),
+        "older_than": request.GET.get("before", ""),
+        "pipelines": sorted(PIPELINES),
+        "releases": [str(release) for release in releases],
+        "statuses": Run.Status.values,
+    }
+    return render(request, "evaluation/runs.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def run_new(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    releases = GoldRelease.objects.visible_to(request.user).select_related("project")
+    start = {"release": request.GET.get("release")}
+    form = LaunchForm(request.POST or None, releases=releases, initial=start)
+    if request.method == "POST" and form.is_valid():
+        run = form.launch(form.cleaned_data["release"], by=request.user)
+        if run is not None:
+            messages.success(request, f"Run {run.pk} is queued.")
+            return redirect(run)
+    status = 422 if form.errors else 200
+    context = {"form": form, "has_releases": releases.exists()}
+    return render(request, "evaluation/run_new.html", context, status=status)
+
+
+def require_reader(user: Any) -> None:
+    """Runs are for those who read results; for everybody else these pages do not exist."""
+    roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    if not user.is_superuser and not Project.objects.with_role(user, *roles).exists():
+        raise Http404
+
+
+def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[list[Run], int | None]:
+    """The newest runs, or those older than ``before``; and where the next page starts."""
+    name, _, version = filters["release"].partition("@")
+    if filters["pipeline"]:
+        runs = runs.filter(pipeline=filters["pipeline"])
+    if filters["release"]:
+        wanted = int(version) if version.isdecimal() else 0
+        runs = runs.filter(release__name=name, release__version=wanted)
+    before = request.GET.get("before", "")
+    if before.isdecimal():
+        runs = runs.filter(pk__lt=int(before))
+    runs = runs.with_progress()
+    if filters["status"]:
+        runs = runs.filter(state=filters["status"])
+    shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail")
+    found = list(
+        runs.select_related("release", "requested_by")
+        .defer("spec", "config", "release__header", "release__agreement", "release__left_out")
+        .prefetch_related(Prefetch("aggregates", shown))[: PAGE_SIZE + 1]
+    )
+    more = len(found) > PAGE_SIZE
+    return found[:PAGE_SIZE], found[PAGE_SIZE - 1].pk if more else None
+
+
+def _row(run: Run) -> dict[str, Any]:
+    means = {row.metric: row.mean for row in run.aggregates.all()}
+    return {
+        "run": run,
+        "badge": present.BADGES[run.status],
+        "figures": [present.figure(means.get(metric)) for metric in SHOWN],
+    }
