@@ -89,5 +89,6 @@ function drawLines(lines) {
 
 function drawCombination(key, at) {
   const parts = key.split("+").map((part) => el("kbd", {}, NAMES[part] ?? part));
-  return [...(at ? [" or "] : []), ...parts.flatMap((part, i) => (i ? ["+", part] : [part]))];
+  const keys = el("span", { class: "nowrap" }, ...parts.flatMap((part, i) => (i ? ["+", part] : [part])));
+  return at ? [" or ", keys] : [keys];
 }

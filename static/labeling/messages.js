@@ -17,9 +17,9 @@ export class MessageList {
     this.setCurrent(0);
   }
 
-  // One colour per speaker, in order of appearance.
+  // One colour per speaker; the two usual roles have the same one in every conversation.
   colourVoices() {
-    const voices = [...new Set(this.items.map((item) => item.dataset.who))];
+    const voices = [...new Set(["user", "analyst", ...this.items.map((item) => item.dataset.who)])];
     for (const item of this.items) item.dataset.voice = voices.indexOf(item.dataset.who) % VOICES;
   }
 

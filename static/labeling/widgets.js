@@ -22,7 +22,7 @@ function drawText(field, id, { onEdit, onEnd }) {
     type: isLong ? null : "text",
     autocomplete: "off",
     "aria-describedby": `${id}-help ${id}-error`,
-    placeholder: field.placeholder,
+    placeholder: field.help,
   });
   const codec = field.widget === "lines" ? LINES : textCodec(field);
   control.addEventListener("input", () => onEdit(codec.read(control.value)));
@@ -31,8 +31,9 @@ function drawText(field, id, { onEdit, onEnd }) {
     const isShown = JSON.stringify(codec.read(control.value)) === JSON.stringify(value ?? codec.none);
     if (!isShown) control.value = codec.show(value);
   };
-  const label = el("label", { for: id, class: field.required ? "required" : "" }, field.label);
-  const root = el("div", { class: "field" }, label, control, ...notes(field, id));
+  const label = el("label", { for: id, class: requiredClass(field) }, field.label);
+  const help = el("p", { class: "visually-hidden", id: `${id}-help` }, field.help);
+  const root = drawRow(label, [control, help, drawError(id)]);
   return { root, control, focus: () => control.focus(), write };
 }
 
@@ -73,11 +74,10 @@ function drawChips(field, id, choices, { onEdit, onEnd }) {
       inputs.at(-1).checked = true;
     }
     help.textContent = choices.find((choice) => choice.value === value)?.help ?? field.help;
+    help.classList.toggle("visually-hidden", field.widget === "confidence" && !isBlank(value));
   };
-  const legend = el("legend", { class: field.required ? "required" : "" }, field.label);
-  const error = el("p", { class: "error", id: `${id}-error` });
-  const root = el("fieldset", { class: "field", id, role: "radiogroup" }, legend, box, help, error);
-  root.setAttribute("aria-describedby", `${id}-help ${id}-error`);
+  const root = drawRow(groupLabel(field, id), [box, help, drawError(id)]);
+  describeGroup(root, id, "radiogroup");
   const focus = () => (inputs.find((input) => input.checked) ?? inputs[0]).focus();
   return { root, control: root, focus, write, values: choices.map((choice) => choice.value) };
 }
@@ -96,16 +96,18 @@ function addChip(box, id, choice, choose, key = null) {
 
 function drawSources(field, id, { onUnlink, quote }) {
   const list = el("ul", { class: "sources" });
-  const write = (indices = []) => {
-    list.replaceChildren(...indices.map((index) => drawSource(index, quote(index), onUnlink)));
+  const help = el("p", { class: "help", id: `${id}-help` }, field.help);
+  const unlink = (index) => {
+    onUnlink(index);
+    root.focus(); // the pressed button is gone
   };
-  const root = el(
-    "div",
-    { class: "field", id, role: "group", tabindex: "-1", "aria-labelledby": `${id}-label` },
-    el("span", { class: field.required ? "label required" : "label", id: `${id}-label` }, field.label),
-    list,
-    ...notes(field, id),
-  );
+  const write = (indices = []) => {
+    list.replaceChildren(...indices.map((index) => drawSource(index, quote(index), unlink)));
+    help.classList.toggle("visually-hidden", indices.length > 0);
+  };
+  const root = drawRow(groupLabel(field, id), [list, help, drawError(id)]);
+  describeGroup(root, id, "group");
+  root.tabIndex = -1;
   return { root, control: root, focus: () => root.focus(), write };
 }
 
@@ -120,11 +122,20 @@ function drawSource(index, text, onUnlink) {
   return el("li", { data: { source: index } }, el("span", { class: "index" }, index), quote, remove);
 }
 
-function notes(field, id) {
-  return [
-    el("p", { class: "help", id: `${id}-help` }, field.help),
-    el("p", { class: "error", id: `${id}-error` }),
-  ];
+const requiredClass = (field) => (field.required ? "label required" : "label");
+
+const groupLabel = (field, id) =>
+  el("span", { class: requiredClass(field), id: `${id}-label` }, field.label);
+
+const drawError = (id) => el("p", { class: "error", id: `${id}-error` });
+
+const drawRow = (label, children) =>
+  el("div", { class: "field" }, label, el("div", { class: "field-control" }, ...children));
+
+function describeGroup(root, id, role) {
+  root.setAttribute("role", role);
+  root.setAttribute("aria-labelledby", `${id}-label`);
+  root.setAttribute("aria-describedby", `${id}-help ${id}-error`);
 }
 
 const WIDGETS = {
