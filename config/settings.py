@@ -1,10 +1,13 @@
 """Settings, read from the environment once. Every variable stands in .env.example."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
 
 from config.env import env_bool, env_int, env_list, env_path, env_secret, env_str
 
@@ -13,25 +16,29 @@ DATA_DIR = env_path("ASSAY_DATA_DIR", BASE_DIR / ".data")
 DEBUG = env_bool("ASSAY_DEBUG", False)
 
 
-def _stored_secret_key() -> str:
-    """A key made on first start and kept beside the data, so that sessions survive a restart."""
-    from django.core.management.utils import get_random_secret_key
-
-    path = DATA_DIR / "secret_key"
+def _make_data_folders() -> None:
     try:
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
-        with path.open("x") as file:
-            path.chmod(0o600)
-            file.write(get_random_secret_key())
-    except FileExistsError:
-        pass  # made by an earlier start
+        (DATA_DIR / "static").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ImproperlyConfigured(
-            f"Cannot write to {DATA_DIR} ({error.strerror}). Set ASSAY_DATA_DIR to a writable folder."
+            f"Cannot write to {DATA_DIR} ({error.strerror}): set ASSAY_DATA_DIR to another folder."
         ) from error
+
+
+def _stored_secret_key() -> str:
+    """A key made on first start and kept beside the data, so that sessions survive a restart."""
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        draft = DATA_DIR / f"secret_key.{os.getpid()}"
+        draft.write_text(get_random_secret_key())
+        draft.chmod(0o600)
+        with suppress(FileExistsError):  # another process was first: all use its key
+            os.link(draft, path)
+        draft.unlink()
     return path.read_text()
 
 
+_make_data_folders()
 SECRET_KEY = env_secret("ASSAY_SECRET_KEY") or _stored_secret_key()
 ALLOWED_HOSTS = env_list("ASSAY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env_list("ASSAY_TRUSTED_ORIGINS", [])

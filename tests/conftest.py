@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management.commands.flush import Command as Flush
 from django.db import connection, connections
-from django.test import Client
+from django.test import Client, override_settings
 
 from config import broker, celery_app
 from labeling.models import Project, guards
@@ -82,6 +82,13 @@ def flush_past_the_guards() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Flush, "handle", unguarded)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_passwords() -> Iterator[None]:
+    """A slow hash is what protects real passwords and what makes test suites slow."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
         yield
 
 

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandParser
+
+from evaluation.models import Run
+from evaluation.services import runs
+from labeling.models import GoldRelease, Project
+from labeling.services import demo
+from labeling.services.vectors import ruler
+
+FOLDER = settings.BASE_DIR / "fixtures" / "demo"
+PIPELINES = ("nothing", "everything", "requirements-local")
+
+
+class Command(BaseCommand):
+    help = (
+        "Load the demo: people, a labelled project, a gold release, and runs for the worker to do. "
+        "What is there already is left alone, so it may be repeated."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-runs", action="store_true", help="load data only")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        release = None
+        if not Project.objects.filter(slug="demo").exists():
+            release = demo.load(FOLDER, ruler=ruler())
+        self.stdout.write(f"Demo loaded: {release}." if release else "The demo is there already.")
+        if release and not options["no_runs"]:
+            self._launch(release)
+        for person in demo.people(FOLDER):
+            roles = ", ".join(person["roles"]) or "superuser"
+            self.stdout.write(f"  {person['username']:<6} {person['password']:<11} {roles}")
+
+    def _launch(self, release: GoldRelease) -> None:
+        noor = User.objects.get(username="noor")
+        for pipeline in PIPELINES:
+            runs.launch(release, pipeline=pipeline, requested_by=noor)
+        self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")

@@ -1,0 +1,165 @@
+"""The admin is for staff: look, search, and set up people and projects.
+
+What people made, what was decided and what is frozen can be read here and never changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Event,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Membership,
+    Message,
+    Project,
+    Round,
+)
+
+admin.site.site_header = admin.site.site_title = "Assay"
+admin.site.index_title = "Administration"
+
+
+class ReadOnly:
+    """Everything may be looked at (by who has the view permission), nothing changed."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
+    """Lists leave the payloads in ``heavy`` in the database."""
+
+    heavy: tuple[str, ...] = ()
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        rows = super().get_queryset(request)
+        match = request.resolver_match
+        is_list = match is not None and str(match.url_name).endswith("_changelist")
+        return rows.defer(*self.heavy) if is_list else rows
+
+
+class MembershipInline(admin.TabularInline):
+    model = Membership
+    extra = 0
+    autocomplete_fields = ("user",)
+
+
+class MessageInline(ReadOnly, admin.TabularInline):
+    model = Message
+    extra = 0
+    fields = ("index", "role", "speaker", "content", "time")
+    readonly_fields = fields
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin):
+    list_display = ("name", "slug", "overlap", "kappa_threshold", "kappa_statistic", "created_at")
+    search_fields = ("name", "slug")
+    inlines = (MembershipInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        return False
+
+
+@admin.register(Guideline)
+class GuidelineAdmin(ReadOnlyAdmin):
+    heavy = ("body",)
+    list_display = ("project", "version", "summary", "created_by", "created_at")
+    list_filter = ("project",)
+    list_select_related = ("project", "created_by")
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnlyAdmin):
+    list_display = ("external_id", "project", "domain", "difficulty", "split", "imported_at")
+    list_filter = ("project", "split", "difficulty")
+    search_fields = ("external_id", "domain")
+    list_select_related = ("project",)
+    inlines = (MessageInline,)
+
+
+@admin.register(Round)
+class RoundAdmin(ReadOnlyAdmin):
+    heavy = ("agreement",)
+    list_display = ("__str__", "kind", "state", "overlap", "pool", "opened_by", "opened_at")
+    list_filter = ("project", "kind", "state")
+    list_select_related = ("project", "opened_by")
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(ReadOnlyAdmin):
+    list_display = ("conversation", "annotator", "round", "slot", "taken_at", "lease_expires_at")
+    list_filter = ("round__project", "annotator")
+    search_fields = ("conversation__external_id", "annotator__username")
+    list_select_related = ("conversation", "annotator", "round__project")
+
+
+@admin.register(Annotation)
+class AnnotationAdmin(ReadOnlyAdmin):
+    heavy = ("payload",)
+    list_display = ("assignment", "status", "version", "empty", "active_seconds", "submitted_at")
+    list_filter = ("status", "assignment__round__project")
+    search_fields = (
+        "assignment__conversation__external_id",
+        "assignment__annotator__username",
+    )
+    list_select_related = ("assignment__conversation", "assignment__annotator")
+
+
+@admin.register(Adjudication)
+class AdjudicationAdmin(ReadOnlyAdmin):
+    heavy = ("payload",)
+    list_display = ("conversation", "layer", "version", "decided_by", "decided_at")
+    list_filter = ("conversation__project", "layer")
+    search_fields = ("conversation__external_id", "reason")
+    list_select_related = ("conversation", "decided_by")
+
+
+@admin.register(GoldRelease)
+class GoldReleaseAdmin(ReadOnlyAdmin):
+    heavy = ("agreement", "left_out", "header")
+    list_display = ("__str__", "project", "layer", "short_hash", "frozen_by", "frozen_at")
+    list_filter = ("project", "layer")
+    search_fields = ("name", "sha256")
+    list_select_related = ("project", "frozen_by")
+
+    @admin.display(description="SHA-256", ordering="sha256")
+    def short_hash(self, release: GoldRelease) -> str:
+        return release.sha256[:12]
+
+
+@admin.register(GoldItem)
+class GoldItemAdmin(ReadOnlyAdmin):
+    heavy = ("canonical",)
+    list_display = ("item_id", "release", "split", "how", "sha256")
+    list_filter = ("release", "split", "how")
+    search_fields = ("item_id", "sha256")
+    list_select_related = ("release",)
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    heavy = ("data",)
+    list_display = ("at", "verb", "actor", "project", "object_type", "object_id")
+    list_filter = ("verb", "project")
+    search_fields = ("object_id", "actor__username")
+    list_select_related = ("actor", "project")
+    date_hierarchy = "at"

@@ -1,0 +1,28 @@
+"""What several commands take: a project by its slug, a release by its address."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from django.core.management.base import CommandError
+
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease, Project
+from labeling.services import gold
+
+
+def project_named(slug: str) -> Project:
+    found = Project.objects.filter(slug=slug).first()
+    if found is None:
+        slugs = list(Project.objects.values_list("slug", flat=True))
+        near = get_close_matches(slug, slugs, n=1) or slugs[:5]
+        hint = f" Did you mean {', '.join(near)}?" if near else " There are no projects yet."
+        raise CommandError(f"There is no project {slug}.{hint}")
+    return found
+
+
+def release_named(address: str) -> GoldRelease:
+    try:
+        return gold.find(address)
+    except RuleError as error:
+        raise CommandError(error.message) from error

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.management.arguments import project_named
+from labeling.services import gold
+from labeling.services.vectors import ruler
+
+
+class Command(BaseCommand):
+    help = "Freeze what is settled as a new gold release, and list what is left out and why."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--layer", default="extraction", help="default: extraction")
+        parser.add_argument("--name", default="", help="default: the project's slug")
+        parser.add_argument("--message", default="", metavar="TEXT", help="what is new in it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_named(options["project"])
+        try:
+            release = gold.freeze(
+                project=project,
+                layer=options["layer"],
+                ruler=ruler(),
+                name=options["name"],
+                message=options["message"],
+            )
+        except RuleError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(f"{release}: {release.items.count()} items, sha256 {release.sha256}")
+        for override in release.overrides:
+            self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
+        for row in release.left_out:
+            self.stdout.write(f"left out {row['conversation']}: {row['reason']}")

@@ -1,0 +1,139 @@
+"""The demo project, loaded through the same services that people use."""
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid5
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Assignment, GoldRelease, Membership, Project, Round
+from labeling.services import adjudications, annotations, gold, guidelines, rounds
+from labeling.services.conversations import import_files
+
+SEED = 7
+_NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client ids
+
+
+def people(folder: Path) -> list[dict[str, Any]]:
+    """The demo accounts, with their passwords in the clear: the demo is no secret."""
+    accounts: list[dict[str, Any]] = json.loads((folder / "people.json").read_text())
+    return accounts
+
+
+@transaction.atomic
+def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
+    """Load everything, or do nothing if the demo project is there already."""
+    described = json.loads((folder / "project.json").read_text())
+    if Project.objects.filter(slug=described["slug"]).exists():
+        return None
+    users = _accounts(folder)
+    project = _project(folder, described, users)
+    for each in described["rounds"]:
+        _catch_up_guidelines(folder, project, each["guideline"], by=users["rita"])
+        opened = _round(project, each, users)
+        _answers(folder, opened)
+    for decided in _lines(folder / "adjudicated.jsonl"):
+        adjudications.decide(
+            conversation=project.conversations.get(external_id=decided["id"]),
+            layer="extraction",
+            payload={"requirements": decided["requirements"]},
+            reason=decided["reason"],
+            by=users["rita"],
+        )
+    return gold.freeze(
+        project=project,
+        layer="extraction",
+        ruler=ruler,
+        message="First release, from three rounds",
+        by=users["rita"],
+    )
+
+
+def _accounts(folder: Path) -> dict[str, User]:
+    """The people; somebody who exists keeps their password."""
+    users = {}
+    for person in people(folder):
+        first, _, last = person["full_name"].partition(" ")
+        user, created = User.objects.get_or_create(
+            username=person["username"],
+            defaults={
+                "first_name": first,
+                "last_name": last,
+                "is_staff": person["is_staff"],
+                "is_superuser": person["is_superuser"],
+            },
+        )
+        if created:
+            user.set_password(person["password"])
+            user.save()
+        users[user.username] = user
+    return users
+
+
+def _project(folder: Path, described: dict[str, Any], users: dict[str, User]) -> Project:
+    fields = ("slug", "name", "layers", "kappa_threshold", "kappa_statistic", "overlap")
+    project = Project.objects.create(**{name: described[name] for name in fields})
+    Membership.objects.bulk_create(
+        Membership(project=project, user=users[person["username"]], role=role)
+        for person in people(folder)
+        for role in person["roles"]
+    )
+    with (folder / "conversations.jsonl").open("rb") as file:
+        import_files(project_slug=project.slug, files=[("conversations.jsonl", file)])
+    return project
+
+
+def _catch_up_guidelines(folder: Path, project: Project, version: int, *, by: User) -> None:
+    newest = project.guidelines.first()
+    for number in range(newest.version + 1 if newest else 1, version + 1):
+        guidelines.add_version(
+            project=project,
+            body=(folder / f"guidelines-v{number}.md").read_text(),
+            summary="First version" if number == 1 else "What round 1 disagreed on",
+            by=by,
+            base_version=number - 1,
+        )
+
+
+def _round(project: Project, described: dict[str, Any], users: dict[str, User]) -> Round:
+    return rounds.open_round(
+        project=project,
+        kind=described["kind"],
+        by=users["rita"],
+        conversations=project.conversations.filter(external_id__in=described["conversations"]),
+        annotators=[users[name] for name in described["annotators"]],
+        seed=SEED,
+    )
+
+
+def _answers(folder: Path, opened: Round) -> None:
+    """What the three gave in this round; whatever is not in the files stays to be labelled."""
+    for assignment in opened.assignments.select_related(
+        "round__project", "conversation", "annotator"
+    ):
+        path = folder / "labels" / f"{assignment.annotator.username}.jsonl"
+        for line in _lines(path):
+            if (line["id"], line["round"]) == (assignment.conversation.external_id, opened.number):
+                _answer(assignment, line)
+
+
+def _answer(assignment: Assignment, line: dict[str, Any]) -> None:
+    save = annotations.Save(
+        base_version=0,
+        client=uuid5(_NAMES, str(assignment)),
+        seq=1,
+        payload={"requirements": line.get("requirements", [])},
+        empty=line.get("empty", False),
+        active_seconds=line.get("active_seconds", 0),
+    )
+    if "skipped" in line:
+        annotations.skip(assignment, save, reason=line["skipped"])
+    else:
+        annotations.submit(assignment, save)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]

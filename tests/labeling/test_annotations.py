@@ -1,0 +1,268 @@
+"""Saving, submitting and skipping, through the API, as an annotator's page does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
+from tests import factories
+
+PAGE = UUID(int=1)
+OTHER_PAGE = UUID(int=2)
+
+SignedIn = Callable[[User], Client]
+
+
+@pytest.fixture
+def assignment(project: Project, ana: User) -> Assignment:
+    factories.open_calibration(project, 2)
+    return Assignment.objects.filter(annotator=ana)[0]
+
+
+def send(
+    client: Client,
+    assignment: Assignment,
+    payload: dict[str, Any],
+    *,
+    verb: str = "",
+    base_version: int = 0,
+    page: UUID = PAGE,
+    seq: int = 1,
+    **fields: Any,
+) -> Any:
+    body = {"base_version": base_version, "client": str(page), "seq": seq, "payload": payload}
+    url = f"/api/annotations/{assignment.pk}/{verb}"
+    call = client.post if verb else client.put
+    return call(url, body | fields, content_type="application/json")
+
+
+def titled(title: str) -> dict[str, Any]:
+    return {"requirements": [factories.requirement(title=title)]}
+
+
+def stored_title() -> str:
+    return str(Annotation.objects.get().payload["requirements"][0]["title"])
+
+
+def test_a_save_says_when_and_as_which_version_it_was_stored(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    response = send(signed_in(ana), assignment, titled("Tracking"))
+
+    assert response.status_code == 200
+    assert response.json()["version"] == 1
+    assert response.json()["saved_at"]
+    assert stored_title() == "Tracking"
+
+
+def test_a_draft_may_be_incomplete(signed_in: SignedIn, ana: User, assignment: Assignment) -> None:
+    bare = {"requirements": [{"uid": "a", "title": "", "type": "", "confidence": None}]}
+
+    assert send(signed_in(ana), assignment, bare).status_code == 200
+
+
+def test_a_page_that_missed_a_change_cannot_overwrite_it(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    send(signed_in(ana), assignment, titled("first"))
+
+    response = send(signed_in(ana), assignment, titled("second"), page=OTHER_PAGE)
+
+    assert response.status_code == 409
+    assert response.json()["code"] == "stale_version"
+    assert response.json()["details"]["current_version"] == 1
+    assert response.json()["details"]["payload"]["requirements"][0]["title"] == "first"
+    assert stored_title() == "first"
+
+
+@pytest.mark.parametrize("arrivals", [[1, 2], [2, 1], [1, 1, 2], [1, 2, 2, 1]])
+def test_saves_of_one_page_may_arrive_in_any_order(
+    signed_in: SignedIn, ana: User, assignment: Assignment, arrivals: list[int]
+) -> None:
+    for seq in arrivals:  # all based on version 0
+        assert send(signed_in(ana), assignment, titled(f"save {seq}"), seq=seq).status_code == 200
+
+    assert stored_title() == "save 2"
+
+
+def test_every_accepted_save_is_a_revision(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+    for seq in (1, 2, 2, 3):
+        send(client, assignment, titled(f"save {seq}"), seq=seq)
+    send(client, assignment, titled("final"), verb="submit/", seq=4)
+
+    rows = client.get(f"/api/annotations/{assignment.pk}/revisions/").json()
+    assert [(row["version"], row["kind"]) for row in rows] == [
+        (4, "submitted"),
+        (3, "saved"),
+        (2, "saved"),
+        (1, "saved"),
+    ]
+    assert AnnotationRevision.objects.get(version=1).payload["requirements"][0]["title"] == "save 1"
+
+
+def test_reading_stores_nothing(signed_in: SignedIn, ana: User, assignment: Assignment) -> None:
+    response = signed_in(ana).get(f"/api/annotations/{assignment.pk}/")
+
+    assert response.json()["version"] == 0
+    assert not Annotation.objects.exists()
+
+
+def test_a_submission_must_be_complete_and_says_where_it_is_not(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    label = factories.requirement(title=" ", acceptance_criteria=["one"], source_messages=[9])
+
+    response = send(signed_in(ana), assignment, {"requirements": [label]}, verb="submit/")
+
+    assert response.status_code == 400
+    problems = {row["path"]: row["message"] for row in response.json()["details"]["problems"]}
+    assert problems == {
+        "requirements.0.title": "This is empty.",
+        "requirements.0.acceptance_criteria": "Write at least two criteria, one per line.",
+        "requirements.0.source_messages": "There is no message 9.",
+    }
+    assert not Annotation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("payload", "empty", "status"),
+    [
+        ({"requirements": []}, True, 200),
+        ({}, True, 200),
+        ({"requirements": []}, False, 400),  # not labelled is not "nothing here"
+        (titled("Tracking"), True, 400),
+    ],
+)
+def test_nothing_here_is_an_explicit_answer(
+    signed_in: SignedIn,
+    ana: User,
+    assignment: Assignment,
+    payload: dict[str, Any],
+    empty: bool,
+    status: int,
+) -> None:
+    response = send(signed_in(ana), assignment, payload, verb="submit/", empty=empty)
+
+    assert response.status_code == status
+
+
+def test_submitting_twice_changes_nothing(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+    for _ in range(2):
+        response = send(client, assignment, titled("final"), verb="submit/")
+
+    assert response.status_code == 200
+    assert Annotation.objects.get().version == 1
+    assert Event.objects.filter(verb="annotation.submitted").count() == 1
+
+
+def test_a_submitted_answer_is_final(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+    send(client, assignment, titled("final"), verb="submit/")
+
+    for verb in ("", "submit/"):
+        response = send(client, assignment, titled("later"), verb=verb, base_version=1, seq=2)
+        assert response.status_code == 409
+        assert response.json()["code"] == "already_submitted"
+    assert stored_title() == "final"
+
+
+def test_a_skip_needs_a_reason_and_keeps_the_work(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+
+    assert send(client, assignment, titled("draft"), verb="skip/", reason=" ").status_code == 400
+    response = send(client, assignment, titled("draft"), verb="skip/", reason="Cut off")
+
+    assert response.json()["status"] == "skipped"
+    assert Annotation.objects.get().skip_reason == "Cut off"
+    assert stored_title() == "draft"
+
+
+def test_a_skipped_conversation_can_be_taken_up_again(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+    send(client, assignment, {}, verb="skip/", reason="Unsure")
+
+    response = send(client, assignment, titled("after all"), verb="submit/", seq=2)
+
+    assert response.json()["status"] == "submitted"
+    assert response.json()["skip_reason"] == ""
+
+
+def test_active_time_never_runs_backwards(
+    signed_in: SignedIn, ana: User, assignment: Assignment
+) -> None:
+    client = signed_in(ana)
+    send(client, assignment, {}, active_seconds=40)
+
+    response = send(client, assignment, {}, seq=2, active_seconds=7)
+
+    assert response.json()["active_seconds"] == 40
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
+def test_text_that_no_database_can_store_is_refused(
+    signed_in: SignedIn, ana: User, assignment: Assignment, text: str
+) -> None:
+    response = send(signed_in(ana), assignment, titled(text))
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid_payload"
+
+
+def test_nothing_is_saved_in_a_round_that_has_ended(
+    signed_in: SignedIn, ana: User, project: Project
+) -> None:
+    factories.make_conversations(project, 2)
+    full = factories.open_full(project, 2)
+    assignment = full.assignments.filter(annotator=ana)[0]
+    from labeling.services import rounds
+
+    rounds.close(full, by=None)
+    response = send(signed_in(ana), assignment, titled("late"))
+
+    assert response.status_code == 409
+    assert response.json()["code"] == "round_closed"
+
+
+@pytest.mark.parametrize("name", ["ben", "rita", "olga", "admin"])
+def test_nobody_sees_or_changes_the_work_of_others(
+    signed_in: SignedIn, people: dict[str, User], assignment: Assignment, name: str
+) -> None:
+    client = signed_in(people[name])
+
+    for verb in ("", "submit/", "skip/"):
+        assert send(client, assignment, titled("mine"), verb=verb).status_code == 404
+    assert client.get(f"/api/annotations/{assignment.pk}/").status_code == 404
+    assert not Annotation.objects.exists()
+
+
+def test_the_last_answer_closes_a_calibration_round_with_its_agreement(
+    project: Project,
+) -> None:
+    round_ = factories.open_calibration(project, 2)
+
+    for assignment in round_.assignments.all():
+        assert Round.objects.get().state == Round.State.OPEN
+        factories.answer(assignment, [0])
+
+    closed = Round.objects.get()
+    assert closed.state == Round.State.PASSED
+    assert closed.agreement["value"] == 1.0
+    assert closed.closed_at is not None

@@ -1,0 +1,127 @@
+"""The queue, the pool and the overlap, also with eight people at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from labeling.models import Annotation, Assignment, Membership, Project
+from labeling.services import annotations, assignments
+from tests import factories
+
+
+def test_planned_work_comes_in_order_and_begun_work_stays_first(
+    project: Project, ana: User
+) -> None:
+    round_ = factories.open_calibration(project, 3)
+    mine = list(round_.assignments.filter(annotator=ana).order_by("position"))
+
+    assert assignments.next_for(ana) == mine[0]
+    factories.answer(mine[0])
+    assert assignments.next_for(ana) == mine[1]
+    assert assignments.next_for(ana, after=mine[1]) == mine[2]
+
+
+def test_a_pool_hands_out_each_place_once(project: Project, ana: User, ben: User) -> None:
+    factories.open_full(project, 2, pool=True, overlap=1)
+
+    taken = [assignments.take(ana), assignments.take(ben), assignments.take(ana)]
+
+    assert taken[0].conversation != taken[1].conversation
+    assert taken[2] is None
+
+
+def test_the_database_refuses_a_place_twice(project: Project, ana: User, ben: User) -> None:
+    round_ = factories.open_full(project, 1, pool=True, overlap=1)
+    first = assignments.take(ana)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Assignment.objects.create(
+            round=round_, conversation=first.conversation, annotator=ben, slot=first.slot
+        )
+
+
+def test_an_expired_lease_goes_to_somebody_else_and_the_draft_is_kept(
+    project: Project, ana: User, ben: User
+) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    annotations.save_draft(mine, factories.save_of(factories.labels([0])))
+    expire(mine)
+
+    theirs = assignments.take(ben)
+    factories.answer(theirs)
+
+    mine.refresh_from_db()
+    draft = annotations.save_draft(mine, factories.save_of(factories.labels([1]), base_version=1))
+    assert draft.version == 2
+    with pytest.raises(assignments.PlaceTaken):
+        annotations.submit(mine, factories.save_of(factories.labels([1]), base_version=2))
+    assert Annotation.objects.filter(status="submitted").count() == 1
+
+
+def test_work_on_an_expired_lease_takes_its_place_again_if_it_is_free(
+    project: Project, ana: User
+) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    expire(mine)
+    assignments.give_back_expired(mine.round)
+    mine.refresh_from_db()
+    assert mine.slot is None
+
+    factories.answer(mine)
+
+    mine.refresh_from_db()
+    assert mine.slot == 0
+
+
+def test_a_skip_in_a_pool_gives_the_place_to_others(project: Project, ana: User, ben: User) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    annotations.skip(mine, factories.save_of({}), reason="Not my language")
+
+    assert assignments.take(ana) is None
+    assert assignments.take(ben).conversation == mine.conversation
+
+
+def expire(assignment: Assignment) -> None:
+    past = timezone.now() - timedelta(minutes=1)
+    Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=past)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.slow
+def test_eight_annotators_at_once_lose_nothing_and_never_exceed_the_overlap() -> None:
+    users = [User.objects.create_user(f"annotator{n}") for n in range(8)]
+    project = factories.make_project("crowd")
+    for user in users:
+        Membership.objects.create(project=project, user=user, role="annotator")
+    factories.make_conversations(project, 100)
+    factories.open_full(project, 100, pool=True, overlap=4)
+
+    with ThreadPoolExecutor(8) as pool:
+        submitted = sum(pool.map(label_everything, users))
+
+    assert submitted == 400  # 100 conversations x 4 places
+    assert Annotation.objects.filter(status="submitted").count() == 400
+    per_conversation = Counter(Assignment.objects.values_list("conversation", flat=True))
+    assert set(per_conversation.values()) == {4}
+
+
+def label_everything(user: User) -> int:
+    """Take and submit until nothing is left; the number of accepted submissions."""
+    done = 0
+    try:
+        while (assignment := assignments.take(user)) is not None:
+            factories.answer(assignment)
+            done += 1
+    finally:
+        connection.close()
+    return done

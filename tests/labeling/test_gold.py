@@ -1,0 +1,341 @@
+"""Freezing, proving and exporting gold; and that nobody changes it below the ORM."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+
+from labeling.domain.similarity import Ruler
+from labeling.models import (
+    AnnotationRevision,
+    Event,
+    GoldItem,
+    GoldRelease,
+    Guideline,
+    Project,
+    guards,
+)
+from labeling.services import adjudications, annotations, gold
+from labeling.services.verification import verify
+from tests import factories
+from tests.fakes import WordOverlap
+
+RULER = Ruler(WordOverlap())
+
+
+def freeze(project: Project, **fields: Any) -> GoldRelease:
+    return gold.freeze(project=project, layer="extraction", ruler=RULER, **fields)
+
+
+def test_what_everybody_labelled_alike_becomes_gold(project: Project, rita: User) -> None:
+    release = factories.make_release(project, items=2, by=rita)
+
+    item = release.items.get(position=0)
+    assert (item.how, release.items.count(), release.left_out) == ("unanimous", 2, [])
+    assert item.content["gold"]["requirements"][0]["source_messages"] == [0]
+    provenance = item.content["provenance"]
+    assert [row["username"] for row in provenance["annotators"]] == ["ana", "ben", "cleo"]
+    assert provenance["guideline_version"] == 1
+    assert Event.objects.get(verb="gold.frozen").data["sha256"] == release.sha256
+
+
+def test_everybody_finding_nothing_is_gold_too(project: Project) -> None:
+    release = factories.make_release(project, items=1, sources=())
+
+    assert release.items.get().content["gold"] == {"requirements": []}
+
+
+def test_two_of_three_is_a_majority_and_the_third_is_kept_as_dissent(project: Project) -> None:
+    round_ = factories.open_full(project, 1)
+    for assignment in round_.assignments.select_related("annotator"):
+        factories.answer(assignment, [] if assignment.annotator.username == "cleo" else [0])
+
+    item = freeze(project).items.get()
+
+    assert item.how == "majority"
+    [label] = item.content["provenance"]["labels"].values()
+    assert label["by"] == ["ana", "ben"]
+    assert label["dissent"][-1]["annotator"] == "cleo"
+
+
+def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Project) -> None:
+    round_ = factories.open_full(project, 3)
+    one, two, three = (place.conversation for place in round_.places.all())
+    for assignment in round_.assignments.filter(conversation=one):
+        factories.answer(assignment)
+    factories.answer(round_.assignments.filter(conversation=two)[0])
+    for assignment in round_.assignments.filter(conversation=three).select_related("annotator"):
+        sources = {"ana": [0], "ben": [1], "cleo": []}[assignment.annotator.username]
+        payload = factories.labels(sources)
+        for label in payload["requirements"]:
+            label["title"] = f"Wish of {assignment.annotator.username}"
+            label["action"] = assignment.annotator.username * 3
+        factories.answer_with(assignment, payload)
+
+    release = freeze(project)
+
+    assert [item.item_id for item in release.items.all()] == [one.external_id]
+    reasons = {row["conversation"]: row["reason"] for row in release.left_out}
+    assert reasons[two.external_id] == "1 of 3 annotators have submitted"
+    assert reasons[three.external_id].startswith("disputed: “Wish of ana”")
+
+
+def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> None:
+    round_ = factories.open_full(project, 1)
+    for assignment in round_.assignments.select_related("annotator"):
+        if assignment.annotator.username == "cleo":
+            annotations.skip(assignment, factories.save_of({}), reason="Knows the speaker")
+        else:
+            factories.answer(assignment)
+
+    provenance = freeze(project).items.get().content["provenance"]
+
+    assert provenance["how"] == "unanimous"
+    assert provenance["skipped"] == [{"username": "cleo", "reason": "Knows the speaker"}]
+
+
+def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
+    project: Project, rita: User
+) -> None:
+    round_ = factories.open_full(project, 1)
+    for assignment in round_.assignments.select_related("annotator"):
+        factories.answer(
+            assignment, {"ana": [0], "ben": [1], "cleo": []}[assignment.annotator.username]
+        )
+    decided = factories.requirement(sources=[1]) | {"adopted_from": "ben"}
+    adjudications.decide(
+        conversation=round_.places.get().conversation,
+        layer="extraction",
+        payload={"requirements": [decided]},
+        reason="Message 1 says it",
+        by=rita,
+    )
+
+    content = freeze(project).items.get().content
+
+    assert "adopted_from" not in content["gold"]["requirements"][0]
+    assert content["provenance"]["adjudicated_by"] == "rita"
+    assert content["provenance"]["reason"] == "Message 1 says it"
+    assert content["provenance"]["labels"][decided["uid"]]["by"] == ["ben"]
+    assert set(content["provenance"]["answers"]) == {"ana", "ben", "cleo"}
+
+
+def test_nobody_decides_alone_about_their_own_work(project: Project, ana: User) -> None:
+    round_ = factories.open_full(project, 1, annotators=[ana], overlap=1)
+    factories.answer_all(round_)
+
+    with pytest.raises(adjudications.OwnWorkAlone):
+        adjudications.decide(
+            conversation=round_.places.get().conversation,
+            layer="extraction",
+            payload=factories.labels([0]),
+            reason="I know best",
+            by=ana,
+        )
+
+
+def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version(
+    project: Project,
+) -> None:
+    first = factories.make_release(project, items=1)
+    with pytest.raises(gold.NothingChanged, match="orders@1 holds exactly this already"):
+        freeze(project)
+
+    factories.answer_all(factories.open_full(project, 1))
+    second = freeze(project)
+
+    assert (str(second), second.parent) == ("orders@2", first)
+    assert gold.find("orders") == second
+    assert gold.find("orders@1") == first
+
+
+def test_freezing_says_why_there_is_nothing(project: Project) -> None:
+    with pytest.raises(gold.NothingToFreeze, match="Nothing has been labelled yet"):
+        freeze(project)
+    with pytest.raises(gold.UnknownLayer, match="has no layer 'arc'"):
+        gold.freeze(project=project, layer="arc", ruler=RULER)
+
+
+def test_a_name_belongs_to_one_project(project: Project) -> None:
+    factories.make_release(project, items=1)
+    other = factories.make_project("other")
+
+    with pytest.raises(gold.NameTaken, match="choose another"):
+        freeze(other, name="orders")
+
+
+def test_overrides_are_printed_on_the_release(project: Project, rita: User) -> None:
+    release = factories.make_release(project, items=1)
+
+    [override] = release.overrides
+    assert override["reason"] == "A test of what comes after the gate."
+    assert json.loads(release.header)["overrides"] == release.overrides
+
+
+def test_anyone_can_recompute_the_hashes(project: Project, tmp_path: Path) -> None:
+    release = factories.make_release(project)
+
+    call_command("export_gold", "orders", output=tmp_path)
+
+    lines = (tmp_path / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    hashes = [hashlib.sha256(line.encode()).hexdigest() for line in lines]
+    assert hashes == [row["sha256"] for row in manifest["items"]]
+    proof = {"header": manifest["header"], "items": hashes}
+    text = json.dumps(proof, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert hashlib.sha256(text.encode()).hexdigest() == release.sha256
+    assert (tmp_path / "guidelines.md").exists()
+
+
+def test_an_export_is_the_same_bytes_each_time(project: Project, tmp_path: Path) -> None:
+    factories.make_release(project)
+    for folder in ("a", "b"):
+        call_command("export_gold", "orders", output=tmp_path / folder)
+
+    for name in ("items.jsonl", "manifest.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+FROZEN = {
+    "labeling_golditem": "item_id",
+    "labeling_goldrelease": "message",
+    "labeling_annotationrevision": "kind",
+    "labeling_event": "verb",
+    "labeling_guideline": "body",
+    "labeling_adjudication": "reason",
+}
+
+
+@pytest.mark.parametrize("table", FROZEN)
+@pytest.mark.parametrize("verb", ["UPDATE", "DELETE"])
+def test_the_database_itself_refuses_to_change_what_is_frozen(
+    project: Project, rita: User, table: str, verb: str
+) -> None:
+    release = factories.make_release(project)
+    adjudications.decide(
+        conversation=release.items.all()[0].conversation,
+        layer="extraction",
+        payload=factories.labels([0]),
+        reason="Checked",
+        by=rita,
+    )
+    change = f"SET {FROZEN[table]} = 'x'" if verb == "UPDATE" else ""
+    statement = f"{verb} {table} {change}" if change else f"DELETE FROM {table}"
+
+    with pytest.raises(DatabaseError, match=r"frozen|append-only|never changes"):
+        run_sql(statement)
+    assert row_count(table) > 0
+
+
+def test_a_submitted_annotation_and_a_message_cannot_be_changed_in_sql(project: Project) -> None:
+    factories.make_release(project, items=1)
+
+    with pytest.raises(DatabaseError, match="A submitted annotation never changes"):
+        run_sql("UPDATE labeling_annotation SET empty = NOT empty")
+    with pytest.raises(DatabaseError, match="The text of a conversation never changes"):
+        run_sql("UPDATE labeling_message SET content = 'x'")
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has TRUNCATE")
+def test_truncate_is_refused_too(project: Project) -> None:
+    factories.make_release(project, items=1)
+
+    with pytest.raises(DatabaseError, match="frozen"):
+        run_sql("TRUNCATE labeling_golditem CASCADE")
+
+
+def test_an_intact_release_verifies(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    release = factories.make_release(project)
+
+    call_command("verify_gold", "orders@1")
+
+    assert capsys.readouterr().out == f"orders@1 is intact: 3 items, sha256 {release.sha256}\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "UPDATE labeling_golditem SET canonical = REPLACE(canonical, 'must', 'could')"
+            " WHERE position = 1",
+            "The content does not match its hash",
+        ),
+        (
+            "UPDATE labeling_golditem SET split = 'test' WHERE position = 1",
+            "columns do not match",
+        ),
+        ("DELETE FROM labeling_golditem WHERE position = 1", "added, dropped or moved"),
+        ("UPDATE labeling_message SET content = 'x' WHERE index = 3", "not the one that was"),
+        ("UPDATE labeling_goldrelease SET header = '{}'", "header does not match"),
+    ],
+)
+def test_a_changed_byte_makes_verify_exit_1_and_name_the_item(
+    project: Project, capsys: pytest.CaptureFixture[str], statement: str, message: str
+) -> None:
+    release = factories.make_release(project)
+    guards.remove(connection)  # somebody with full power over the database
+    run_sql(statement.replace("index =", '"index" ='))
+
+    with pytest.raises(CommandError, match="is not intact"):
+        call_command("verify_gold", str(release))
+
+    errors = capsys.readouterr().err
+    assert message in errors
+    if "position = 1" in statement and "DELETE" not in statement:
+        assert "orders@1 c-002:" in errors
+    assert verify(GoldRelease.objects.get())
+
+
+def test_the_guards_survive_a_table_rebuild(project: Project) -> None:
+    """SQLite drops a table's triggers when Django alters it; migrate puts them back."""
+    factories.make_release(project, items=1)
+    guards.remove(connection)
+
+    call_command("migrate", verbosity=0)
+
+    with pytest.raises(DatabaseError, match="frozen"):
+        run_sql("DELETE FROM labeling_golditem")
+
+
+def test_an_unknown_release_is_named_with_what_there_is(project: Project) -> None:
+    factories.make_release(project, items=1)
+
+    with pytest.raises(CommandError, match=r"no gold release ordres\. Newest releases: orders@1"):
+        call_command("verify_gold", "ordres")
+    with pytest.raises(CommandError, match="orders@x"):
+        call_command("verify_gold", "orders@x")
+
+
+def test_a_slug_with_a_typo_names_the_nearest_project(project: Project) -> None:
+    with pytest.raises(CommandError, match=r"Did you mean orders\?"):
+        call_command("freeze_gold", project="order")
+
+
+def run_sql(statement: str) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def row_count(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT COUNT(*) FROM {table}")
+        return int(cursor.fetchone()[0])
+
+
+def test_gold_names_who_labelled_under_which_guideline(project: Project) -> None:
+    factories.answer_all(factories.open_full(project, 1))
+    Guideline.objects.create(project=project, version=2, body="# Guide 2")
+    factories.answer_all(factories.open_full(project, 1))
+
+    items = GoldItem.objects.filter(release=freeze(project))
+
+    versions = {item.item_id: item.content["provenance"]["guideline_version"] for item in items}
+    assert versions == {"c-001": 1, "c-002": 2}
+    assert AnnotationRevision.objects.filter(kind="submitted").count() == 6

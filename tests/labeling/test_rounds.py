@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from labeling.domain.planning import TooFewAnnotators
+from labeling.models import Event, Project, Round
+from labeling.services import rounds
+from tests import factories
+
+
+def test_a_calibration_round_goes_to_every_annotator(project: Project) -> None:
+    round_ = factories.open_calibration(project, 4)
+
+    assert round_.assignments.count() == 4 * 3
+    assert round_.overlap == 3
+    assert Event.objects.get(verb="round.opened").data["conversations"] == 4
+
+
+def test_full_labeling_is_locked_until_a_calibration_passes(project: Project, rita: User) -> None:
+    with pytest.raises(rounds.GateLocked, match="locked until a calibration round passes"):
+        factories.open_full(project, override_reason="  ")
+
+    factories.answer_all(factories.open_calibration(project))
+    opened = factories.open_full(project, override_reason="not needed any more")
+
+    assert opened.override_reason == ""
+
+
+def test_a_failed_calibration_leaves_the_gate_locked(project: Project) -> None:
+    round_ = factories.open_calibration(project)
+    for assignment in round_.assignments.select_related("annotator"):
+        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+
+    round_.refresh_from_db()
+    assert round_.state == Round.State.FAILED
+    assert not rounds.gate_is_open(project)
+
+
+def test_agreement_without_a_value_does_not_pass(project: Project) -> None:
+    round_ = factories.open_calibration(project)
+    factories.answer_all(round_, sources=())  # everybody: nothing here, so chance is 1
+
+    round_.refresh_from_db()
+    assert round_.agreement["value"] is None
+    assert round_.state == Round.State.FAILED
+
+
+def test_an_override_is_recorded_with_its_reason(project: Project) -> None:
+    round_ = factories.open_full(project, override_reason="Pilot for the workshop")
+
+    assert round_.override_reason == "Pilot for the workshop"
+    assert Event.objects.get(verb="round.opened").data["override_reason"] == round_.override_reason
+
+
+def test_one_calibration_round_at_a_time(project: Project) -> None:
+    first = factories.open_calibration(project)
+
+    with pytest.raises(rounds.RoundImpossible, match="open already"):
+        factories.open_calibration(project)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Round.objects.create(
+            project=project,
+            number=9,
+            kind="calibration",
+            guideline=first.guideline,
+            overlap=3,
+        )
+
+
+def test_an_overlap_beyond_the_annotators_is_refused_in_words(project: Project) -> None:
+    with pytest.raises(TooFewAnnotators, match="4 annotators per conversation are wanted"):
+        factories.open_full(project, overlap=4)
+
+    assert not Round.objects.exists()
+
+
+def test_a_round_needs_conversations_people_and_guidelines(project: Project) -> None:
+    kind = Round.Kind.CALIBRATION
+    with pytest.raises(rounds.RoundImpossible, match="import some"):
+        rounds.open_round(project=project, kind=kind, by=None, conversations=[])
+    batch = factories.make_conversations(project, 2)
+    with pytest.raises(rounds.RoundImpossible, match="no annotators"):
+        rounds.open_round(project=project, kind=kind, by=None, conversations=batch, annotators=[])
+    bare = Project.objects.create(slug="bare", name="Bare")
+    people = rounds.annotators_of(project)
+    with pytest.raises(rounds.RoundImpossible, match="guidelines"):
+        rounds.open_round(
+            project=bare,
+            kind=kind,
+            by=None,
+            conversations=factories.make_conversations(bare, 2),
+            annotators=people,
+        )
