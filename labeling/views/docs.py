@@ -20,6 +20,7 @@ PAGES = {
     "guidelines": "Guidelines",
     "agreement": "Agreement",
     "gold": "Gold",
+    "pipelines": "Pipelines",
     "runs": "Runs",
     "metrics": "Metrics",
     "commands": "Commands",

@@ -110,7 +110,7 @@ def _cell_open(
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
-    parser.validateLink = _is_safe  # type: ignore[method-assign]
+    parser.validateLink = _is_safe  # type: ignore[assignment, method-assign]
     parser.disable("image")  # an image from elsewhere would tell that server who reads
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", _table_close)

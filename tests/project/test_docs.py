@@ -215,10 +215,10 @@ def test_every_shortcut_is_documented():
 def test_every_pipeline_and_each_of_its_settings_is_documented():
     known = describe()
 
-    assert [row["name"] for row in known if not table_rows("runs", row["name"])] == []
+    assert [row["name"] for row in known if not table_rows("pipelines", row["name"])] == []
     for row in known:
         documented = {
-            cells[1]: cells for cells in table_rows("runs", row["name"]) if len(cells) == 5
+            cells[1]: cells for cells in table_rows("pipelines", row["name"]) if len(cells) == 5
         }
         assert set(documented) == {f"`{setting['name']}`" for setting in row["config"]}
         for setting in row["config"]:
@@ -275,6 +275,13 @@ def test_every_route_of_the_api_is_documented_and_no_other():
     documented = set(re.findall(r"^\| `(/api/[^`]*)` \|", text_of("api"), re.M))
 
     assert documented == api
+
+
+def test_every_page_of_ours_is_documented():
+    pages = {path for _, path in routes() if not path.startswith(("/api/", "/admin/"))}
+
+    assert len(pages) > 10
+    assert pages <= code_words("index")
 
 
 def all_rule_errors() -> set[type[RuleError]]:
