@@ -33,7 +33,8 @@ RIDGE = {KEEP: 3.0, MATCH: 3.0}
 BELIEFS = {
     KEEP: {
         "cue:obligation": 2.0, "cue:need": 2.0, "cue:wish": 2.0, "cue:request": 1.5,
-        "cue:ability": 0.5, "cue:value": 0.5, "shape:imperative": 1.5, "accepted proposal": 2.0,
+        "cue:ability": 0.5, "cue:value": 0.5, "shape:imperative": 1.5, "shape:state": -1.0,
+        "accepted proposal": 2.0,
         "answers a wish": 0.5, "answers a fact": -0.5, "says:existing": -1.5, "says:negate": -2.0,
         "says:withdraw": -2.0, "says:fixed": -2.0, "says:talk": -2.0, "says:complaint": -1.0,
         "says:past": -1.0, "says:reason": -1.0, "very short": -1.0, "says too little": -2.0,

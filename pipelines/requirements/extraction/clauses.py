@@ -20,6 +20,7 @@ from pipelines.requirements.extraction.text import (
 
 STRONG = 0.6
 SUBJECT_WORDS = 9
+LONGEST_PRONOUN = 4  # letters of what stands before "look for": I, we, they, you
 _CONDITION = r"(?:if|when|whenever|once|unless|as soon as|in case|every time|each time)\b"
 _LEADING = re.compile(
     rf"^((?:{_CONDITION}|after |before |above |below |during ).{{3,120}}?),\s+", re.I
@@ -52,6 +53,9 @@ _BEFORE_SUBJECT = re.compile(
     r"[,;:]\s+|\b(?:because|so|and then|where|"
     r"(?:think|say|said|says|means?|sure|important|hope|know|told us|told me|case)(?: that)?)\s+",
     re.I,
+)
+_CONTRACTED = re.compile(
+    r"\b(?:it|that|there|he|she|they|we|i|you|who|what)'(?:s|re|m|ve|ll|d)\b", re.I
 )
 _YES_OR_NO = re.compile(r"^(?P<modal>should|must|shall|may|can|could|will) (?P<rest>.+)", re.I)
 _HAD = re.compile(r"^(?P<place>.{2,40}?) (?:had|showed|would have|would show) (?P<thing>.+)", re.I)
@@ -104,6 +108,10 @@ def _who(match: re.Match[str]) -> str:
     return plain(match.groupdict().get("who") or "")
 
 
+def asks_for_yes(question: str) -> bool:
+    return _YES_OR_NO.match(strip_openers(question)) is not None
+
+
 def as_statement(question: str) -> str:
     """ "Should the system lock it?" as "the system should lock it"."""
     text = strip_openers(question).rstrip(" ?")
@@ -144,7 +152,8 @@ def _around(found: Found, main: str) -> Reading:
     before = plain(main[: found.start]).rstrip(",")
     after = plain(main[found.end :]).lstrip(" ,:")
     if cue.kind == "value":
-        return _reading("", main, "state", cue)
+        # "Distance is important" names the thing before the cue, "I look for" after it.
+        return _reading("", after if len(before) <= LONGEST_PRONOUN else before, "noun", cue)
     before = found.who or before
     if cue.kind in {"obligation", "ability"}:
         subject, predicate, shape = _predicate(_subject(before), after)
@@ -287,7 +296,8 @@ def _without_cue(main: str) -> Reading:
     stated = finite(main)
     if stated:
         return _reading(stated.subject, stated.predicate, "present", None)
-    shape = "state" if set(map(str.lower, spoken)) & words("auxiliaries") else "fragment"
+    copula = _CONTRACTED.search(main) or set(map(str.lower, spoken)) & words("auxiliaries")
+    shape = "state" if copula else "fragment"
     return _reading("", main, shape, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pipelines.requirements.extraction.clauses import find_cue
+from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
 from pipelines.requirements.extraction.lexicon import roles, signal
 from pipelines.requirements.extraction.state import Candidate, Sentence
 from pipelines.requirements.extraction.text import (
@@ -19,6 +19,11 @@ from pipelines.types import Message
 
 RECAP_OVERLAP = 0.6
 WITHDRAW_OVERLAP = 0.34
+SHORT_OFFER = 8  # words, as in "The last five visits?"
+_ASKS_OPENLY = re.compile(
+    r"(?:what|how|who|where|when|why|which|is|are|isn't|aren't|did|was|do|does)\b", re.I
+)
+_OFFERS = re.compile(r"do (?:you|they|we) (?:want|need)|what (?:about|if)|how about", re.I)
 _POINTS_BACK = re.compile(r"\b(?:that|it|this|those|them|what i said)\b", re.I)
 
 
@@ -83,14 +88,12 @@ def proposes(sentence: Sentence) -> bool:
     cue = find_cue(sentence.text)
     if not sentence.question:
         return cue is not None and cue.cue.strength >= 0.8
+    if signal("now").search(sentence.text) or signal("existing").search(sentence.text):
+        return False
     text = strip_openers(sentence.text)
-    if re.match(
-        r"(?:what|how|who|where|when|why|which|is|are|isn't|aren't|did|was|do|does)\b", text, re.I
-    ):
-        return bool(
-            re.match(r"do (?:you|they|we) (?:want|need)|what (?:about|if)|how about", text, re.I)
-        )
-    return not (signal("now").search(text) or signal("existing").search(text))
+    if _ASKS_OPENLY.match(text):
+        return _OFFERS.match(text) is not None
+    return asks_for_yes(text) or len(tokens(text)) <= SHORT_OFFER
 
 
 def is_recap(text: str, earlier: Iterable[Sentence]) -> bool:

@@ -9,6 +9,7 @@ from pipelines.requirements.extraction.lexicon import signal
 from pipelines.requirements.extraction.state import Candidate, Reading, Sentence
 from pipelines.requirements.extraction.text import strip_openers, tokens
 
+WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
 SHAPES = ("imperative", "present", "fragment", "state")
 SIGNALS = (
@@ -55,7 +56,7 @@ def features(
         "accepted proposal": float(proposal),
         "very short": float(size <= 2),
         "long": float(size > 30),
-        "speaks of self": float(bool(_SELF.match(own)) and reading.cue is None),
+        "speaks of self": float(bool(_SELF.match(own)) and reading.strength < WEAK),
         "says too little": float(len(tokens(reading.predicate)) <= 1),
         "refuses": float(bool(signal("refuse").match(text))),
     }
