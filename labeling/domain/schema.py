@@ -215,9 +215,9 @@ def _label_problems(
 
 
 def _is_open(error: Any) -> bool:
-    """True if this only says that something is still to be filled in."""
-    if error["type"] == "missing":
-        return "uid" not in error["loc"]
+    """True if this only says that a field is still to be filled in; a uid always is."""
+    if not error["loc"] or "uid" in error["loc"]:
+        return False
     return error["type"] in _OPEN_IN_A_DRAFT or error["input"] in ("", None)
 
 
