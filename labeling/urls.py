@@ -1,11 +1,54 @@
 from django.contrib.auth.views import LoginView, LogoutView
-from django.urls import path
+from django.urls import include, path
 
+from labeling.views.agreement import agreement, agreement_csv
+from labeling.views.conversations import conversation, conversations
 from labeling.views.docs import docs
+from labeling.views.gold import (
+    gold,
+    gold_export,
+    gold_freeze,
+    gold_item,
+    gold_release,
+    gold_verify,
+)
+from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
+from labeling.views.home import home
+from labeling.views.projects import (
+    member_add,
+    member_remove,
+    project,
+    project_list,
+    project_new,
+)
+from labeling.views.rounds import round_close, round_new
 from labeling.views.workspace import next_sample, workspace
 
+of_a_project = [
+    path("", project, name="project"),
+    path("members/add/", member_add, name="member-add"),
+    path("members/<int:pk>/remove/", member_remove, name="member-remove"),
+    path("rounds/new/", round_new, name="round-new"),
+    path("rounds/<int:number>/close/", round_close, name="round-close"),
+    path("rounds/<int:number>/agreement/", agreement, name="agreement"),
+    path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
+    path("guidelines/", guidelines, name="guidelines"),
+    path("guidelines/new/", guideline_new, name="guideline-new"),
+    path("guidelines/<int:version>/", guidelines, name="guideline"),
+    path("conversations/", conversations, name="conversations"),
+    path("conversations/<int:pk>/", conversation, name="conversation"),
+    path("gold/", gold, name="gold"),
+    path("gold/freeze/", gold_freeze, name="gold-freeze"),
+    path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
+    path("gold/<str:name>/<int:version>/verify/", gold_verify, name="gold-verify"),
+    path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
+    # the ids come from imported files and may hold slashes
+    path("gold/<str:name>/<int:version>/items/<path:item_id>/", gold_item, name="gold-item"),
+]
+
 urlpatterns = [
+    path("", home, name="home"),
     path(
         "sign-in/",
         LoginView.as_view(
@@ -17,6 +60,9 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
+    path("projects/", project_list, name="projects"),
+    path("projects/new/", project_new, name="project-new"),
+    path("projects/<slug:slug>/", include(of_a_project)),
     path("docs/", docs, name="docs"),
     path("docs/<slug:page>/", docs, name="docs-page"),
 ]

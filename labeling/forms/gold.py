@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+
+from labeling.domain.schema import LAYERS
+from labeling.models import Project
+
+RELEASE_NAME = RegexValidator(
+    r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+    "Use letters, digits, dots, hyphens and underscores: the name is part of an address.",
+)
+
+
+class FreezeForm(forms.Form):
+    layer = forms.ChoiceField()
+    name = forms.CharField(
+        max_length=100,
+        validators=[RELEASE_NAME],
+        help_text="The same name again makes its next version.",
+    )
+    message = forms.CharField(
+        label="What this release is for",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, project: Project, data: Any = None) -> None:
+        super().__init__(data, initial={"name": project.slug})
+        layer: forms.ChoiceField = self.fields["layer"]  # type: ignore[assignment]
+        layer.choices = [(name, LAYERS[name].title) for name in project.layers if name in LAYERS]

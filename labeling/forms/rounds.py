@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from labeling.domain.planning import shuffled
+from labeling.models import Conversation, Membership, Project, Round
+from labeling.services.rounds import unplanned
+
+NEW = ""  # conversations that are in no round yet
+
+
+@dataclass(frozen=True, slots=True)
+class RoundPreview:
+    """What opening the round as asked would hand out."""
+
+    conversations: int
+    unplanned: int
+    annotators: int
+    overlap: int
+    assignments: int
+    pool: bool
+
+    @property
+    def each(self) -> str:
+        """How many conversations one annotator gets: “5” or “5 to 6”."""
+        if not self.annotators:
+            return "0"
+        fewest, extra = divmod(self.assignments, self.annotators)
+        return f"{fewest} to {fewest + 1}" if extra else str(fewest)
+
+
+class RoundForm(forms.Form):
+    """A new round of ``project``. ``chosen`` are the conversations it would take."""
+
+    kind = forms.ChoiceField(
+        label="Kind of round", choices=Round.Kind.choices, widget=forms.RadioSelect
+    )
+    source = forms.ChoiceField(label="Conversations", required=False)
+    batch = forms.IntegerField(
+        label="How many",
+        min_value=1,
+        max_value=100_000,
+        initial=20,
+        help_text="Drawn by the seed from those that are in no round yet.",
+    )
+    split = forms.ChoiceField(required=False)
+    domain = forms.ChoiceField(required=False)
+    annotators = forms.ModelMultipleChoiceField(
+        queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+    overlap = forms.IntegerField(
+        label="Annotators per conversation",
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text="Full labeling only: a calibration round goes to everybody chosen above.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        initial=0,
+        help_text="The same seed draws the same conversations and hands them out the same way.",
+    )
+    pool = forms.BooleanField(
+        label="Annotators take the next conversation themselves",
+        required=False,
+        help_text="Full labeling only: places are reserved while somebody works on them.",
+    )
+    override_reason = forms.CharField(
+        label="Reason for passing the locked gate",
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Full labeling only. It is recorded and printed on every gold release after it.",
+    )
+
+    def __init__(self, project: Project, *args: Any, gate_open: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.project = project
+        self._offer_conversations()
+        people = self._offer_people()
+        self.initial["kind"] = Round.Kind.FULL if gate_open else Round.Kind.CALIBRATION
+        self.initial["overlap"] = min(project.overlap, len(people)) or project.overlap
+        if gate_open:
+            del self.fields["override_reason"]
+
+    def _offer_conversations(self) -> None:
+        conversations = self.project.conversations.order_by()
+        splits = conversations.exclude(split="").values_list("split", flat=True).distinct()
+        domains = conversations.exclude(domain="").values_list("domain", flat=True).distinct()
+        earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
+        self._choices("split", [("", "any"), *_named(splits)])
+        self._choices("domain", [("", "any"), *_named(domains)])
+        again = [(str(number), f"the same as round {number}") for number in earlier]
+        self._choices("source", [(NEW, "not yet in any round"), *again])
+
+    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
+        field.choices = choices
+
+    def _offer_people(self) -> list[User]:
+        annotators = User.objects.filter(
+            memberships__project=self.project, memberships__role=Membership.Role.ANNOTATOR
+        )
+        people = list(annotators.order_by("username"))
+        offered: Any = self.fields["annotators"]
+        offered.queryset = annotators.order_by("username")
+        self.initial["annotators"] = [person.pk for person in people]
+        return people
+
+    def chosen(self) -> list[Conversation]:
+        """The conversations that a valid form asks for."""
+        asked = self.cleaned_data
+        if asked["source"] != NEW:
+            number = int(asked["source"])
+            return list(
+                self._wanted(self.project.conversations.all()).filter(rounds__number=number)
+            )
+        found = {one.pk: one for one in self._wanted(unplanned(self.project))}
+        drawn = shuffled(list(found), seed=asked["seed"])[: asked["batch"]]
+        return [found[pk] for pk in drawn]
+
+    def _wanted(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
+        named = {key: self.cleaned_data[key] for key in ("split", "domain")}
+        return conversations.filter(**{key: value for key, value in named.items() if value})
+
+    def preview(self) -> RoundPreview:
+        """What a valid form would hand out."""
+        asked = self.cleaned_data
+        people, conversations = len(asked["annotators"]), len(self.chosen())
+        full = asked["kind"] == Round.Kind.FULL
+        overlap = (asked["overlap"] or self.project.overlap) if full else people
+        return RoundPreview(
+            conversations=conversations,
+            unplanned=unplanned(self.project).count(),
+            annotators=people,
+            overlap=overlap,
+            assignments=conversations * overlap,
+            pool=full and asked["pool"],
+        )
+
+
+def _named(values: Iterable[str]) -> list[tuple[str, str]]:
+    return [(value, value) for value in sorted(values)]

@@ -1,0 +1,99 @@
+"""Projects and who does what in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from labeling.domain.errors import RuleError
+from labeling.models import Membership, Project
+from labeling.services import events
+
+
+class SlugTaken(RuleError):
+    """Another project has this short name."""
+
+    code = "slug_taken"
+
+
+class UnknownUser(RuleError):
+    """Nobody has this user name."""
+
+    code = "unknown_user"
+
+
+class LastLead(RuleError):
+    """A project must keep somebody who may change it."""
+
+    code = "last_lead"
+
+
+@transaction.atomic
+def create(
+    *,
+    slug: str,
+    name: str,
+    by: User,
+    description: str = "",
+    layers: Sequence[str] = ("extraction",),
+    kappa_threshold: float = 0.75,
+    kappa_statistic: str = Project.Statistic.MIN,
+    overlap: int = 3,
+) -> Project:
+    """Create a project; who creates it leads it."""
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(
+                slug=slug,
+                name=name,
+                description=description,
+                layers=list(layers),
+                kappa_threshold=kappa_threshold,
+                kappa_statistic=kappa_statistic,
+                overlap=overlap,
+            )
+    except IntegrityError:
+        if not Project.objects.filter(slug=slug).exists():
+            raise
+        raise SlugTaken(
+            f"There is a project “{slug}” already: choose another short name."
+        ) from None
+    Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
+    events.record("project.created", project, project=project, actor=by, name=name)
+    return project
+
+
+@transaction.atomic
+def add_member(*, project: Project, username: str, role: str, by: User) -> Membership:
+    """Give somebody a role. Giving it again changes nothing."""
+    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    if user is None:
+        raise UnknownUser(
+            f"Nobody is called “{username}” here. An administrator adds people in the admin."
+        )
+    membership, added = Membership.objects.get_or_create(project=project, user=user, role=role)
+    if added:
+        events.record(
+            "member.added", membership, project=project, actor=by, user=user.username, role=role
+        )
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, membership: Membership, by: User) -> None:
+    """Take a role away. What the person has labelled, and was given to label, stays theirs."""
+    project = Project.objects.select_for_update().get(pk=membership.project_id)
+    leads = project.memberships.filter(role=Membership.Role.LEAD)
+    if membership.role == Membership.Role.LEAD and not leads.exclude(pk=membership.pk).exists():
+        raise LastLead("A project needs a lead: give somebody else the role first.")
+    events.record(
+        "member.removed",
+        membership,
+        project=project,
+        actor=by,
+        user=membership.user.get_username(),
+        role=membership.role,
+    )
+    Membership.objects.filter(pk=membership.pk).delete()

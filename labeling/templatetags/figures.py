@@ -1,0 +1,31 @@
+"""Figures as text: two decimals, and a dash where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+UNDEFINED = "–"
+
+
+@register.filter
+def figure(value: float | None, decimals: int = 2) -> str:
+    """``0.61``, with a real minus sign; undefined is a dash and never 0."""
+    return UNDEFINED if value is None else f"{value:.{decimals}f}".replace("-", "−")
+
+
+@register.filter
+def interval(pair: dict[str, Any] | None) -> str:
+    """The 95 % interval of a pair: ``0.48 to 0.73``."""
+    if not pair or pair.get("ci_low") is None:
+        return UNDEFINED
+    return f"{figure(pair['ci_low'])} to {figure(pair['ci_high'])}"
+
+
+@register.filter
+def percent(part: int, whole: int) -> int:
+    """Whole percent, rounded down, so that only all of it is 100."""
+    return 100 * part // whole if whole else 0

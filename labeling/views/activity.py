@@ -1,0 +1,66 @@
+"""The audit log in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from labeling.models import Event
+
+WORDS = {
+    "annotation.skipped": "skipped {conversation}: {reason}",
+    "annotation.submitted": "submitted {conversation}",
+    "conversations.imported": "imported {new} conversations from {files}",
+    "gold.freeze_refused": "was refused a gold release: {message}",
+    "gold.freeze_requested": "asked for a gold release of {layer}",
+    "gold.frozen": "froze {release} with {items} items",
+    "guideline.added": "wrote version {version} of the guidelines: {summary}",
+    "member.added": "made {user} {role}",
+    "member.removed": "took the role of {role} from {user}",
+    "project.created": "created the project",
+    "round.closed": "closed a round of full labeling",
+    "round.failed": "A calibration round did not pass: κ {kappa}",
+    "round.opened": "opened a round ({kind}) of {conversations} conversations",
+    "round.passed": "A calibration round passed: κ {kappa}",
+}
+
+
+class Line(NamedTuple):
+    """One entry: who, what in words, when."""
+
+    actor: str
+    words: str
+    at: Any
+
+
+def lines(events: Iterable[Event]) -> list[Line]:
+    return [
+        Line(event.actor.get_username() if event.actor else "", words(event), event.at)
+        for event in events
+    ]
+
+
+def words(event: Event) -> str:
+    """A sentence for the verbs of this application; the verb itself for one it does not know."""
+    return WORDS.get(event.verb, event.verb).format_map(_Known(event.data))
+
+
+class _Known(dict[str, Any]):
+    """Values as text. Events are never changed, so old ones may lack a key that new ones have."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__({key: _text(value) for key, value in data.items()})
+
+    def __missing__(self, key: str) -> str:
+        return "–"
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "undefined"
+        case float():
+            return f"{value:.2f}"
+        case list():
+            return ", ".join(map(str, value))
+    return str(value)

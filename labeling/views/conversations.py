@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from labeling.forms.conversations import ConversationFilter
+from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.views import access
+from labeling.views.labels import Label, labels_of, turns
+from labeling.views.paging import page_of
+
+BLIND = Q(round__kind=Round.Kind.CALIBRATION, round__state=Round.State.OPEN)
+FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
+
+
+class Answer(NamedTuple):
+    """What one annotator gave in one round."""
+
+    username: str
+    guideline: int
+    empty: bool
+    skip_reason: str
+    labels: list[Label]
+
+
+@require_GET
+def conversations(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    form = ConversationFilter(project, request.GET)
+    rows = form.narrow(_rows(project))
+    anchors = project.conversations.all()
+    page = page_of(
+        rows, order=["external_id", "pk"], after=request.GET.get("after"), anchors=anchors
+    )
+    context = {
+        "project": project,
+        "form": form,
+        "page": page,
+        "total": project.conversations.count(),
+        "query": _query(request),
+    }
+    return render(request, "labeling/conversations.html", context)
+
+
+@require_GET
+def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The text, and for one round the annotators' labels side by side."""
+    project = access.readable(request.user, slug)
+    found = get_object_or_404(project.conversations, pk=pk)
+    rounds = _rounds(found)
+    visible = [one for one in rounds if not _is_blind(one)]
+    shown = _chosen(visible, request.GET.get("round", ""))
+    answers = _answers(project, found, shown["pk"]) if shown else []
+    given = [answer for answer in answers if not answer.skip_reason]
+    messages = found.messages.values("index", "role", "speaker", "content", "time")
+    context = {
+        "project": project,
+        "conversation": found,
+        "rounds": visible,
+        "shown": shown,
+        "blind": [one for one in rounds if _is_blind(one)],
+        "answers": given,
+        "skipped": [answer for answer in answers if answer.skip_reason],
+        "turns": turns(messages, [answer.labels for answer in given]),
+    }
+    return render(request, "labeling/conversation.html", context)
+
+
+def _rows(project: Project) -> QuerySet[Conversation]:
+    submitted = Q(assignments__annotation__status=Annotation.Status.SUBMITTED)
+    return (
+        project.conversations.defer("speakers", "content_sha256")
+        .annotate(n_messages=Count("messages", distinct=True))
+        .annotate(n_answers=Count("assignments", filter=submitted, distinct=True))
+    )
+
+
+def _query(request: HttpRequest) -> str:
+    """The filters without the place, for the link to the next page."""
+    kept = request.GET.copy()
+    kept.pop("after", None)
+    return kept.urlencode()
+
+
+def _rounds(found: Conversation) -> list[dict[str, Any]]:
+    rounds = found.rounds.order_by("-number").values("pk", "number", "kind", "state")
+    return [dict(one) for one in rounds]
+
+
+def _is_blind(one: dict[str, Any]) -> bool:
+    return one["kind"] == Round.Kind.CALIBRATION and one["state"] == Round.State.OPEN
+
+
+def _chosen(rounds: list[dict[str, Any]], asked: str) -> dict[str, Any] | None:
+    """The round asked for, else the newest."""
+    by_number = {str(one["number"]): one for one in rounds}
+    return by_number.get(asked) or (rounds[0] if rounds else None)
+
+
+def _answers(project: Project, found: Conversation, round_pk: int) -> list[Answer]:
+    rows = (
+        Assignment.objects.filter(round=round_pk, conversation=found)
+        .filter(annotation__status__in=FINISHED)
+        .exclude(BLIND)
+        .select_related("annotation__guideline", "annotator")
+        .defer("annotation__guideline__body")
+        .order_by("annotator__username")
+    )
+    return [
+        Answer(
+            username=row.annotator.get_username(),
+            guideline=row.annotation.guideline.version,
+            empty=row.annotation.empty,
+            skip_reason=row.annotation.skip_reason,
+            labels=_labels(row, project),
+        )
+        for row in rows
+    ]
+
+
+def _labels(row: Assignment, project: Project) -> list[Label]:
+    prefix = f"a{row.pk}"
+    return labels_of(row.annotation.payload, project.layers, prefix=prefix)

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.gold import FreezeForm
+from labeling.models import Event, GoldItem, GoldRelease, Project
+from labeling.services import gold as service
+from labeling.services.export import export_lines
+from labeling.services.verification import verify
+from labeling.views import access, activity
+from labeling.views.gold_items import described, summarized
+from labeling.views.paging import page_of
+
+OUTCOMES = ["gold.frozen", "gold.freeze_refused"]
+DONE = ("submitted", "skipped")
+
+
+class Readiness(NamedTuple):
+    """What a freeze would look at. Whether the labels match is only known once it runs."""
+
+    complete: int
+    decided: int
+    unfinished: int
+
+
+@require_GET
+def gold(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return _gold_page(request, project, FreezeForm(project))
+
+
+@require_POST
+def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a worker to freeze; the page shows the outcome when it is there."""
+    project = access.led(request.user, slug)
+    form = FreezeForm(project, request.POST)
+    if form.is_valid():
+        try:
+            service.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        except RuleError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, "A worker is freezing the release; it appears here.")
+            return redirect("gold", project.slug)
+    return _gold_page(request, project, form, status=400)
+
+
+@require_GET
+def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    return _release_page(request, _release(request.user, slug, name, version))
+
+
+@require_POST
+def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    """Recompute every hash now. It changes nothing, so readers may ask for it."""
+    release = _release(request.user, slug, name, version)
+    return _release_page(request, release, faults=verify(release))
+
+
+@require_GET
+def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> StreamingHttpResponse:
+    release = _release(request.user, slug, name, version)
+    return StreamingHttpResponse(
+        export_lines(release),
+        content_type="application/x-ndjson; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+    )
+
+
+@require_GET
+def gold_item(
+    request: HttpRequest, slug: str, name: str, version: int, item_id: str
+) -> HttpResponse:
+    """One frozen answer: the text, the labels and where each label comes from."""
+    release = _release(request.user, slug, name, version)
+    item = get_object_or_404(release.items.all(), item_id=item_id)
+    context = {"project": release.project, "release": release, "item": item, **described(item)}
+    return render(request, "labeling/gold_item.html", context)
+
+
+def _release(user: Any, slug: str, name: str, version: int) -> GoldRelease:
+    visible = GoldRelease.objects.visible_to(user).with_size()
+    people = visible.select_related("project", "guideline", "parent", "frozen_by")
+    return get_object_or_404(
+        people.defer("guideline__body", "parent__header", "parent__left_out"),
+        project__slug=slug,
+        name=name,
+        version=version,
+    )
+
+
+def _gold_page(
+    request: HttpRequest, project: Project, form: FreezeForm, *, status: int = 200
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "releases": _releases(project),
+        "form": form,
+        "readiness": readiness(project),
+        "may_write": access.leads(request.user, project),
+        **_requests(project),
+    }
+    return render(request, "labeling/gold.html", context, status=status)
+
+
+def _releases(project: Project) -> list[GoldRelease]:
+    """Newest first; how the items came about is counted in the same query."""
+    hows = {f"n_{how}": Count("items", filter=Q(items__how=how)) for how in GoldItem.How.values}
+    return list(
+        GoldRelease.objects.filter(project=project)
+        .with_size()
+        .annotate(**hows)
+        .select_related("guideline", "frozen_by")
+        .defer("header", "guideline__body")
+        .order_by("-pk")
+    )
+
+
+def readiness(project: Project) -> Readiness:
+    """Conversations by whether everybody asked in their newest round has answered."""
+    rows = (
+        project.conversations.filter(assignments__isnull=False)
+        .order_by("pk", "-assignments__round__number")
+        .values_list(
+            "pk",
+            "assignments__round__number",
+            "assignments__round__overlap",
+            "assignments__annotation__status",
+        )
+    )
+    decided = set(
+        project.conversations.filter(adjudications__isnull=False).values_list("pk", flat=True)
+    )
+    newest: dict[int, tuple[int, int]] = {}
+    answers: Counter[int] = Counter()
+    for pk, number, overlap, status in rows:
+        newest.setdefault(pk, (number, overlap))
+        answers[pk] += newest[pk][0] == number and status in DONE
+    complete = {pk for pk, (_, overlap) in newest.items() if answers[pk] >= overlap} - decided
+    return Readiness(len(complete), len(decided), len(newest) - len(complete | decided))
+
+
+def _requests(project: Project) -> dict[str, Any]:
+    """The request that has no outcome yet, and the newest outcomes in words."""
+    asked = Event.objects.filter(project=project, verb="gold.freeze_requested").first()
+    outcomes = list(
+        Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
+    )
+    answered = bool(outcomes) and asked is not None and outcomes[0].pk > asked.pk
+    return {
+        "waiting": None if answered else asked,
+        "refused": outcomes[0] if answered and outcomes[0].verb == OUTCOMES[1] else None,
+        "outcomes": activity.lines(outcomes),
+    }
+
+
+def _release_page(
+    request: HttpRequest, release: GoldRelease, *, faults: Iterable[Any] | None = None
+) -> HttpResponse:
+    items = release.items.all()
+    page = page_of(
+        summarized(items, release.layer),
+        order=["position"],
+        after=request.GET.get("after"),
+        anchors=items,
+    )
+    hows = items.order_by().values_list("how").annotate(n=Count("pk"))
+    rounds = (release.agreement or {}).get("rounds", [])
+    context = {
+        "project": release.project,
+        "release": release,
+        "page": page,
+        "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
+        "rounds": rounds,
+        "faults": None if faults is None else list(faults),
+        "run_url": _run_url(release),
+    }
+    return render(request, "labeling/gold_release.html", context)
+
+
+def _run_url(release: GoldRelease) -> str:
+    """Where an evaluation on this release is launched, if that part of the product is there."""
+    try:
+        return f"{reverse('run-new')}?release={release}"
+    except NoReverseMatch:
+        return ""

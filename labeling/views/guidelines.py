@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from labeling.domain.errors import RuleError
+from labeling.forms.guidelines import GuidelineForm
+from labeling.models import Guideline, Project
+from labeling.services import guidelines as service
+from labeling.views import access
+from labeling.views.markdown import render_markdown
+
+CONTEXT_LINES = 3
+
+
+class DiffLine(NamedTuple):
+    """One line of a comparison; ``kind`` is same, added, removed or gap."""
+
+    kind: str
+    old: int | None = None
+    new: int | None = None
+    text: str = ""
+
+    @property
+    def sign(self) -> str:
+        return {"added": "+", "removed": "−"}.get(self.kind, "")
+
+
+@require_GET
+def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> HttpResponse:
+    """The newest version, or the one asked for, with what it changed."""
+    project = access.any_role(request.user, slug)
+    versions = list(project.guidelines.select_related("created_by").defer("body"))
+    shown = _shown(project, versions, version)
+    context = {
+        "project": project,
+        "versions": versions,
+        "shown": shown,
+        "html": render_markdown(shown.body) if shown else "",
+        "diff": _changes(project, shown),
+        "reads": access.reads(request.user, project),
+        "may_write": access.leads(request.user, project),
+    }
+    return render(request, "labeling/guidelines.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    newest = project.guidelines.first()
+    initial = {"body": newest.body, "base_version": newest.version} if newest else {}
+    form = GuidelineForm(request.POST or None, initial={"base_version": 0, **initial})
+    if request.method == "POST" and form.is_valid():
+        try:
+            added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        except RuleError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"Version {added.version} is written. New rounds follow it.")
+            return redirect("guideline", project.slug, added.version)
+    context = {"project": project, "form": form, "newest": newest}
+    status = 400 if form.errors else 200
+    return render(request, "labeling/guideline_new.html", context, status=status)
+
+
+def _shown(project: Project, versions: list[Guideline], version: int | None) -> Guideline | None:
+    if version is None and not versions:
+        return None
+    wanted = versions[0].version if version is None else version
+    return get_object_or_404(project.guidelines.select_related("created_by"), version=wanted)
+
+
+def _changes(project: Project, shown: Guideline | None) -> list[DiffLine]:
+    if shown is None or shown.version == 1:
+        return []
+    before = project.guidelines.filter(version__lt=shown.version).first()
+    return compare(before.body, shown.body) if before else []
+
+
+def compare(before: str, after: str) -> list[DiffLine]:
+    """The changed lines with three lines around them; equal texts give nothing."""
+    old, new = before.splitlines(), after.splitlines()
+    lines: list[DiffLine] = []
+    groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
+    for group in groups:
+        if lines:
+            lines.append(DiffLine("gap"))
+        for tag, old_from, old_to, new_from, new_to in group:
+            lines += _block(tag, old, (old_from, old_to), new, (new_from, new_to))
+    return lines
+
+
+def _block(
+    tag: str, old: list[str], left: tuple[int, int], new: list[str], right: tuple[int, int]
+) -> list[DiffLine]:
+    if tag == "equal":
+        numbers = zip(range(*left), range(*right), strict=True)
+        return [DiffLine("same", i + 1, j + 1, old[i]) for i, j in numbers]
+    removed = [DiffLine("removed", i + 1, None, old[i]) for i in range(*left)]
+    return removed + [DiffLine("added", None, j + 1, new[j]) for j in range(*right)]

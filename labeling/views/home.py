@@ -1,0 +1,137 @@
+"""The first page: what there is to do, by role."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_GET
+
+from labeling.models import Assignment, Membership, Project, Round
+from labeling.services import assignments
+from labeling.views.gate import gates
+from labeling.views.paging import Page, page_of
+
+OPEN = Q(round__state=Round.State.OPEN)
+TABS = {
+    "pending": OPEN & Q(annotation__isnull=True, slot__isnull=False),
+    "draft": OPEN & Q(annotation__status="draft"),
+    "submitted": Q(annotation__status="submitted"),
+    "skipped": Q(annotation__status="skipped"),
+}
+IN_ORDER = ["round_id", "position", "pk"]
+NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    roles = _roles(request.user)
+    mine = Assignment.objects.owned_by(request.user)
+    counts = mine.order_by().aggregate(
+        **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
+    )
+    tab = _tab(request, counts)
+    context = {
+        "tab": tab,
+        "tabs": [(name, counts[name]) for name in TABS],
+        "page": _page(mine, tab, request.GET.get("after")),
+        "can_start": bool(counts["pending"] or counts["draft"]) or _pool_is_open(request, roles),
+        "has_drafts": bool(counts["draft"]),
+        "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),
+        "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
+        "researches": Membership.Role.RESEARCHER in roles or request.user.is_superuser,
+        "runs_fragment": _url_if_known("runs-mine"),
+        "roles": roles,
+    }
+    return render(request, "labeling/home.html", context)
+
+
+def _roles(user: Any) -> set[str]:
+    return set(Membership.objects.filter(user=user).values_list("role", flat=True))
+
+
+def _tab(request: HttpRequest, counts: dict[str, int]) -> str:
+    """The tab asked for, else the first of pending and draft that holds something."""
+    asked = request.GET.get("tab", "")
+    if asked in TABS:
+        return asked
+    return "draft" if counts["draft"] and not counts["pending"] else "pending"
+
+
+def _page(mine: QuerySet[Assignment], tab: str, after: str | None) -> Page:
+    """Only the columns that a row shows: no payload is loaded."""
+    rows = (
+        mine.filter(TABS[tab])
+        .select_related("conversation", "round__project")
+        .annotate(saved_at=F("annotation__updated_at"), reason=F("annotation__skip_reason"))
+        .only(
+            "lease_expires_at",
+            "position",
+            "conversation__external_id",
+            "conversation__domain",
+            "conversation__difficulty",
+            "round__number",
+            "round__kind",
+            "round__state",
+            "round__project__name",
+            "round__project__slug",
+        )
+    )
+    order = IN_ORDER if tab in ("pending", "draft") else NEWEST_FIRST
+    return page_of(rows, order=order, after=after, anchors=mine)
+
+
+def _pool_is_open(request: HttpRequest, roles: set[str]) -> bool:
+    return (
+        Membership.Role.ANNOTATOR in roles and assignments.pools_for(request.user).exists()  # type: ignore[arg-type]
+    )
+
+
+def project_cards(user: Any) -> list[dict[str, Any]]:
+    """The user's projects; gate and progress for those who lead or read them."""
+    projects = list(
+        Project.objects.visible_to(user).only("name", "slug", "kappa_threshold", "kappa_statistic")
+    )
+    reading = set(
+        Project.objects.with_role(
+            user, Membership.Role.LEAD, Membership.Role.RESEARCHER
+        ).values_list("pk", flat=True)
+    )
+    read = [project for project in projects if project.pk in reading]
+    gate, done = gates(read), _progress(read)
+    return [
+        {
+            "project": project,
+            "reads": project.pk in reading,
+            "gate": gate.get(project.pk),
+            **done.get(project.pk, {"answered": 0, "assigned": 0}),
+        }
+        for project in projects
+    ]
+
+
+def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
+    rows = (
+        Assignment.objects.filter(round__project__in=projects)
+        .order_by()
+        .values("round__project")
+        .annotate(
+            assigned=Count("pk", filter=Q(slot__isnull=False) | Q(annotation__status="skipped")),
+            answered=Count("pk", filter=Q(annotation__status__in=["submitted", "skipped"])),
+        )
+    )
+    return {
+        row["round__project"]: {"assigned": row["assigned"], "answered": row["answered"]}
+        for row in rows
+    }
+
+
+def _url_if_known(name: str) -> str:
+    """The address of a screen of another part of the product, if that part has one."""
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""

@@ -1,0 +1,47 @@
+"""Keyset pagination: the next page starts after a row, so that page 500 costs what page 1 does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Q, QuerySet
+
+PAGE = 100
+
+
+class Page(NamedTuple):
+    """``after`` is the id to continue with, None on the last page."""
+
+    rows: list[Any]
+    after: int | None
+
+
+def page_of(
+    rows: QuerySet[Any], *, order: Sequence[str], after: str | None, anchors: QuerySet[Any]
+) -> Page:
+    """Up to 100 rows that follow the row with the id ``after``.
+
+    ``order`` names the columns, ``-`` in front for descending, and must end in a unique one.
+    ``anchors`` are the rows that ``after`` may name: the row that ended the last page may have
+    left ``rows`` (it was submitted, say) since then. An unknown ``after`` gives the first page.
+    """
+    names = [column.lstrip("-") for column in order]
+    start = None
+    if after and after.isdecimal() and len(after) < 19:
+        start = anchors.order_by().filter(pk=int(after)).values_list(*names).first()
+    if start is not None and None not in start:
+        rows = rows.filter(_follows(order, start))
+    found = list(rows.order_by(*order)[: PAGE + 1])
+    return Page(found[:PAGE], found[PAGE - 1].pk if len(found) > PAGE else None)
+
+
+def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:
+    """(a, b) > (x, y) written out, because each column may run either way."""
+    condition, equal = Q(), Q()
+    for column, value in zip(order, start, strict=True):
+        name = column.lstrip("-")
+        lookup = "lt" if column.startswith("-") else "gt"
+        condition |= equal & Q(**{f"{name}__{lookup}": value})
+        equal &= Q(**{name: value})
+    return condition
