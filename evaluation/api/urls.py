@@ -1,3 +1,10 @@
-from django.urls.resolvers import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from evaluation.api.runs import RunCasesView, RunControlView, RunListView, RunView
+
+urlpatterns = [
+    path("runs/", RunListView.as_view(), name="api-runs"),
+    path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
+    path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
+    path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
+]

@@ -103,6 +103,9 @@ def _run_case(case: CaseRun, pipeline: Pipeline, owner: UUID, *, layer: str) -> 
         except Exception as error:
             logger.info("Case %s failed.", case.pk, exc_info=True)
             result = _failure_fields(error, attempts=case.attempts)
+        except BaseException:  # Ctrl-C, or the process is told to end
+            leases.give_back_case(case.pk, owner)
+            raise
     stored = leases.finish_case(case.pk, owner, seconds=perf_counter() - started, **result)
     if not stored:
         logger.warning("Case %s was taken over; this result is dropped.", case.pk)

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connections
+from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
@@ -55,6 +56,12 @@ def finish_case(case_id: int, owner: UUID, **fields: Any) -> bool:
     """Store a result and end the lease; False (and nothing stored) if the lease was lost."""
     held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
     return held.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
+
+
+def give_back_case(case_id: int, owner: UUID) -> None:
+    """The worker is being stopped: the next one need not wait, and the attempt does not count."""
+    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
+    held.update(state=State.QUEUED, owner=None, lease_expires_at=None, attempts=F("attempts") - 1)
 
 
 def claim_scoring(run_id: int, owner: UUID) -> bool:

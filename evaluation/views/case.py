@@ -66,10 +66,10 @@ def _label_provenance(
 
 def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | None:
     version = provenance.get("guideline_version")
-    found = Guideline.objects.filter(project=case.run.release.project, version=version).first()
-    if found is None:
+    if not isinstance(version, int):
         return None
-    return {"version": found.version, "html": render_markdown(found.body)}
+    found = Guideline.objects.filter(project=case.run.release.project, version=version).first()
+    return {"version": version, "html": render_markdown(found.body)} if found else None
 
 
 def _neighbours(case: CaseRun) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import F, Max, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -89,7 +90,7 @@ def run_results(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponse:
+def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_run(request, pk)
     response = StreamingHttpResponse(results.case_table(run), content_type="text/csv")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-cases.csv"'

@@ -6,14 +6,15 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from evaluation.access import require_reader
 from evaluation.forms import LaunchForm
 from evaluation.models import Aggregate, Run
 from evaluation.views import present
-from labeling.models import GoldRelease, Membership, Project
+from labeling.models import GoldRelease
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
@@ -53,13 +54,6 @@ def run_new(request: HttpRequest) -> HttpResponse:
     status = 422 if form.errors else 200
     context = {"form": form, "has_releases": releases.exists()}
     return render(request, "evaluation/run_new.html", context, status=status)
-
-
-def require_reader(user: Any) -> None:
-    """Runs are for those who read results; for everybody else these pages do not exist."""
-    roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    if not user.is_superuser and not Project.objects.with_role(user, *roles).exists():
-        raise Http404
 
 
 def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[list[Run], int | None]:

@@ -1,0 +1,220 @@
+"""Runs and their results for staff: launched from a gold release, read, and never changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from evaluation.forms import LaunchForm
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
+from labeling.models import GoldRelease
+
+admin.site.unregister(GoldRelease)
+
+
+@admin.register(GoldRelease)
+class MeasurableGoldAdmin(GoldReleaseAdmin):
+    """Gold releases as labeling shows them, and from here they can be measured against."""
+
+    actions = ("evaluate",)
+
+    def has_launch_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("evaluation.add_run")
+
+    @admin.action(description="Evaluate with a pipeline…", permissions=["launch"])
+    def evaluate(self, request: HttpRequest, chosen: QuerySet[GoldRelease]) -> HttpResponse:
+        numbers = ",".join(str(pk) for pk in chosen.values_list("pk", flat=True))
+        return redirect(f"{reverse('admin:labeling_goldrelease_evaluate')}?ids={numbers}")
+
+    def get_urls(self) -> list[URLPattern]:
+        launch = self.admin_site.admin_view(self.launch_view)
+        own = [path("evaluate/", launch, name="labeling_goldrelease_evaluate")]
+        return [*own, *super().get_urls()]
+
+    def launch_view(self, request: HttpRequest) -> HttpResponse:
+        """Pipeline and configuration for the ticked releases; each of them gets a run."""
+        if not self.has_launch_permission(request):
+            raise PermissionDenied
+        numbers = [one for one in request.GET.get("ids", "").split(",") if one.isdecimal()]
+        releases = list(GoldRelease.objects.filter(pk__in=numbers).select_related("project"))
+        if not releases:
+            messages.error(request, "Tick the gold releases to evaluate first.")
+            return redirect("admin:labeling_goldrelease_changelist")
+        form = LaunchForm(request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            launched = _launch_all(form, releases, request)
+            if not form.errors:
+                return _to_runs(launched)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Evaluate with a pipeline",
+            "opts": self.opts,
+            "form": form,
+            "releases": releases,
+        }
+        return TemplateResponse(request, "admin/evaluation/launch.html", context)
+
+
+def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequest) -> list[Run]:
+    launched = [form.launch(release, by=request.user) for release in releases]
+    runs = [run for run in launched if run is not None]
+    for run in runs:
+        messages.success(request, f"Run {run.pk} on {run.release} is queued.")
+    return runs
+
+
+def _to_runs(launched: list[Run]) -> HttpResponse:
+    if len(launched) == 1:
+        return redirect("admin:evaluation_run_change", launched[0].pk)
+    return redirect("admin:evaluation_run_changelist")
+
+
+class StatusFilter(admin.SimpleListFilter):
+    title = "status"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(Run.Status.choices)
+
+    def queryset(self, request: HttpRequest, runs: QuerySet[Any]) -> QuerySet[Any]:
+        return runs.filter(state=self.value()) if self.value() else runs
+
+
+class AggregateInline(ReadOnly, admin.TabularInline):
+    model = Aggregate
+    extra = 0
+    fields = (
+        "metric",
+        "mean",
+        "median",
+        "std",
+        "ci_low",
+        "ci_high",
+        "n",
+        "n_undefined",
+        "n_failed",
+        "reason",
+    )
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
+        return super().get_queryset(request).defer("detail")
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    heavy = (
+        "spec",
+        "config",
+        "release__header",
+        "release__agreement",
+        "release__left_out",
+        "release__overrides",
+    )
+    list_display = (
+        "id",
+        "pipeline",
+        "release",
+        "split",
+        "status",
+        "progress",
+        "requested_by",
+        "created_at",
+    )
+    list_filter = (StatusFilter, "pipeline", "split", "release")
+    search_fields = ("pipeline", "release__name", "requested_by__username", "reason")
+    list_select_related = ("release", "requested_by")
+    inlines = (AggregateInline,)
+    fields = (
+        "screen",
+        "status",
+        "progress",
+        "failure",
+        "release",
+        "pipeline",
+        "pipeline_version",
+        "config",
+        "split",
+        "reason",
+        "repetitions",
+        "seed",
+        "requested_by",
+        "created_at",
+        "scored_at",
+        "spec",
+    )
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: Any = super().get_queryset(request)
+        return rows.with_progress()
+
+    @admin.display(description="Results")
+    def screen(self, run: Run) -> SafeString:
+        return format_html('<a href="{}">Open run {}</a>', run.get_absolute_url(), run.pk)
+
+    @admin.display(description="Status", ordering="state")
+    def status(self, run: Run) -> str:
+        return run.status
+
+    @admin.display(description="Cases")
+    def progress(self, run: Any) -> str:
+        failed = f", {run.n_failed} failed" if run.n_failed else ""
+        return f"{run.n_done + run.n_failed} of {run.n_cases}{failed}"
+
+
+@admin.register(CaseRun)
+class CaseRunAdmin(ReadOnlyAdmin):
+    heavy = ("output", "usage", "item__canonical", "run__spec", "run__config")
+    list_display = (
+        "id",
+        "run",
+        "item",
+        "repetition",
+        "state",
+        "attempts",
+        "error_class",
+        "seconds",
+        "finished_at",
+    )
+    list_filter = ("state", "error_class", "run__pipeline")
+    search_fields = ("item__item_id", "error", "=run__id")
+    list_select_related = ("run", "item__release")
+
+
+@admin.register(Score)
+class ScoreAdmin(ReadOnlyAdmin):
+    heavy = ("detail", "case__output", "case__usage")
+    list_display = ("id", "case", "metric", "metric_version", "value", "reason")
+    list_filter = ("metric", "metric_version")
+    search_fields = ("metric", "case__item__item_id", "=case__run__id")
+    list_select_related = ("case",)
+
+
+@admin.register(Aggregate)
+class AggregateAdmin(ReadOnlyAdmin):
+    heavy = ("detail", "run__spec", "run__config")
+    list_display = (
+        "id",
+        "run",
+        "metric",
+        "mean",
+        "median",
+        "std",
+        "n",
+        "n_undefined",
+        "n_failed",
+    )
+    list_filter = ("metric", "run__pipeline")
+    search_fields = ("metric", "=run__id")
+    list_select_related = ("run",)

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Prefetch
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import require_reader
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import runs
+from labeling.api.errors import ErrorOut
+from labeling.models import Conversation, GoldRelease
+from labeling.services import gold
+
+PAGE_SIZE = 100
+AFTER = OpenApiParameter("after", int, description="Go on after this id (`next` of the last page)")
+BEFORE = OpenApiParameter("before", int, description="Older than this id (`next` of the last page)")
+
+
+class RunIn(serializers.Serializer[Any]):
+    gold = serializers.CharField(help_text="name, or name@version")
+    pipeline = serializers.CharField()
+    config = serializers.DictField(default=dict)
+    split = serializers.ChoiceField(Conversation.Split.choices, default="", allow_blank=True)
+    reason = serializers.CharField(
+        default="", allow_blank=True, max_length=500, help_text="Needed for the test split"
+    )
+    repetitions = serializers.IntegerField(min_value=1, max_value=100, default=1)
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+
+
+class ControlIn(serializers.Serializer[Any]):
+    action = serializers.ChoiceField(sorted(runs.CONTROLS))
+
+
+class AggregateOut(serializers.ModelSerializer[Aggregate]):
+    class Meta:
+        model = Aggregate
+        fields = [
+            "metric",
+            "metric_version",
+            "mean",
+            "median",
+            "std",
+            "min",
+            "max",
+            "ci_low",
+            "ci_high",
+            "n",
+            "n_undefined",
+            "n_failed",
+            "reason",
+        ]
+
+
+class RunOut(serializers.ModelSerializer[Run]):
+    gold = serializers.CharField(source="release")
+    status = serializers.CharField(help_text="Follows from the cases; it is not stored")
+    n_cases = serializers.IntegerField()
+    n_done = serializers.IntegerField()
+    n_failed = serializers.IntegerField()
+    requested_by = serializers.CharField(source="requested_by.username", default=None)
+
+    class Meta:
+        model = Run
+        fields = [
+            "id",
+            "gold",
+            "pipeline",
+            "pipeline_version",
+            "split",
+            "repetitions",
+            "status",
+            "n_cases",
+            "n_done",
+            "n_failed",
+            "requested_by",
+            "created_at",
+            "scored_at",
+        ]
+
+
+class RunDetailOut(RunOut):
+    aggregates = AggregateOut(many=True)
+
+    class Meta(RunOut.Meta):
+        fields = [*RunOut.Meta.fields, "reason", "failure", "config", "spec", "aggregates"]
+
+
+class RunPageOut(serializers.Serializer[Any]):
+    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+    results = RunOut(many=True)
+
+
+class ScoreOut(serializers.ModelSerializer[Score]):
+    class Meta:
+        model = Score
+        fields = ["metric", "metric_version", "value", "reason"]
+
+
+class CaseOut(serializers.ModelSerializer[CaseRun]):
+    case_id = serializers.CharField(source="item.item_id")
+    scores = ScoreOut(many=True)
+
+    class Meta:
+        model = CaseRun
+        fields = [
+            "id",
+            "case_id",
+            "repetition",
+            "state",
+            "attempts",
+            "error_class",
+            "error",
+            "seconds",
+            "scores",
+        ]
+
+
+class CasePageOut(serializers.Serializer[Any]):
+    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+    results = CaseOut(many=True)
+
+
+class RunListView(APIView):
+    @extend_schema(parameters=[BEFORE], responses=RunPageOut)
+    def get(self, request: Request) -> Response:
+        """The runs I may read, newest first, 100 at a time."""
+        require_reader(request.user)
+        found = _runs(request).defer("spec", "config").order_by("-pk")
+        before = _position(request, "before")
+        return _page(found.filter(pk__lt=before) if before is not None else found, RunOut)
+
+    @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
+    def post(self, request: Request) -> Response:
+        """Launch a run; a worker carries it out."""
+        require_reader(request.user)
+        fields = RunIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        wanted = dict(fields.validated_data)
+        visible = GoldRelease.objects.visible_to(request.user).select_related("project")
+        release = gold.find(wanted.pop("gold"), among=visible)
+        run = runs.launch(release, requested_by=request.user, **wanted)
+        return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
+
+
+class RunView(APIView):
+    @extend_schema(responses={200: RunDetailOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """One run with its aggregates and everything needed to repeat it."""
+        return Response(_detail(request, pk))
+
+
+class RunCasesView(APIView):
+    @extend_schema(parameters=[AFTER], responses={200: CasePageOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """The cases of a run with their scores, 100 at a time."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        scores = Prefetch("scores", Score.objects.defer("detail"))
+        found = run.cases.select_related("item").defer("output", "item__canonical")
+        after = _position(request, "after") or 0
+        return _page(found.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
+
+
+class RunControlView(APIView):
+    @extend_schema(request=ControlIn, responses={200: RunDetailOut, 400: ErrorOut, 404: ErrorOut})
+    def post(self, request: Request, pk: int) -> Response:
+        """Pause, resume, cancel, or compute the scores anew from the stored outputs."""
+        run = get_object_or_404(_runs(request), pk=pk)
+        fields = ControlIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        runs.CONTROLS[fields.validated_data["action"]](run, by=request.user)
+        return Response(_detail(request, pk))
+
+
+def _runs(request: Request) -> Any:
+    visible = Run.objects.visible_to(request.user).with_progress()
+    heavy = ("release__header", "release__agreement", "release__left_out")
+    return visible.select_related("release__project", "requested_by").defer(*heavy)
+
+
+def _detail(request: Request, pk: int) -> dict[str, Any]:
+    aggregates = Prefetch("aggregates", Aggregate.objects.defer("detail"))
+    run = get_object_or_404(_runs(request).prefetch_related(aggregates), pk=pk)
+    return dict(RunDetailOut(run).data)
+
+
+def _page(found: Any, shape: type[serializers.BaseSerializer[Any]]) -> Response:
+    rows = list(found[: PAGE_SIZE + 1])
+    shown = rows[:PAGE_SIZE]
+    following = shown[-1].pk if len(rows) > PAGE_SIZE else None
+    return Response({"next": following, "results": shape(shown, many=True).data})
+
+
+def _position(request: Request, name: str) -> int | None:
+    field = serializers.IntegerField(min_value=0, required=False)
+    given = request.query_params.get(name)
+    if given is None:
+        return None
+    try:
+        return int(field.run_validation(given))
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({name: error.detail}) from error
