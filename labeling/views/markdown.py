@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+SCROLLING_PRE = '<pre tabindex="0">'
 LINK_SCHEMES = ("http", "https", "mailto")
 
 
@@ -43,15 +44,16 @@ def render_markdown(text: str) -> SafeString:
 def render_document(text: str, *, link: Callable[[str], str]) -> Document:
     """A document with anchors. ``link`` turns the target of each link into its address."""
     tokens = PARSER.parse(text)
-    headings = list(_give_anchors(tokens))
+    taken: set[str] = set()
+    headings = list(_give_anchors(tokens, taken))
+    _give_rows_anchors(tokens, taken)
     for token in _all(tokens):
         if token.type == "link_open":
             token.attrs["href"] = link(str(token.attrs["href"]))
     return Document(_html(tokens), headings)
 
 
-def _give_anchors(tokens: list[Token]) -> Iterator[Heading]:
-    taken: set[str] = set()
+def _give_anchors(tokens: list[Token], taken: set[str]) -> Iterator[Heading]:
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":
             continue
@@ -59,6 +61,16 @@ def _give_anchors(tokens: list[Token]) -> Iterator[Heading]:
         anchor = _free(slugify(title, allow_unicode=True) or "section", taken)
         opening.attrs["id"] = anchor
         yield Heading(int(opening.tag[1]), anchor, title)
+
+
+def _give_rows_anchors(tokens: list[Token], taken: set[str]) -> None:
+    """A row that begins with a name as code, of a metric or a setting, can be linked to by it."""
+    for row, cell, inline in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if (row.type, cell.type) != ("tr_open", "td_open"):
+            continue
+        children = [child for child in inline.children or [] if child.type != "text"]
+        if len(children) == 1 and re.fullmatch(r"[\w-]+", name := children[0].content):
+            cell.attrs["id"] = _free(name, taken)
 
 
 def _free(wanted: str, taken: set[str]) -> str:
@@ -104,8 +116,21 @@ def _cell_open(
 ) -> str:
     """``---:`` in Markdown becomes the class of columns of figures, not a style."""
     token = tokens[index]
-    to_the_right = token.attrs.get("style") == "text-align:right"
-    return f'<{token.tag} class="num">' if to_the_right else f"<{token.tag}>"
+    if token.attrs.pop("style", "") == "text-align:right":
+        token.attrs["class"] = "num"
+    return f"<{token.tag}{self.renderAttrs(token)}>"
+
+
+def _fence(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    html = RendererHTML.fence(self, tokens, index, options, env)
+    return html.replace("<pre>", SCROLLING_PRE, 1)
+
+
+def _code_block(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    html = RendererHTML.code_block(self, tokens, index, options, env)
+    return html.replace("<pre>", SCROLLING_PRE, 1)
 
 
 def _parser() -> MarkdownIt:
@@ -116,6 +141,8 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("table_close", _table_close)
     parser.add_render_rule("th_open", _cell_open)
     parser.add_render_rule("td_open", _cell_open)
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("code_block", _code_block)
     return parser
 
 

@@ -57,7 +57,7 @@ def test_what_guidelines_need_is_rendered():
     assert "<em>one</em> and <strong>two</strong>" in html
     assert "<li>a</li>" in html
     assert '<a href="https://e.org">s</a>' in html
-    assert "<pre><code>code" in html
+    assert '<pre tabindex="0"><code>code' in html
 
 
 def test_tables_scroll_by_themselves_and_figures_stand_right_without_a_style():
@@ -77,6 +77,13 @@ def test_headings_of_documents_have_distinct_anchors():
 
     assert [heading.anchor for heading in document.headings] == ["a", "b_c-d", "b_c-d-2"]
     assert '<h2 id="b_c-d">' in document.html
+
+
+def test_rows_that_begin_with_a_name_can_be_linked_to():
+    document = render_document("# A\n\n| x | y |\n| --- | --: |\n| `mrr` | `b` |", link=str)
+
+    assert '<td id="mrr"><code>mrr</code></td>' in document.html
+    assert '<td class="num"><code>b</code></td>' in document.html
 
 
 def test_links_of_documents_are_rewritten():
