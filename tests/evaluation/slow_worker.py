@@ -1,0 +1,62 @@
+"""A worker with a pipeline that takes its time, so that a test can kill it in the middle of a run.
+
+Started as ``celery -A tests.evaluation.slow_worker worker``. Every call of the pipeline leaves a
+line in the file that ``SLOW_LOG`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from config import celery_app
+from pipelines import registry
+from pipelines.types import Case, Output
+
+SECONDS = 0.15  # per case
+
+
+class NoConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Slow:
+    name, version = "slow", "1"
+    config: dict[str, Any] = {}
+
+    def run(self, case: Case) -> Output:
+        with Path(os.environ["SLOW_LOG"]).open("a") as log:
+            log.write(f"{case.case_id}\n")
+        time.sleep(SECONDS)
+        return {"requirements": [], "model": None}
+
+
+ENTRY = registry.Entry(
+    name="slow",
+    title="Slow",
+    summary="Takes its time.",
+    layers=("extraction",),
+    config=NoConfig,
+    make=lambda config, encoder: Slow(),
+)
+
+
+def prepare() -> None:
+    from evaluation.services import runs
+    from labeling.domain.similarity import Ruler
+    from labeling.services import vectors
+    from tests.fakes import WordOverlap
+
+    registry.PIPELINES["slow"] = ENTRY
+    runs.RESEND_SECONDS = 1
+    vectors.ruler = lambda: Ruler(WordOverlap())
+
+
+if "SLOW_LOG" in os.environ:
+    app = celery_app
+    app.conf.sweep_seconds = 1
+    app.on_after_finalize.connect(lambda **_: prepare(), weak=False)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.models import Run
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+GOLD = "admin:labeling_goldrelease_changelist"
+
+
+def tick(client: Any, *releases: Any) -> Any:
+    chosen = [release.pk for release in releases]
+    return client.post(reverse(GOLD), {"action": "evaluate", "_selected_action": chosen})
+
+
+def test_a_run_is_launched_from_a_gold_release(release: Any, signed_in: Any, people: Any) -> None:
+    admin = signed_in("admin")
+    form_page = tick(admin, release)["Location"]
+    assert "demo@1" in admin.get(form_page).content.decode()
+
+    response = admin.post(form_page, {"pipeline": "nothing", "split": "", "repetitions": "1"})
+
+    run = Run.objects.get()
+    assert response["Location"] == reverse("admin:evaluation_run_change", args=[run.pk])
+    assert (run.release, run.pipeline, run.requested_by) == (release, "nothing", people["admin"])
+    page = admin.get(response["Location"]).content.decode()
+    assert "0 of 3" in page
+    assert run.get_absolute_url() in page
+
+
+def test_every_ticked_release_gets_a_run(make_release: Any, signed_in: Any) -> None:
+    releases = [make_release(1, name="one"), make_release(2, name="two")]
+    admin = signed_in("admin")
+    form_page = tick(admin, *releases)["Location"]
+
+    admin.post(form_page, {"pipeline": "everything", "everything.confidence": "0.25"})
+
+    assert {run.release.name: run.config for run in Run.objects.all()} == {
+        "one": {"confidence": 0.25},
+        "two": {"confidence": 0.25},
+    }
+
+
+def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
+    admin = signed_in("admin")
+    form_page = tick(admin, release)["Location"]
+
+    response = admin.post(form_page, {"pipeline": "nothing", "split": "test"})
+
+    assert "Say why the test split is looked at" in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_nothing_ticked_is_said_and_not_a_crash(project: Any, signed_in: Any) -> None:
+    response = signed_in("admin").get(
+        reverse("admin:labeling_goldrelease_evaluate"), {"ids": "x"}, follow=True
+    )
+
+    assert "Tick the gold releases" in response.content.decode()
+
+
+def test_staff_without_the_permission_cannot_launch(
+    release: Any, signed_in: Any, people: Any
+) -> None:
+    people["rita"].is_staff = True
+    people["rita"].save()
+    allowed = Permission.objects.get(codename="view_goldrelease")
+    people["rita"].user_permissions.add(allowed)
+    rita = signed_in("rita")
+
+    listed = rita.get(reverse(GOLD)).content.decode()
+    form_page = reverse("admin:labeling_goldrelease_evaluate") + f"?ids={release.pk}"
+
+    assert "Evaluate with a pipeline" not in listed
+    assert rita.post(form_page, {"pipeline": "nothing"}).status_code == 403
+    assert not Run.objects.exists()
+
+
+def test_the_admin_shows_the_aggregates_of_a_finished_run(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    run = finished()
+
+    page = signed_in("admin").get(reverse("admin:evaluation_run_change", args=[run.pk]))
+
+    assert "requirement_f1" in page.content.decode()
+    assert "finished" in page.content.decode()
+
+
+@pytest.mark.parametrize("model", ["run", "caserun", "score", "aggregate"])
+def test_results_can_be_read_and_not_changed(
+    finished: Any, script: Any, signed_in: Any, model: str
+) -> None:
+    script(perfect)
+    run = finished()
+    found: Any = {"run": run, "caserun": run.cases.first(), "aggregate": run.aggregates.first()}
+    found["score"] = found["caserun"].scores.first()
+    admin = signed_in("admin")
+    pk = found[model].pk
+
+    assert admin.get(reverse(f"admin:evaluation_{model}_changelist")).status_code == 200
+    assert admin.get(reverse(f"admin:evaluation_{model}_change", args=[pk])).status_code == 200
+    assert admin.get(reverse(f"admin:evaluation_{model}_add")).status_code == 403
+    assert admin.post(reverse(f"admin:evaluation_{model}_delete", args=[pk])).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("model", "heavy"),
+    [
+        ("run", ['"evaluation_run"."spec"', '"labeling_goldrelease"."header"']),
+        ("caserun", ['"evaluation_caserun"."output"', '"labeling_golditem"."canonical"']),
+        ("score", ['"evaluation_score"."detail"', '"evaluation_caserun"."output"']),
+        ("aggregate", ['"evaluation_aggregate"."detail"', '"evaluation_run"."spec"']),
+    ],
+)
+def test_lists_in_the_admin_load_no_payload(
+    finished: Any, signed_in: Any, model: str, heavy: list[str]
+) -> None:
+    finished(pipeline="nothing")
+    admin = signed_in("admin")
+
+    with CaptureQueriesContext(connection) as captured:
+        admin.get(reverse(f"admin:evaluation_{model}_changelist"))
+
+    table = f'FROM "evaluation_{model}"'
+    listing = [query["sql"] for query in captured.captured_queries if table in query["sql"]]
+    assert listing
+    for column in heavy:
+        assert not any(column in sql for sql in listing), column
+
+
+def test_runs_are_filtered_by_their_derived_status(
+    launch: Any, finished: Any, signed_in: Any
+) -> None:
+    waiting, done = launch(), finished(pipeline="nothing")
+    admin = signed_in("admin")
+
+    page = admin.get(reverse("admin:evaluation_run_changelist"), {"status": "finished"})
+
+    shown = {run.pk for run in page.context["cl"].result_list}
+    assert done.pk in shown
+    assert waiting.pk not in shown

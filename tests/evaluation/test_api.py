@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import Run
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def post(client: Any, name: str, body: dict[str, Any], *arguments: int) -> Any:
+    return client.post(reverse(name, args=arguments), body, content_type="application/json")
+
+
+def test_a_run_is_launched_and_read(release: Any, signed_in: Any) -> None:
+    noor = signed_in("noor")
+
+    response = post(noor, "api-runs", {"gold": "demo", "pipeline": "everything", "seed": 5})
+
+    assert response.status_code == 201
+    run = response.json()
+    assert run["status"] == "queued"
+    assert run["n_cases"] == 3
+    assert run["spec"]["seed"] == 5
+    assert noor.get(reverse("api-run", args=[run["id"]])).json() == run
+    assert [one["id"] for one in noor.get(reverse("api-runs")).json()["results"]] == [run["id"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"gold": "nowhere", "pipeline": "nothing"}, "unknown_release"),
+        ({"gold": "demo", "pipeline": "nothin"}, "pipeline_refused"),
+        ({"gold": "demo", "pipeline": "nothing", "split": "test"}, "split_refused"),
+        ({"gold": "demo"}, "invalid"),
+    ],
+)
+def test_a_bad_launch_is_refused_in_the_one_error_shape(
+    release: Any, signed_in: Any, body: dict[str, Any], code: str
+) -> None:
+    response = post(signed_in("noor"), "api-runs", body)
+
+    assert response.status_code == 400
+    assert set(response.json()) == {"code", "message", "details"}
+    assert response.json()["code"] == code
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["ana", "olga"])
+def test_access_is_decided_before_input(launch: Any, signed_in: Any, name: str) -> None:
+    run, client = launch(), signed_in(name)
+
+    assert client.get(reverse("api-runs")).status_code == 404
+    assert post(client, "api-runs", {}).status_code == 404
+    assert client.get(reverse("api-run", args=[run.pk])).status_code == 404
+    assert client.get(reverse("api-run-cases", args=[run.pk])).status_code == 404
+    assert post(client, "api-run-control", {}, run.pk).status_code == 404
+
+
+def test_nobody_reads_runs_without_signing_in(launch: Any, client: Any) -> None:
+    assert client.get(reverse("api-run", args=[launch().pk])).status_code == 403
+
+
+def test_cases_come_page_by_page_with_their_scores(
+    finished: Any, script: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.api.runs.PAGE_SIZE", 2)
+    script(perfect)
+    run = finished()
+    noor, url = signed_in("noor"), reverse("api-run-cases", args=[run.pk])
+
+    first = noor.get(url).json()
+    second = noor.get(url, {"after": first["next"]}).json()
+
+    assert [case["case_id"] for case in first["results"]] == ["case-000", "case-001"]
+    assert [case["case_id"] for case in second["results"]] == ["case-002"]
+    assert second["next"] is None
+    f1 = {score["metric"]: score["value"] for score in first["results"][0]["scores"]}
+    assert f1["requirement_f1"] == 1.0
+
+
+def test_a_page_that_is_no_number_is_refused(launch: Any, signed_in: Any) -> None:
+    response = signed_in("noor").get(reverse("api-run-cases", args=[launch().pk]), {"after": "x"})
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid"
+
+
+def test_a_run_is_steered(launch: Any, signed_in: Any) -> None:
+    run, noor = launch(), signed_in("noor")
+
+    assert post(noor, "api-run-control", {"action": "pause"}, run.pk).json()["status"] == "paused"
+    assert post(noor, "api-run-control", {"action": "resume"}, run.pk).json()["status"] == "queued"
+    cancelled = post(noor, "api-run-control", {"action": "cancel"}, run.pk)
+    assert cancelled.json()["status"] == "cancelled"
+    refused = post(noor, "api-run-control", {"action": "resume"}, run.pk)
+    assert (refused.status_code, refused.json()["code"]) == (400, "run_refused")

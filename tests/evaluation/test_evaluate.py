@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation.models import CaseRun, Run
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def evaluate(*arguments: str) -> str:
+    out = StringIO()
+    call_command("evaluate", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def refused(*arguments: str) -> CommandError:
+    with pytest.raises(CommandError) as caught:
+        evaluate(*arguments)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def test_evaluate_prints_a_summary_and_writes_both_files(
+    release: Any, script: Any, tmp_path: Path
+) -> None:
+    script(perfect)
+    folder = tmp_path / "out"
+
+    said = evaluate("--gold", "demo", "--pipeline", "everything", "--output-dir", str(folder))
+
+    assert "requirement_f1 ↑" in said
+    assert "95 % interval" in said
+    document = json.loads((folder / "results.json").read_text())
+    assert document["metrics"]["requirement_f1"]["mean"] == 1.0
+    assert document["status"] == "finished"
+    rows = list(csv.DictReader(StringIO((folder / "cases.csv").read_text())))
+    assert [row["case_id"] for row in rows] == ["case-000", "case-001", "case-002"]
+    assert rows[0]["expected_ids"] == rows[0]["returned_ids"] == "0"
+
+
+def test_settings_come_from_a_file(release: Any, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("confidence: 0.25\n")
+
+    evaluate("--gold", "demo@1", "--pipeline", "everything", "--config", str(settings))
+
+    assert Run.objects.get().config == {"confidence": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [("a: [", "is no YAML"), ("- 1", "must hold settings"), ("confidense: 1", "Did you mean")],
+)
+def test_a_bad_settings_file_is_refused_in_one_line(
+    release: Any, tmp_path: Path, content: str, sentence: str
+) -> None:
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(content)
+
+    error = refused("--gold", "demo", "--pipeline", "everything", "--config", str(settings))
+
+    assert sentence in str(error)
+    assert error.returncode == 2
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "Name --gold and --pipeline"),
+        (["--gold", "demo"], "Name --gold and --pipeline"),
+        (["--gold", "nope", "--pipeline", "nothing"], "There is no gold release nope"),
+        (["--gold", "demo", "--pipeline", "nope"], "There is no pipeline “nope”"),
+        (["--gold", "demo", "--pipeline", "nothing", "--test-only"], "Say why"),
+        (["--gold", "demo", "--pipeline", "nothing", "--config", "/no/file"], "/no/file: No such"),
+        (["--resume", "77"], "There is no run 77"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(
+    release: Any, arguments: list[str], sentence: str
+) -> None:
+    error = refused(*arguments)
+
+    assert sentence in str(error)
+    assert error.returncode == 2
+
+
+def test_a_pipeline_that_fails_everywhere_is_not_measurable(release: Any, script: Any) -> None:
+    def broken(case: Case) -> Output:
+        raise ValueError("no luck")
+
+    script(broken)
+
+    error = refused("--gold", "demo", "--pipeline", "everything")
+
+    assert error.returncode == 2
+    assert "failed on every case. ValueError: no luck" in str(error)
+
+
+def test_a_run_that_cannot_be_carried_out_is_not_measurable(
+    release: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*args: Any, **options: Any) -> None:
+        raise ImportError("no such module")
+
+    monkeypatch.setattr("pipelines.registry.build", missing)
+
+    error = refused("--gold", "demo", "--pipeline", "everything")
+
+    assert error.returncode == 2
+    assert "cannot be built" in str(error)
+
+
+def test_a_stopped_run_goes_on_where_it_was(release: Any, script: Any) -> None:
+    def stop_at_the_second(case: Case) -> Output:
+        if case.case_id == "case-001":
+            raise KeyboardInterrupt
+        return perfect(case)
+
+    script(stop_at_the_second)
+    error = refused("--gold", "demo", "--pipeline", "everything")
+    run = Run.objects.get()
+    assert f"--resume {run.pk}" in str(error)
+    assert run.paused
+    given_back = CaseRun.objects.filter(run=run, state="queued", attempts=0)
+    assert given_back.count() == 2  # the second does not wait for its lease to end
+
+    pipeline = script(perfect)
+    said = evaluate("--resume", str(run.pk))
+
+    assert pipeline.seen == ["case-001", "case-002"]
+    assert "requirement_f1 ↑" in said
+
+
+def test_verbose_names_every_case(release: Any, script: Any) -> None:
+    script(perfect)
+
+    said = evaluate("--gold", "demo", "--pipeline", "everything", "--verbose")
+
+    assert "case-002 #1: F1 1.000" in said
+
+
+def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(
+    release: Any, tmp_path: Path
+) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.write_text("")
+
+    error = refused(
+        "--gold", "demo", "--pipeline", "nothing", "--output-dir", str(in_the_way / "out")
+    )
+
+    assert "Not a directory" in str(error)
+    assert not Run.objects.exists()

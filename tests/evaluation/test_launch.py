@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evaluation.models import Run
+from evaluation.services import runs
+from labeling.models import Event
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"pipeline": "evrything"}, "Did you mean “everything”"),
+        ({"config": {"confidense": 1}}, "Did you mean “confidence”"),
+        ({"config": {"confidence": 2}}, "Setting “confidence”"),
+        ({"split": "dve"}, "There is no split “dve”. Known are: train, dev, test."),
+        ({"split": "train"}, "There is nothing to measure"),
+        ({"split": "test"}, "Say why the test split is looked at"),
+        ({"split": "test", "reason": "  "}, "Say why the test split is looked at"),
+        ({"repetitions": 0}, "at least once"),
+    ],
+)
+def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(
+    launch: Any, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(runs.RuleError, match=sentence):
+        launch(**options)
+
+    assert not Run.objects.exists()
+
+
+def test_a_launch_takes_only_the_items_of_its_split(make_release: Any, launch: Any) -> None:
+    release = make_release(6, name="mixed", splits=("train", "dev", "test"))
+
+    run = launch(release=release, split="test", reason="Final figures")
+
+    assert sorted(run.cases.values_list("item__split", flat=True)) == ["test", "test"]
+    assert run.reason == "Final figures"
+
+
+def test_a_launch_is_in_the_audit_log(launch: Any, people: Any) -> None:
+    run = launch()
+
+    event = Event.objects.get(verb="run.launched")
+    assert (event.object_type, event.object_id) == ("run", str(run.pk))
+    assert event.actor == people["noor"]
+
+
+def test_a_worker_is_told_when_the_launch_is_stored(
+    launch: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    woken: list[int] = []
+    monkeypatch.setattr(runs, "wake", woken.append)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        run = launch(queue=True)
+        assert woken == []
+
+    assert woken == [run.pk]
+
+
+def test_a_queue_that_is_away_does_not_break_the_launch(
+    launch: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    caplog: Any,
+) -> None:
+    def away(*args: Any, **options: Any) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr("celery.current_app.send_task", away)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        run = launch(queue=True)
+
+    assert Run.objects.filter(pk=run.pk).exists()
+    assert "waits for the next sweep" in caplog.text

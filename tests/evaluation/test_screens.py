@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.models import CaseRun, Run
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect, requirement
+
+pytestmark = pytest.mark.django_db
+
+
+def queries(client: Any, url: str) -> int:
+    client.get(url)  # content types, session
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        assert client.get(url).status_code == 200
+    return len(captured)
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+@pytest.mark.parametrize("name", ["ana", "olga"])
+@pytest.mark.parametrize(
+    "page", ["runs", "run-new", "run", "run-progress", "run-results", "run-cases-csv", "run-case"]
+)
+def test_runs_do_not_exist_for_annotators_and_outsiders(
+    finished: Any, signed_in: Any, name: str, page: str
+) -> None:
+    run = finished(pipeline="nothing")
+    case = run.cases.first()
+    arguments = {"runs": [], "run-new": [], "run-case": [run.pk, case.pk]}.get(page, [run.pk])
+
+    response = signed_in(name).get(reverse(page, args=arguments))
+
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize("name", ["ana", "olga"])
+def test_only_readers_steer_a_run(launch: Any, signed_in: Any, name: str) -> None:
+    run = launch()
+
+    response = signed_in(name).post(reverse("run-control", args=[run.pk]), {"action": "pause"})
+
+    assert response.status_code == 404
+    run.refresh_from_db()
+    assert not run.paused
+
+
+@pytest.mark.parametrize("name", ["rita", "noor", "admin"])
+def test_leads_and_researchers_see_the_history(finished: Any, signed_in: Any, name: str) -> None:
+    run = finished(pipeline="nothing")
+
+    page = text(signed_in(name).get(reverse("runs")))
+
+    assert run.get_absolute_url() in page
+    assert "demo@1" in page
+
+
+def test_the_history_is_empty_in_words(project: Any, signed_in: Any) -> None:
+    page = text(signed_in("noor").get(reverse("runs")))
+
+    assert "Nothing has been measured yet" in page
+
+
+def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any) -> None:
+    nothing, everything = finished(pipeline="nothing"), launch(pipeline="everything")
+    noor = signed_in("noor")
+
+    def shown(query: str) -> set[int]:
+        rows = noor.get(reverse("runs") + query).context["runs"]
+        return {row["run"].pk for row in rows}
+
+    assert shown("?pipeline=nothing") == {nothing.pk}
+    assert shown("?status=queued") == {everything.pk}
+    assert shown("?release=demo@1") == {nothing.pk, everything.pk}
+    assert shown("?release=demo@2") == set()
+    assert shown(f"?before={everything.pk}") == {nothing.pk}
+
+
+def test_the_history_asks_the_same_number_of_queries_for_any_number_of_runs(
+    launch: Any, signed_in: Any
+) -> None:
+    noor = signed_in("noor")
+    launch()
+    few = queries(noor, reverse("runs"))
+
+    for _ in range(8):
+        launch()
+
+    assert queries(noor, reverse("runs")) == few
+
+
+def test_a_run_is_launched_from_the_form(
+    release: Any, signed_in: Any, people: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    fields = {
+        "release": release.pk,
+        "pipeline": "everything",
+        "everything.confidence": "0.7",
+        "split": "",
+        "repetitions": "2",
+        "seed": "3",
+    }
+
+    response = signed_in("noor").post(reverse("run-new"), fields)
+
+    run = Run.objects.get()
+    assert response.status_code == 302
+    assert response["Location"] == run.get_absolute_url()
+    assert run.config == {"confidence": 0.7}
+    assert (run.repetitions, run.seed, run.requested_by) == (2, 3, people["noor"])
+    assert run.cases.count() == 6
+
+
+def test_a_broken_rule_is_told_on_the_form(release: Any, signed_in: Any) -> None:
+    fields = {"release": release.pk, "pipeline": "nothing", "split": "test", "reason": ""}
+
+    response = signed_in("noor").post(reverse("run-new"), fields)
+
+    assert response.status_code == 422
+    assert "Say why the test split is looked at" in text(response)
+    assert not Run.objects.exists()
+
+
+def test_a_setting_out_of_range_is_told_at_its_field(release: Any, signed_in: Any) -> None:
+    fields = {"release": release.pk, "pipeline": "everything", "everything.confidence": "7"}
+
+    response = signed_in("noor").post(reverse("run-new"), fields)
+
+    assert "less than or equal to 1" in text(response)
+    assert not Run.objects.exists()
+
+
+def test_the_run_page_shows_figures_floors_plots_and_cases(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    finished(pipeline="nothing")
+    script(perfect)
+    run = finished(pipeline="requirements-local")
+
+    response = signed_in("noor").get(run.get_absolute_url())
+
+    page = text(response)
+    assert "Floor: nothing" in page
+    assert "Reliability diagram" in page
+    assert "Scores over the similarity threshold" in page
+    f1 = next(one for one in response.context["summary"] if one["metric"].id == "requirement_f1")
+    assert f1["figures"][0] == "1.000"
+    assert f1["floors"] == ["0.000"]
+    assert "3 matches of 3 gold and 3 predicted" in page
+
+
+def test_an_undefined_score_is_a_dash_with_its_reason(finished: Any, signed_in: Any) -> None:
+    run = finished(pipeline="nothing")
+
+    page = text(signed_in("noor").get(run.get_absolute_url()))
+
+    assert 'title="no extracted requirement has similar text to a gold one">–' in page
+
+
+def one_fails(case: Case) -> Output:
+    if case.case_id == "case-001":
+        raise ValueError("no <b>luck</b>")
+    return perfect(case)
+
+
+def test_a_failed_case_is_red_and_says_why(finished: Any, script: Any, signed_in: Any) -> None:
+    script(one_fails)
+    run = finished()
+    noor = signed_in("noor")
+
+    page = text(noor.get(run.get_absolute_url()))
+    failed = run.cases.get(state="failed")
+    case_page = text(noor.get(failed.get_absolute_url()))
+
+    assert '<tr class="failed">' in page
+    assert "ValueError: no &lt;b&gt;luck&lt;/b&gt;" in case_page
+
+
+def test_cases_are_sorted_by_a_metric_with_the_undefined_last(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(one_fails)
+    run = finished()
+    noor = signed_in("noor")
+
+    def order(sort: str) -> list[str]:
+        rows = noor.get(f"{run.get_absolute_url()}?sort={sort}").context["cases"]
+        return [row["case"].item.item_id for row in rows]
+
+    assert order("requirement_f1") == ["case-001", "case-000", "case-002"]
+    assert order("-requirement_f1") == ["case-000", "case-002", "case-001"]
+    assert order("nonsense") == ["case-000", "case-001", "case-002"]
+
+
+def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
+    make_release: Any, finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    small = finished(release=make_release(10, name="ten"))
+    large = finished(release=make_release(200, name="many"))
+    noor = signed_in("noor")
+
+    for page in ("run", "run-results"):
+        few = queries(noor, reverse(page, args=[small.pk]))
+        assert queries(noor, reverse(page, args=[large.pk])) == few, page
+
+
+def test_progress_polls_until_the_run_ends(launch: Any, finished: Any, signed_in: Any) -> None:
+    noor = signed_in("noor")
+    waiting, done = launch(), finished(pipeline="nothing")
+
+    polled = noor.get(reverse("run-progress", args=[waiting.pk]))
+    ended = noor.get(reverse("run-progress", args=[done.pk]))
+
+    assert polled.status_code == 200
+    assert "0 of 3 cases done" in text(polled)
+    assert ended.status_code == 286
+    assert ended["HX-Refresh"] == "true"
+
+
+def test_cancelling_asks_first(launch: Any, signed_in: Any) -> None:
+    run = launch()
+    noor = signed_in("noor")
+    control = reverse("run-control", args=[run.pk])
+
+    asked = noor.post(control, {"action": "cancel"})
+    run.refresh_from_db()
+    assert "Cancel run" in text(asked)
+    assert not run.cancelled
+
+    noor.post(control, {"action": "cancel", "confirm": "yes"})
+    run.refresh_from_db()
+    assert run.cancelled
+
+
+def test_the_buttons_pause_resume_and_score_again(
+    launch: Any, finished: Any, signed_in: Any
+) -> None:
+    run, done = launch(), finished(pipeline="nothing")
+    noor = signed_in("noor")
+    control = reverse("run-control", args=[run.pk])
+
+    noor.post(control, {"action": "pause"})
+    run.refresh_from_db()
+    assert run.paused
+    noor.post(control, {"action": "resume"})
+    run.refresh_from_db()
+    assert not run.paused
+    noor.post(reverse("run-control", args=[done.pk]), {"action": "rescore"})
+    done.refresh_from_db()
+    assert done.scored_at is None
+
+    refused = noor.post(control, {"action": "rescore"}, follow=True)
+    assert "Only a run whose cases are all done" in text(refused)
+
+
+def mixed(case: Case) -> Output:
+    """One match, one that differs in type and message, one extra; gold has one requirement."""
+    number = int(case.case_id[-3:])
+    same = requirement(number, type="security", source_messages=[1])
+    extra = requirement(77, title="Coffee machine", action="Brew espresso daily")
+    return {"requirements": [same, extra], "model": None}
+
+
+def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gold(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(mixed)
+    run = finished()
+    case = run.cases.order_by("pk")[1]
+
+    response = signed_in("noor").get(case.get_absolute_url())
+
+    page = text(response)
+    near, extra = response.context["rows"]
+    assert (near["kind"], near["why_not"]) == ("near", "type differs")
+    assert extra["kind"] == "extra"
+    differing = {field["title"] for field in near["fields"] if field["differs"]}
+    assert differing == {"Type", "Messages"}
+    first, second = response.context["conversation"]
+    assert (first["gold"], first["predicted"]) == ([1], [2])
+    assert (second["gold"], second["predicted"]) == ([], [1])
+    assert "ana" in page
+    assert "not by ben" in page
+    assert "version 2" in page
+    assert "Label what they want." in page
+    assert 'rel="prev"' in page
+    assert 'rel="next"' in page
+
+
+def test_a_case_that_is_not_scored_yet_can_be_opened(launch: Any, signed_in: Any) -> None:
+    case = launch().cases.first()
+
+    page = text(signed_in("noor").get(case.get_absolute_url()))
+
+    assert "no scores yet" in page
+
+
+def test_a_case_belongs_to_its_run(launch: Any, signed_in: Any) -> None:
+    one, other = launch(), launch()
+
+    response = signed_in("noor").get(reverse("run-case", args=[one.pk, other.cases.first().pk]))
+
+    assert response.status_code == 404
+
+
+def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_in: Any) -> None:
+    script(one_fails)
+    run = finished()
+
+    document = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()
+
+    promised = {"timestamp", "run", "gold", "pipeline", "config", "metrics_version",
+                "protocol_version", "metrics", "cases"}  # fmt: skip
+    assert promised <= set(document)
+    assert document["gold"] == {"name": "demo", "version": 1, "sha256": run.release.sha256}
+    figures = {"mean", "median", "std", "min", "max", "ci_low", "ci_high", "n", "n_undefined",
+               "n_failed"}  # fmt: skip
+    assert figures <= set(document["metrics"]["requirement_f1"])
+    good, bad = document["cases"][:2]
+    assert good["metrics"]["requirement_f1"] == 1.0
+    assert good["error"] is None
+    assert bad["metrics"]["requirement_f1"] == 0.0
+    assert bad["error"] == "ValueError: no <b>luck</b>"
+
+
+def test_an_undefined_value_is_null_with_its_reason_in_results_json(
+    finished: Any, signed_in: Any
+) -> None:
+    run = finished(pipeline="nothing")
+
+    case = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["cases"][0]
+
+    assert case["metrics"]["type_accuracy"] is None
+    assert "similar text" in case["undefined"]["type_accuracy"]
+
+
+def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: Any) -> None:
+    def broken(case: Case) -> Output:
+        raise ValueError
+
+    script(broken)
+    run = finished()
+    CaseRun.objects.filter(run=run).update(error='=HYPERLINK("http://x","y")')
+
+    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert rows[0]["case_id"] == "case-000"
+    assert rows[0]["error"].startswith("'=HYPERLINK")
+    assert rows[0]["requirement_f1"] == "0.0"
+    assert rows[0]["type_accuracy"] == "0.0"
+    assert (rows[0]["expected_ids"], rows[0]["returned_ids"]) == ("0", "")
+
+
+def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> None:
+    run = finished(pipeline="nothing")
+
+    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+
+    row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert row["type_accuracy"] == ""
+
+
+def test_no_page_needs_inline_script_or_style(finished: Any, script: Any, signed_in: Any) -> None:
+    script(mixed)
+    run = finished()
+    noor = signed_in("noor")
+
+    for url in (
+        reverse("runs"),
+        reverse("run-new"),
+        run.get_absolute_url(),
+        run.cases.first().get_absolute_url(),
+    ):
+        page = noor.get(url).content.decode()
+        assert " style=" not in page
+        assert "<style" not in page
+        assert " onclick=" not in page
+        assert "<script>" not in page
+        assert "NaN" not in page
+
+
+def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "sk-secret")
+
+    spec = launch(seed=4).spec
+
+    assert spec["gold"]["name"] == "demo"
+    assert spec["config"] == {"confidence": 0.5}
+    assert spec["seed"] == 4
+    assert spec["metrics"]["requirement_f1"] == 1
+    assert spec["packages"]["django"]
+    assert set(spec["git"] or {"commit": "", "dirty": False}) == {"commit", "dirty"}
+    assert "sk-secret" not in json.dumps(spec)

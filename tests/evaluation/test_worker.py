@@ -1,0 +1,131 @@
+"""The promise of the queue, kept by a real worker that is killed in the middle of its work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from config import celery_app
+from evaluation.models import CaseRun, Run, Score
+from pipelines import registry
+from tests.evaluation.slow_worker import ENTRY
+
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
+
+
+def database_url() -> str:
+    """The address of the test database, for another process."""
+    used = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{used['NAME']}"
+    person = ":".join(quote(used[key], safe="") for key in ("USER", "PASSWORD") if used[key])
+    place = quote(used["HOST"] or "localhost", safe="")
+    port = f":{used['PORT']}" if used["PORT"] else ""
+    return f"postgres://{person}@{place}{port}/{used['NAME']}"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "calls.txt"
+
+
+@pytest.fixture
+def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Workers on the test's own database and queue; the whole process group is one worker."""
+    messages = Path(celery_app.conf.broker_transport_options["data_folder_in"])
+    (tmp_path / "broker").symlink_to(messages.parent)
+    environment = os.environ | {
+        "ASSAY_CASE_LEASE_SECONDS": "5",
+        "ASSAY_DATA_DIR": str(tmp_path),
+        "CELERY_BROKER_URL": "",
+        "DATABASE_URL": database_url(),
+        "SLOW_LOG": str(log),
+    }
+    command = [sys.executable, "-m", "celery", "-A", "tests.evaluation.slow_worker", "worker"]
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        with (tmp_path / "worker.log").open("ab") as output:
+            worker = subprocess.Popen(
+                [*command, "--concurrency", "1", "--loglevel", "INFO"],
+                cwd=settings.BASE_DIR,
+                env=environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        started.append(worker)
+        return worker
+
+    yield start
+    for worker in started:
+        kill(worker)
+
+
+def kill(worker: subprocess.Popen[bytes]) -> None:
+    """As the kernel does when memory runs out: no warning, no goodbye."""
+    if worker.poll() is None:
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+
+def wait_for(reached: Callable[[], bool], *, seconds: float, log: Path) -> None:
+    end = time.monotonic() + seconds
+    while not reached():
+        said = log.read_text() if log.exists() else ""
+        assert time.monotonic() < end, f"It took too long.\n{said[-4000:]}"
+        time.sleep(0.02)
+
+
+def n_done(run: Run) -> int:
+    return CaseRun.objects.filter(run=run, state="done").count()
+
+
+def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice(
+    make_release: Any,
+    launch: Any,
+    start_worker: Callable[[], subprocess.Popen[bytes]],
+    log: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
+    said = tmp_path / "worker.log"
+    run = launch(release=make_release(30, name="thirty"), pipeline="slow", queue=True)
+
+    for enough in (5, 15):
+        worker = start_worker()
+        wait_for(lambda: n_done(run) >= enough, seconds=60, log=said)  # noqa: B023
+        kill(worker)
+        assert enough <= n_done(run) < 30
+    start_worker()
+    wait_for(
+        lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
+        seconds=60,
+        log=said,
+    )
+
+    cases = CaseRun.objects.filter(run=run)
+    assert cases.count() == n_done(run) == 30
+    assert len(set(cases.values_list("item_id", flat=True))) == 30
+    scored = Score.objects.filter(case__run=run, metric="requirement_f1")
+    assert Counter(scored.values_list("case_id", flat=True)) == Counter(
+        cases.values_list("pk", flat=True)
+    )
+    # Each kill costs at most the one case that was in work; nothing that was done is done again.
+    calls = log.read_text().split()
+    assert len(set(calls)) == 30
+    assert len(calls) <= 32
+    assert sum(cases.values_list("attempts", flat=True)) <= 32
