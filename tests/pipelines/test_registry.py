@@ -1,0 +1,105 @@
+"""Pipelines are found by name and refuse what they do not know, in words."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pipelines.baselines import Everything
+from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.registry import PIPELINES, build, describe
+from pipelines.types import Case, Message
+
+every_pipeline = pytest.mark.parametrize("name", sorted(PIPELINES))
+SILENCE = Case(case_id="silence", domain="shop", messages=())
+
+
+@every_pipeline
+def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None:
+    pipeline = build(name, {})
+
+    described = next(row for row in describe() if row["name"] == name)
+    assert pipeline.name == name
+    assert pipeline.version
+    assert pipeline.config == {field["name"]: field["default"] for field in described["config"]}
+
+
+@every_pipeline
+def test_an_output_is_json_and_says_that_no_model_was_used(name: str) -> None:
+    output = build(name, {}).run(SILENCE)
+
+    assert json.loads(json.dumps(output)) == {"requirements": [], "model": None}
+
+
+@every_pipeline
+def test_every_setting_explains_itself(name: str) -> None:
+    row = next(row for row in describe() if row["name"] == name)
+
+    assert row["title"]
+    assert row["summary"]
+    assert row["layers"] == ["extraction"]
+    assert all(field["help"] for field in row["config"])
+
+
+def test_descriptions_are_plain_json() -> None:
+    assert json.loads(json.dumps(describe())) == describe()
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("requirement-local", "requirements-local"), ("evrything", "everything")],
+)
+def test_a_wrong_name_is_answered_with_the_nearest_one(name: str, nearest: str) -> None:
+    with pytest.raises(UnknownPipeline, match=f"Did you mean “{nearest}”") as refused:
+        build(name, {})
+
+    assert refused.value.code == "unknown_pipeline"
+
+
+def test_a_name_like_no_other_is_answered_with_all_of_them() -> None:
+    with pytest.raises(UnknownPipeline, match="Known are: everything, nothing"):
+        build("zzz", {})
+
+
+def test_a_wrong_setting_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(UnknownSetting, match=r"no setting “min_kep”\. Did you mean “min_keep”"):
+        build("requirements-local", {"min_kep": 0.5})
+
+
+def test_a_pipeline_without_settings_says_so() -> None:
+    with pytest.raises(UnknownSetting, match="It takes no settings"):
+        build("nothing", {"confidence": 1})
+
+
+def test_a_value_out_of_range_is_refused_with_the_name_of_the_setting() -> None:
+    with pytest.raises(InvalidSetting, match="Setting “confidence” of pipeline “everything”"):
+        build("everything", {"confidence": 1.5})
+
+
+def test_listing_pipelines_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; from pipelines.registry import describe; describe();"
+        "print([name for name in ('torch', 'sentence_transformers', 'sklearn', 'scipy')"
+        " if name in sys.modules])"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert loaded.stdout.strip() == "[]"
+
+
+def test_everything_takes_each_spoken_message_and_no_empty_one() -> None:
+    said = ("We need a list of all open orders please", "  ", "Yes")
+    messages = tuple(Message(at, "user", "", text) for at, text in enumerate(said))
+
+    output = build("everything", {"confidence": 0.25}).run(Case("a", "shop", messages))
+
+    found = output["requirements"]
+    assert [one["source_messages"] for one in found] == [[0], [2]]
+    assert [one["id"] for one in found] == ["REQ-001", "REQ-002"]
+    assert found[0]["title"] == "We need a list of all"
+    assert found[0]["action"] == said[0]
+    assert {one["confidence"] for one in found} == {0.25}
+    assert Everything.version == "1"
