@@ -88,6 +88,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "labeling.views.context.roles",
             ],
         },
     },
@@ -191,5 +192,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {
+        # they report each load of the encoder, and that the file queue has no host
+        "sentence_transformers": {"level": "WARNING"},
+        "kombu.connection": {"level": "ERROR"},
+    },
     "root": {"handlers": ["console"], "level": env_str("ASSAY_LOG_LEVEL", "INFO")},
 }

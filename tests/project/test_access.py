@@ -1,0 +1,201 @@
+"""Who gets in where. Every URL of ours has a row; a new one without a row fails."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import runs
+from labeling.models import Assignment, Membership, Project
+from tests import factories
+
+ALL = ("anonymous", "olga", "ana", "noor", "rita")
+
+
+class Row(NamedTuple):
+    """The status each person gets: not signed in, a stranger, an annotator, a researcher, a lead.
+
+    The annotator is the owner of the assignment in the URL. ``post`` marks what only accepts POST.
+    """
+
+    anonymous: int
+    olga: int
+    ana: int
+    noor: int
+    rita: int
+    post: bool = False
+
+
+EVERYBODY = Row(302, 200, 200, 200, 200)
+MEMBERS = Row(302, 404, 200, 200, 200)
+READERS = Row(302, 404, 404, 200, 200)
+API_EVERYBODY = Row(403, 200, 200, 200, 200)
+API_READERS = Row(403, 404, 404, 200, 200)
+
+EXPECTED = {
+    # open to the world
+    "sign-in": Row(200, 302, 302, 302, 302),
+    "healthz": Row(200, 200, 200, 200, 200),
+    # anybody signed in; each sees their own
+    "home": EVERYBODY,
+    "docs": EVERYBODY,
+    "docs-page": EVERYBODY,
+    "projects": EVERYBODY,
+    "sign-out": Row(302, 302, 302, 302, 302, post=True),
+    "next-sample": Row(302, 302, 302, 302, 302, post=True),
+    "project-new": Row(302, 403, 403, 403, 403),
+    # the annotator's own work
+    "workspace": Row(302, 404, 200, 404, 404),
+    "api-annotation": Row(403, 404, 200, 404, 404),
+    "api-annotation-submit": Row(403, 404, 400, 404, 404, post=True),
+    "api-annotation-skip": Row(403, 404, 400, 404, 404, post=True),
+    "api-annotation-revisions": Row(403, 404, 200, 404, 404),
+    "api-queue": API_EVERYBODY,
+    "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
+    # read by everybody in the project
+    "guidelines": MEMBERS,
+    "guideline": MEMBERS,
+    # read by researchers and leads
+    "project": READERS,
+    "conversations": READERS,
+    "conversation": READERS,
+    "agreement": READERS,
+    "agreement-csv": READERS,
+    "gold": READERS,
+    "gold-release": READERS,
+    "gold-item": READERS,
+    "gold-export": READERS,
+    "gold-verify": Row(302, 404, 404, 200, 200, post=True),
+    "run": READERS,
+    "run-case": READERS,
+    "run-progress": READERS,
+    "run-results": READERS,
+    "run-cases-csv": READERS,
+    "runs": READERS,
+    "run-new": READERS,
+    "run-control": Row(302, 404, 404, 302, 302, post=True),
+    # changed by leads
+    "round-new": Row(302, 404, 404, 403, 200),
+    "round-close": Row(302, 404, 404, 403, 200),
+    "guideline-new": Row(302, 404, 404, 403, 200),
+    "member-add": Row(302, 404, 404, 403, 302, post=True),
+    "member-remove": Row(302, 404, 404, 403, 200),
+    "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
+    # the API
+    "api-schema": API_EVERYBODY,
+    "api-docs": API_EVERYBODY,
+    "api-projects": API_EVERYBODY,
+    "api-project": API_READERS,
+    "api-agreement": API_READERS,
+    "api-gold": API_EVERYBODY,
+    "api-gold-release": API_READERS,
+    "api-runs": API_READERS,
+    "api-run": API_READERS,
+    "api-run-cases": API_READERS,
+    "api-run-control": Row(403, 404, 404, 400, 400, post=True),
+}
+
+
+def our_url_names(patterns: Any = None) -> set[str]:
+    """Every named URL below our own modules; the admin has its own test."""
+    names = set()
+    for pattern in patterns or get_resolver().url_patterns:
+        if isinstance(pattern, URLPattern):
+            names.add(str(pattern.name))
+        elif isinstance(pattern, URLResolver) and pattern.app_name != "admin":
+            names |= our_url_names(pattern.url_patterns)
+    return names
+
+
+def test_every_url_has_a_row() -> None:
+    assert our_url_names() == set(EXPECTED)
+
+
+@pytest.fixture
+def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]:
+    """What each URL is about: objects that exist, so that only access decides."""
+    release = factories.make_release(project, items=2)
+    run = runs.launch(release, pipeline="nothing", requested_by=people["noor"])
+    factories.open_full(project, 2)
+    mine = Assignment.objects.filter(annotator=people["ana"], annotation__isnull=True)[0]
+    of_project: list[Any] = [project.slug]
+    of_release = [release.name, release.version]
+    case = CaseRun.objects.filter(run=run)[0]
+    member = Membership.objects.get(user=people["ben"])
+    of_item = [*of_project, *of_release, release.items.all()[0].item_id]
+    about = {
+        "docs-page": ["metrics"],
+        "guideline": [*of_project, 1],
+        "member-remove": [*of_project, member.pk],
+        "conversation": [*of_project, mine.conversation_id],
+        "api-gold-release": of_release,
+        "gold-item": of_item,
+        "run-case": [run.pk, case.pk],
+    }
+    for names, arguments in [
+        ("project guidelines guideline-new conversations gold gold-freeze", of_project),
+        ("round-new member-add api-project", of_project),
+        ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
+        ("gold-release gold-export gold-verify", of_item[:3]),
+        ("run run-progress run-control run-results run-cases-csv", [run.pk]),
+        ("api-run api-run-cases api-run-control", [run.pk]),
+        ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
+        ("api-annotation-revisions", [mine.pk]),
+    ]:
+        about |= dict.fromkeys(names.split(), arguments)
+    return about
+
+
+def test_everybody_gets_what_the_table_says(
+    addresses: dict[str, list[Any]], people: dict[str, User]
+) -> None:
+    given = {}
+    for name, row in EXPECTED.items():
+        url = reverse(name, args=addresses.get(name, []))
+        given[name] = Row(*[_status(url, people.get(who), row) for who in ALL], post=row.post)
+
+    assert given == EXPECTED
+
+
+def _status(url: str, user: User | None, row: Row) -> int:
+    client = Client()
+    if user:
+        client.force_login(user)
+    response = client.post(url, {}, "application/json") if row.post else client.get(url)
+    return int(response.status_code)
+
+
+def test_who_is_not_signed_in_is_sent_to_sign_in(
+    addresses: dict[str, list[Any]], client: Client
+) -> None:
+    for name in (name for name, row in EXPECTED.items() if row.anonymous == 302):
+        response = client.get(reverse(name, args=addresses.get(name, [])))
+        assert response.url.startswith("/sign-in/"), name
+
+
+def test_a_project_shows_nothing_of_another(
+    addresses: dict[str, Any], people: dict[str, User]
+) -> None:
+    """Objects are looked up inside the project that the URL names, not among all of them."""
+    other = factories.make_project("other")
+    client = Client()
+    client.force_login(people["rita"])
+    for name in ("conversation", "member-remove", "gold-release", "gold-item", "gold-export"):
+        url = reverse(name, args=[other.slug, *addresses[name][1:]])
+        assert client.get(url).status_code == 404, name
+    assert Run.objects.count() == 1
+
+
+def test_a_post_without_its_token_is_refused(
+    addresses: dict[str, list[Any]], people: dict[str, User]
+) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(people["rita"])
+    for name in (name for name, row in EXPECTED.items() if row.post):
+        response = client.post(reverse(name, args=addresses.get(name, [])))
+        assert response.status_code == 403, name
