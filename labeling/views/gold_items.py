@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldItem
-from labeling.views.labels import Label, labels_of, turns
+from labeling.views.labels import Label, Row, labels_of, row_of, turns
 
 
 class Dissent(NamedTuple):
@@ -19,7 +19,7 @@ class Dissent(NamedTuple):
 
     annotator: str
     label: Mapping[str, Any] | None
-    differing: list[tuple[str, Any]]
+    differing: list[Row]
 
 
 class GoldLabel(NamedTuple):
@@ -77,7 +77,8 @@ def _gold_label(label: Label, provenance: Mapping[str, Any]) -> GoldLabel:
 
 def _dissent(row: Mapping[str, Any]) -> Dissent:
     own = row.get("label")
-    differing = [(name.replace("_", " "), own.get(name)) for name in row["differs"]] if own else []
+    names = row["differs"] if own else []
+    differing = [row_of(name.replace("_", " "), own.get(name)) for name in names]
     return Dissent(row["annotator"], own, differing)
 
 

@@ -7,11 +7,19 @@ from typing import Any, NamedTuple
 
 from labeling.domain.schema import LAYERS, form_fields
 
-HEAD = {"title", "type", "priority", "confidence"}  # shown in a label's heading, not as rows
+HEAD = {"title", "type", "priority", "confidence", "source_messages"}  # shown in a label's heading, not as rows
+
+
+class Row(NamedTuple):
+    """One field of a label: its name with a text, or with several lines."""
+
+    name: str
+    text: str
+    lines: list[str]
 
 
 class Label(NamedTuple):
-    """One label of a payload; ``rows`` are its remaining fields with their names."""
+    """One label of a payload; ``rows`` are its remaining fields."""
 
     anchor: str
     id: str
@@ -21,7 +29,7 @@ class Label(NamedTuple):
     priority: str
     confidence: Any
     sources: list[int]
-    rows: list[tuple[str, Any]]
+    rows: list[Row]
 
 
 class Mark(NamedTuple):
@@ -58,7 +66,7 @@ def labels_of(payload: Mapping[str, Any], layers: Iterable[str], *, prefix: str)
 
 def _label(label: Mapping[str, Any], layer: str, anchor: str) -> Label:
     rows = [
-        (field["label"], label.get(field["name"]))
+        row_of(field["label"], label[field["name"]])
         for field in form_fields(layer)
         if field["name"] not in HEAD and label.get(field["name"])
     ]
@@ -71,8 +79,14 @@ def _label(label: Mapping[str, Any], layer: str, anchor: str) -> Label:
         priority=str(label.get("priority", "")),
         confidence=label.get("confidence"),
         sources=list(label.get("source_messages") or []),
-        rows=[(name, value) for name, value in rows if name != "Source messages"],
+        rows=rows,
     )
+
+
+def row_of(name: str, value: Any) -> Row:
+    if isinstance(value, list):
+        return Row(name, "", [str(line) for line in value])
+    return Row(name, "none" if value is None else str(value), [])
 
 
 def turns(messages: Iterable[Mapping[str, Any]], columns: Sequence[Sequence[Label]]) -> list[Turn]:
