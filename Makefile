@@ -2,13 +2,14 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: help serve test check lint install lock
+.PHONY: help serve test check lint docs install lock
 
 help:
 	@echo "make serve      set up and run the product with the demo project"
 	@echo "make test       set up, then all checks and all tests on SQLite and on PostgreSQL"
 	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
 	@echo "make lint       only the checks: format, lint, imports, types, migrations"
+	@echo "make docs       write the help of the commands into the documents"
 	@echo "make install    only set up"
 	@echo "make lock       choose the newest versions that fit and write requirements.lock"
 
@@ -22,6 +23,9 @@ check: test
 
 lint:
 	@$(PYTHON) config/bootstrap.py lint
+
+docs: install
+	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py -k help
 
 install:
 	@$(PYTHON) config/bootstrap.py install

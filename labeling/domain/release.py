@@ -3,10 +3,13 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from labeling.domain.errors import NotCanonical
+
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL, and halves of surrogate pairs
 
 
 def canonical_json(value: Any) -> str:
@@ -81,7 +84,7 @@ def _number(value: float, path: str) -> float | int:
 
 
 def _text(value: str, path: str) -> str:
-    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+    if _UNSTORABLE.search(value):
         raise NotCanonical(f"{path}: the text holds a character that cannot be stored", path=path)
     return value
 

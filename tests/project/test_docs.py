@@ -1,8 +1,6 @@
 """The documents say what the code does: whatever is added to the code must be added to them.
 
-    ASSAY_REFRESH_DOCS=1 pytest tests/project/test_docs.py
-
-writes the help of the commands anew instead of comparing it.
+``make docs`` writes the help of the commands anew instead of comparing it.
 """
 
 import importlib
