@@ -82,6 +82,27 @@ def test_of_two_equal_texts_the_one_that_fits_is_taken(ruler):
     assert [found[name] for name in FIELDS] == [1.0] * 4
 
 
+def test_even_a_perfect_tie_does_not_hang_on_order(ruler):
+    # Either the types agree in both pairs or the priorities do: neither is better.
+    gold = [
+        requirement(LOGIN, type="functional", priority="must"),
+        requirement(LOGIN, type="security", priority="could"),
+    ]
+    predicted = [
+        requirement(LOGIN, type="functional", priority="could"),
+        requirement(LOGIN, type="security", priority="must"),
+    ]
+
+    found = {
+        (scored["type_accuracy"], scored["priority_accuracy"])
+        for left in (gold, gold[::-1])
+        for right in (predicted, predicted[::-1])
+        for scored in [scores(left, right, ruler)]
+    }
+
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize(
     ("gold", "predicted", "share"),
     [

@@ -228,6 +228,13 @@ class TestGate:
             assert "at least two annotators" in found.reasons["value"]
             assert found.reasons["fleiss_kappa"] == "no unit was labelled by two annotators"
 
+    def test_one_label_from_everybody_leaves_the_overall_figures_without_value(self):
+        found = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8}))
+
+        assert (found.fleiss_kappa, found.krippendorff_alpha) == (None, None)
+        why = "all annotators used one and the same label throughout"
+        assert found.reasons["fleiss_kappa"] == found.reasons["krippendorff_alpha"] == why
+
     def test_only_what_both_submitted_counts(self):
         ratings = {"ana": {"c1": A, "c2": [1] * 9}, "ben": {"c1": B, "c3": [0] * 3}}
 
