@@ -178,14 +178,24 @@ def prepare(demo: bool) -> None:
 
 
 def manage(title: str, *arguments: str) -> None:
+    """Run a command of manage.py and show what it says as it says it."""
     say(f"{title} ...")
-    command = [sys.executable, "manage.py", *arguments]
-    done = subprocess.run(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    command = [sys.executable, "-u", "manage.py", *arguments]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=stop_with_parent,
     )
-    if done.returncode != 0:
-        lines = (done.stdout + done.stderr).strip().splitlines()
-        print("\n".join(lines[-15:-1]), file=sys.stderr)
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line.rstrip())
+        say(f"  {lines[-1]}")
+    if process.wait() != 0:
         raise Obstacle(f"{title} failed: {lines[-1] if lines else 'it said nothing'}")
 
 
