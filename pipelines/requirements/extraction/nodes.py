@@ -55,7 +55,12 @@ def _statements(sentence: Sentence, spoken: list[Sentence]) -> list[Candidate]:
         for at, part in enumerate(parts)
         if not signal("bare").match(plain(part))
     ]
-    return [one for one in found if content_words(one.reading.predicate)]
+    taking_back = bool(signal("withdraw").search(sentence.text))
+    return [
+        one
+        for one in found
+        if content_words(one.reading.predicate) and (one.reading.cue or not taking_back)
+    ]
 
 
 def _sources(sentence: Sentence, question: Sentence | None) -> tuple[int, ...]:
