@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from labeling.models import Assignment
+from labeling.services import annotations, assignments, rounds
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round_(project):
+    return factories.open_calibration(project, 4)
+
+
+def of(person, **fields):
+    return list(Assignment.objects.filter(annotator=person, **fields).order_by("position"))
+
+
+def test_the_queue_counts_what_is_pending_in_draft_submitted_and_skipped(signed_in, ana, round_):
+    first, second, third, _ = of(ana)
+    factories.answer(first)
+    annotations.save_draft(second, factories.save_of(factories.labels([0])))
+    annotations.skip(third, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    shown = page(signed_in(ana), "/")
+
+    assert "Pending 1 Draft 1 Submitted 1 Skipped 1" in shown
+
+
+def test_each_tab_lists_its_own_conversations(signed_in, ana, round_):
+    answered, *_, last = of(ana)
+    factories.answer(answered)
+    annotations.skip(last, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    submitted = page(signed_in(ana), "/?tab=submitted")
+    skipped = page(signed_in(ana), "/?tab=skipped")
+
+    assert answered.conversation.external_id in submitted
+    assert last.conversation.external_id not in submitted
+    assert (
+        f"{last.conversation.external_id} Orders 1 · Calibration orders easy Not in English."
+        in (skipped)
+    )
+
+
+def test_the_button_begins_the_next_conversation(signed_in, ana, round_):
+    client = signed_in(ana)
+
+    assert "Start next" in page(client, "/")
+    assert client.post("/label/next/").url == f"/label/{of(ana)[0].pk}/"
+
+
+def test_the_button_says_continue_while_there_is_a_draft(signed_in, ana, round_):
+    annotations.save_draft(of(ana)[0], factories.save_of(factories.labels([0])))
+
+    assert "Continue" in page(signed_in(ana), "/")
+
+
+def test_who_has_answered_everything_is_told_so(signed_in, ana, round_):
+    for assignment in of(ana):
+        factories.answer(assignment)
+
+    shown = page(signed_in(ana), "/")
+
+    assert "All done" in shown
+    assert "Start next" not in shown
+
+
+def test_a_free_place_in_a_pool_is_offered(signed_in, project, ana):
+    factories.open_full(project, 2, pool=True, overlap=1)
+
+    shown = page(signed_in(ana), "/")
+
+    assert "there is work to take" in shown
+    assert "Start next" in shown
+
+
+def test_a_reserved_conversation_says_until_when(signed_in, project, ana):
+    factories.open_full(project, 2, pool=True, overlap=1)
+    taken = assignments.take(ana)
+    until = timezone.now() + timedelta(hours=3)
+    Assignment.objects.filter(pk=taken.pk).update(lease_expires_at=until)
+
+    assert f"reserved until {until:%-d %b %H:%M}" in page(signed_in(ana), "/")
+
+
+def test_what_can_no_longer_be_answered_is_not_pending(signed_in, project, ana, rita):
+    rounds.close(factories.open_full(project, 2), by=rita)
+
+    assert "Pending 0" in page(signed_in(ana), "/")
+
+
+def test_a_lead_sees_where_each_project_stands(signed_in, rita, round_):
+    factories.answer(of(round_.assignments.first().annotator)[0])
+
+    shown = page(signed_in(rita), "/")
+
+    assert "Gate measuring" in shown
+    assert "Calibration round 1 is open: 1 of 12 assignments are answered." in shown
+    assert "1 of 12 assignments answered (8 %)" in shown  # 100 / 12 rounded down
+
+
+def test_an_annotator_sees_no_gate_and_no_figures(signed_in, ana, round_):
+    shown = page(signed_in(ana), "/")
+
+    assert "Gate" not in shown
+    assert "Read the guidelines" in shown
+
+
+def test_who_is_in_no_project_is_told_what_to_do(signed_in, olga):
+    shown = page(signed_in(olga), "/")
+
+    assert "You are in no project yet" in shown
+    assert "Ask a lead to add the user name olga" in shown
+
+
+def test_only_who_reads_results_is_shown_the_runs(signed_in, project, noor, ana):
+    assert "My runs" in page(signed_in(noor), "/")
+    assert "My runs" not in page(signed_in(ana), "/")
+
+
+def test_a_long_queue_is_turned_page_by_page_without_gaps(signed_in, project, ana):
+    factories.open_calibration(project, 205)
+    client, url, seen = signed_in(ana), "/?tab=pending", []
+    while url:
+        response = client.get(url)
+        found = response.context["page"]
+        seen += [row.pk for row in found.rows]
+        url = f"/?tab=pending&after={found.after}" if found.after else ""
+
+    assert seen == [assignment.pk for assignment in of(ana)]
+
+
+@pytest.mark.parametrize("after", ["0", "x", "-1", "99999999999999999999999", "²"])
+def test_an_unknown_place_in_the_list_shows_its_beginning(signed_in, ana, round_, after):
+    response = signed_in(ana).get("/", {"after": after})
+
+    assert of(ana)[0].conversation.external_id in text_of(response)
+
+
+def test_nobody_turns_pages_from_somebody_elses_assignment(signed_in, ana, ben, round_):
+    response = signed_in(ana).get("/", {"after": of(ben)[-1].pk})
+
+    assert len(response.context["page"].rows) == 4  # from the start
+
+
+def test_a_longer_queue_costs_no_more_queries_and_loads_no_payload(signed_in, project, ana):
+    client = signed_in(ana)
+    factories.open_calibration(project, 10)
+    annotations.save_draft(of(ana)[0], factories.save_of(factories.labels([0])))
+    few = queries(client, "/")
+    factories.open_full(project, 190)
+
+    many = queries(client, "/")
+
+    assert len(many) == len(few)
+    assert not [sql for sql in many if '"payload"' in sql]

@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.models import Event, Membership, Project
+from labeling.services import annotations, rounds
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/"
+NEW = {
+    "name": "Clinics",
+    "slug": "clinics",
+    "layers": ["extraction"],
+    "kappa_threshold": "0.8",
+    "kappa_statistic": "mean",
+    "overlap": "2",
+}
+
+
+def verbs(project):
+    return list(Event.objects.filter(project=project).values_list("verb", flat=True))
+
+
+def fail_calibration(project):
+    """Ana marks message 0, Ben and Cleo message 1, of 4 each: Ben and Cleo agree fully."""
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+    opened.refresh_from_db()
+    return opened
+
+
+def test_staff_create_a_project_and_lead_it(signed_in, admin):
+    response = signed_in(admin).post("/projects/new/", NEW)
+
+    created = Project.objects.get(slug="clinics")
+    assert response.url == "/projects/clinics/"
+    assert (created.kappa_threshold, created.kappa_statistic, created.overlap) == (0.8, "mean", 2)
+    assert created.memberships.get().user == admin
+    assert created.memberships.get().role == "lead"
+    assert verbs(created) == ["project.created"]
+
+
+def test_people_without_staff_rights_create_no_project(signed_in, rita):
+    assert signed_in(rita).post("/projects/new/", NEW).status_code == 403
+    assert not Project.objects.filter(slug="clinics").exists()
+
+
+def test_a_short_name_that_is_taken_is_refused_in_words(signed_in, admin, project):
+    response = signed_in(admin).post("/projects/new/", {**NEW, "slug": "orders"})
+
+    assert response.status_code == 400
+    assert "There is a project “orders” already" in text_of(response)
+
+
+@pytest.mark.parametrize("who", ["ana", "olga"])
+def test_annotators_and_strangers_find_no_project_page(signed_in, project, people, who):
+    assert signed_in(people[who]).get(URL).status_code == 404
+
+
+def test_a_researcher_reads_the_project_and_changes_nothing(signed_in, project, noor):
+    client = signed_in(noor)
+
+    assert "Add member" not in page(client, URL)
+    assert (
+        client.post(f"{URL}members/add/", {"username": "olga", "role": "lead"}).status_code == 403
+    )
+    assert client.get(f"{URL}rounds/new/").status_code == 403
+    assert client.get(f"{URL}guidelines/new/").status_code == 403
+
+
+def test_the_gate_says_that_nothing_was_measured_yet(signed_in, project, rita):
+    shown = page(signed_in(rita), URL)
+
+    assert "Locked: No calibration round has been held; κ of more than 0.75 is needed" in shown
+    assert "Open a calibration round" in shown
+
+
+def test_the_gate_says_how_far_an_open_calibration_is(signed_in, project, rita):
+    opened = factories.open_calibration(project, 2)
+    factories.answer(opened.assignments.first())
+
+    assert "Calibration round 1 is open: 1 of 6 assignments are answered." in page(
+        signed_in(rita), URL
+    )
+
+
+def test_the_gate_names_the_lowest_pair_of_a_failed_round(signed_in, project, rita):
+    fail_calibration(project)
+
+    shown = page(signed_in(rita), URL)
+
+    # 8 messages, 2 marked by each, none by both: p_o = 4/8, p_e = 10/16, κ = −0.125/0.375
+    assert "Round 1 reached κ -0.33 (lowest pair ana–ben), more than 0.75 is needed" in shown
+
+
+def test_the_gate_says_why_a_round_has_no_kappa(signed_in, project, rita):
+    opened = factories.open_calibration(project, 2)
+    factories.answer_all(opened, [])
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Locked: Round 1 has no κ: ana and ben: both used one and the same label" in shown
+
+
+def test_the_gate_is_open_after_a_passed_round(signed_in, project, rita):
+    factories.answer_all(factories.open_calibration(project, 2))
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Open: Round 1 reached κ 1.00 (lowest pair ana–ben), more than 0.75 is needed" in shown
+
+
+def test_an_override_stays_visible_with_its_reason(signed_in, project, rita):
+    factories.open_full(project, 2, override_reason="The pilot needs labels by Friday.")
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Overridden:" in shown
+    assert "“The pilot needs labels by Friday.”" in shown
+
+
+def test_a_round_shows_the_interval_of_its_lowest_pair(signed_in, project, rita):
+    opened = fail_calibration(project)
+    lowest = opened.agreement["pairs"][0]
+
+    shown = page(signed_in(rita), URL)
+
+    low, high = (f"{lowest[key]:.2f}".replace("-", "−") for key in ("ci_low", "ci_high"))
+    assert f"{low} to {high} (ana–ben)" in shown
+
+
+def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
+    opened = factories.open_calibration(project, 4)
+    first, second, third, _ = opened.assignments.filter(annotator=ana)
+    save = factories.save_of(factories.labels([0]), active_seconds=90)
+    annotations.submit(first, save)
+    annotations.save_draft(second, factories.save_of(factories.labels([0])))
+    annotations.skip(third, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    shown = page(signed_in(rita), URL)
+
+    assert "ana 4 1 1 1 1 1.5 now" in shown  # assigned, pending, draft, submitted, skipped, minutes
+    assert "ben 4 4 0 0 0 – never" in shown
+
+
+def test_a_lead_adds_a_member_once(signed_in, project, rita, olga):
+    client = signed_in(rita)
+    for _ in range(2):
+        client.post(f"{URL}members/add/", {"username": " olga ", "role": "annotator"})
+
+    assert list(olga.memberships.values_list("project__slug", "role")) == [("orders", "annotator")]
+    assert verbs(project) == ["member.added"]
+
+
+def test_an_unknown_user_name_is_refused_in_words(signed_in, project, rita):
+    response = signed_in(rita).post(
+        f"{URL}members/add/", {"username": "nobody", "role": "lead"}, follow=True
+    )
+
+    assert "Nobody is called “nobody” here." in response.content.decode()
+    assert not Event.objects.exists()
+
+
+def test_removing_a_member_asks_first(signed_in, project, rita, ana):
+    factories.open_calibration(project, 2)
+    mine = ana.memberships.get()
+    url = f"{URL}members/{mine.pk}/remove/"
+    client = signed_in(rita)
+
+    assert "2 assignments in open rounds are unfinished and stay" in page(client, url)
+    assert Membership.objects.filter(pk=mine.pk).exists()
+    client.post(url)
+    assert not Membership.objects.filter(pk=mine.pk).exists()
+    assert verbs(project)[0] == "member.removed"
+
+
+def test_the_last_lead_cannot_leave(signed_in, project, rita):
+    mine = rita.memberships.get()
+
+    response = signed_in(rita).post(f"{URL}members/{mine.pk}/remove/", follow=True)
+
+    assert "A project needs a lead" in response.content.decode()
+    assert rita.memberships.count() == 1
+
+
+def test_a_membership_of_another_project_cannot_be_removed_here(signed_in, project, rita, ana):
+    other = factories.make_project("other")
+    Membership.objects.filter(project=other, user=rita).delete()
+    theirs = ana.memberships.get(project=other)
+
+    assert signed_in(rita).post(f"{URL}members/{theirs.pk}/remove/").status_code == 404
+    assert Membership.objects.filter(pk=theirs.pk).exists()
+
+
+def test_an_empty_project_says_how_to_import(signed_in, project, rita):
+    shown = page(signed_in(rita), URL)
+
+    assert "manage.py import_conversations FILE.jsonl --project orders --format native" in shown
+
+
+def test_events_are_told_in_words(signed_in, project, rita):
+    rounds.close(factories.open_full(project, 2), by=rita)
+
+    shown = page(signed_in(rita), URL)
+
+    assert "rita closed a round of full labeling" in shown
+    assert "opened a round (full) of 2 conversations" in shown
+
+
+def test_projects_lists_only_my_own(signed_in, project, people):
+    factories.make_project("secret").memberships.all().delete()
+
+    assert "Orders" in page(signed_in(people["rita"]), "/projects/")
+    assert "Secret" not in page(signed_in(people["rita"]), "/projects/")
+    assert "Orders" not in page(signed_in(people["olga"]), "/projects/")
+    assert "Secret" in page(signed_in(people["admin"]), "/projects/")
+
+
+def test_a_larger_project_costs_no_more_queries_and_loads_no_payload(signed_in, project, rita):
+    client = signed_in(rita)
+    factories.answer_all(factories.open_calibration(project, 10))
+    few = queries(client, URL)
+    factories.answer_all(factories.open_calibration(project, 2))
+    for size in (50, 140):
+        factories.open_full(project, size)
+
+    many = queries(client, URL)
+
+    assert len(many) == len(few)
+    assert not [sql for sql in many if '"payload"' in sql]
+
+
+def test_more_projects_cost_no_more_queries(signed_in, project, rita):
+    client = signed_in(rita)
+    factories.open_calibration(project, 1)
+    few = len(queries(client, "/projects/"))
+    for number in range(20):
+        factories.open_calibration(factories.make_project(f"p{number}"), 1)
+
+    assert len(queries(client, "/projects/")) == few

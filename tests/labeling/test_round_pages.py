@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.models import Round
+from labeling.services import rounds
+from tests import factories
+from tests.pages import page, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/rounds/new/"
+
+
+@pytest.fixture
+def conversations(project):
+    return factories.make_conversations(project, 30)
+
+
+def form(people, names=("ana", "ben", "cleo"), **fields):
+    return {
+        "kind": "calibration",
+        "source": "",
+        "batch": "4",
+        "split": "",
+        "domain": "",
+        "annotators": [str(people[name].pk) for name in names],
+        "overlap": "2",
+        "seed": "7",
+        **fields,
+    }
+
+
+def test_a_lead_opens_a_calibration_round(signed_in, rita, people, project, conversations):
+    response = signed_in(rita).post(URL, form(people))
+
+    opened = project.rounds.get()
+    assert response.url == "/projects/orders/"
+    assert (opened.kind, opened.opened_by, opened.seed) == ("calibration", rita, 7)
+    assert opened.conversations.count() == 4
+    assert opened.assignments.count() == 12  # 4 conversations, 3 annotators
+
+
+def test_the_same_seed_draws_the_same_conversations(
+    signed_in, rita, people, project, conversations
+):
+    client, drawn = signed_in(rita), []
+    for _ in range(2):
+        response = client.post(URL, form(people, preview="1"))
+        drawn.append([one.pk for one in response.context["form"].chosen()])
+
+    other = client.post(URL, form(people, preview="1", seed="8")).context["form"].chosen()
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != [one.pk for one in other]
+
+
+def test_a_preview_counts_and_stores_nothing(signed_in, rita, people, project, conversations):
+    fields = form(people, kind="full", batch="5", override_reason="Try it.", preview="1")
+
+    shown = text_of(signed_in(rita).post(URL, fields))
+
+    # 5 conversations by 2 each are 10 assignments: 3 or 4 for each of three annotators
+    assert "Conversations 5 Annotators 3 Each conversation by 2 Assignments 10" in shown
+    assert "Each annotator 3 to 4 conversations" in shown
+    assert not Round.objects.exists()
+
+
+def test_the_live_preview_is_only_its_own_part_of_the_page(
+    signed_in, rita, people, project, conversations
+):
+    response = signed_in(rita).post(URL, form(people, preview="1"), headers={"HX-Request": "true"})
+
+    assert b"<main" not in response.content
+    assert b"<dt>Assignments</dt><dd><strong>12</strong></dd>" in response.content
+
+
+def test_full_labeling_behind_a_locked_gate_is_refused_in_words(
+    signed_in, rita, people, project, conversations
+):
+    response = signed_in(rita).post(URL, form(people, kind="full", override_reason=" "))
+
+    assert response.status_code == 400
+    assert "Full labeling is locked until a calibration round passes." in text_of(response)
+    assert not Round.objects.exists()
+
+
+def test_a_written_reason_passes_the_gate_and_is_kept(
+    signed_in, rita, people, project, conversations
+):
+    signed_in(rita).post(URL, form(people, kind="full", override_reason="A pilot."))
+
+    assert project.rounds.get().override_reason == "A pilot."
+
+
+def test_an_open_gate_asks_for_no_reason(signed_in, rita, people, project, conversations):
+    factories.answer_all(factories.open_calibration(project, 2))
+    client = signed_in(rita)
+
+    assert "Reason for passing the locked gate" not in page(client, URL)
+    client.post(URL, form(people, kind="full", pool="on", overlap="1"))
+    assert project.rounds.get(kind="full").pool
+
+
+def test_a_second_calibration_at_once_is_refused_in_words(
+    signed_in, rita, people, project, conversations
+):
+    client = signed_in(rita)
+    client.post(URL, form(people))
+
+    response = client.post(URL, form(people))
+
+    assert response.status_code == 400
+    assert "A calibration round is open already: finish it first." in text_of(response)
+
+
+def test_more_annotators_wanted_than_there_are_is_refused_in_words(
+    signed_in, rita, people, project, conversations
+):
+    response = signed_in(rita).post(
+        URL, form(people, kind="full", overlap="4", override_reason="A pilot.")
+    )
+
+    assert response.status_code == 400
+    assert "there are only 3: add annotators or lower the overlap." in text_of(response)
+
+
+def test_a_round_may_take_the_conversations_of_an_earlier_one(
+    signed_in, rita, people, project, conversations
+):
+    first = factories.open_calibration(project, 3)
+    for assignment in first.assignments.select_related("annotator"):
+        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+
+    signed_in(rita).post(URL, form(people, source="1"))
+
+    second = project.rounds.get(number=2)
+    assert set(second.conversations.all()) == set(first.conversations.all())
+
+
+def test_split_and_domain_narrow_the_draw(signed_in, rita, people, project, conversations):
+    in_test = factories.make_conversations(project, 2, split="test")
+
+    signed_in(rita).post(URL, form(people, split="test", batch="20"))
+
+    assert set(project.rounds.get().conversations.all()) == set(in_test)
+
+
+def test_nobody_outside_the_project_can_be_given_work(
+    signed_in, rita, people, project, conversations
+):
+    response = signed_in(rita).post(URL, form(people, names=("ana", "olga")))
+
+    assert response.status_code == 400
+    assert not Round.objects.exists()
+
+
+def test_closing_full_labeling_asks_first(signed_in, rita, project):
+    opened = factories.open_full(project, 2)
+    client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
+
+    assert "6 assignments are not answered yet" in page(client, url)
+    opened.refresh_from_db()
+    assert opened.state == "open"
+    client.post(url)
+    opened.refresh_from_db()
+    assert opened.state == "closed"
+
+
+def test_a_calibration_round_cannot_be_closed_by_hand(signed_in, rita, project):
+    opened = factories.open_calibration(project, 2)
+    client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
+
+    assert "closes by itself" in page(client, url)
+    assert "Only an open round of full labeling" in client.post(url, follow=True).content.decode()
+    opened.refresh_from_db()
+    assert opened.state == "open"
+
+
+def test_closing_twice_is_refused_in_words(signed_in, rita, project):
+    rounds.close(factories.open_full(project, 2), by=rita)
+    client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
+
+    assert "It is closed already" in page(client, url)
+    assert "Only an open round" in client.post(url, follow=True).content.decode()

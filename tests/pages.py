@@ -1,0 +1,32 @@
+"""What tests of screens share: the visible text of a page, and how many queries it took."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+
+def text_of(response: Any) -> str:
+    """The text of the page's main part, with single spaces."""
+    main = response.content.decode().split("<main", 1)[1]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
+
+
+def page(client: Client, url: str) -> str:
+    response = client.get(url)
+    assert response.status_code == 200, (url, response.status_code)
+    return text_of(response)
+
+
+def queries(client: Client, url: str) -> list[str]:
+    """The SQL of one request, without what signing in costs once."""
+    with CaptureQueriesContext(connection) as captured:
+        response: HttpResponse = client.get(url)
+    assert response.status_code == 200, (url, response.status_code)
+    return [query["sql"] for query in captured.captured_queries]
