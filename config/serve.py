@@ -194,7 +194,8 @@ def manage(title: str, *arguments: str) -> None:
     lines = []
     for line in process.stdout:
         lines.append(line.rstrip())
-        say(f"  {lines[-1]}")
+        if not line.startswith(" "):  # the accounts are shown at the end
+            say(f"  {lines[-1]}")
     if process.wait() != 0:
         raise Obstacle(f"{title} failed: {lines[-1] if lines else 'it said nothing'}")
 
