@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q
 
 from labeling.models import Project, Round
+from labeling.templatetags.figures import figure
 
 DONE = Q(assignments__annotation__status__in=["submitted", "skipped"])
 
@@ -110,7 +111,7 @@ def verdict(figures: Mapping[str, Any]) -> str:
         reason = figures.get("reasons", {}).get("value", "it was not measured")
         return f"has no κ: {reason}"
     needed = f"more than {figures['threshold']:g} is needed"
-    return f"reached κ {value:.2f} ({_basis(figures)}), {needed}"
+    return f"reached κ {figure(value)} ({_basis(figures)}), {needed}"
 
 
 def _basis(figures: Mapping[str, Any]) -> str:

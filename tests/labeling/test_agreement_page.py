@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from labeling.services import annotations
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/rounds/1/agreement/"
+CSV = "/projects/orders/rounds/1/agreement.csv"
+
+# messages 0 to 7 of one conversation: the worked example, κ = 7/15
+ANA = [0, 1, 3, 5, 6]
+BEN = [0, 1, 3, 4, 5]
+
+
+@pytest.fixture
+def example(project, people):
+    """Ana and Ben on one conversation of eight messages."""
+    factories.make_conversations(project, 1, messages=8)
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, ANA if assignment.annotator.username == "ana" else BEN)
+    return opened
+
+
+def test_the_worked_example_shows_every_figure(signed_in, rita, example):
+    shown = page(signed_in(rita), URL)
+
+    assert "Not passed" in shown
+    assert "Round 1 reached κ 0.47 (lowest pair ana–ben), more than 0.75 is needed." in shown
+    # κ = (6/8 − 34/64)/(1 − 34/64) = 7/15; one conversation gives no interval; raw = 6/8;
+    # positive F1 = 2·4/10; prevalence = 10/16; bias = 0;
+    # AC1: chance = 2·(5/8)(3/8) = 30/64, (48 − 30)/(64 − 30) = 0.53
+    assert "ana – ben 0.47 – moderate 8 0.75 0.80 0.62 0.00 0.53" in shown
+
+
+def test_the_interval_stands_in_each_field_of_the_matrix(signed_in, rita, project):
+    opened = factories.open_calibration(project, 6)
+    for assignment in opened.assignments.select_related("annotator"):
+        odd = assignment.annotator.username == "ana" and assignment.position % 2
+        factories.answer(assignment, [0, 1] if odd else [0])
+    opened.refresh_from_db()
+    pair = opened.agreement["pairs"][0]
+
+    shown = page(signed_in(rita), URL)
+
+    assert (
+        f"{pair['kappa']:.2f} {pair['ci_low']:.2f} to {pair['ci_high']:.2f} n {pair['n']}" in shown
+    )
+
+
+def test_an_undefined_kappa_is_a_dash_with_its_reason(signed_in, rita, project):
+    factories.answer_all(factories.open_calibration(project, 2), [])
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Round 1 has no κ: ana and ben: both used one and the same label" in shown
+    assert "ana – ben – – undefined both used one and the same label" in shown
+    assert "nan" not in shown.lower().split()
+
+
+def test_nobody_sees_labels_or_figures_of_an_open_calibration(signed_in, project, people):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.all()[:5]:
+        factories.answer(assignment)
+
+    for who in ("rita", "noor", "admin"):
+        shown = page(signed_in(people[who]), URL)
+        assert "This round is blind while it is open." in shown
+        assert "κ" not in shown
+        assert signed_in(people[who]).get(CSV).status_code == 403
+
+
+def test_an_open_calibration_shows_who_has_answered_how_much(signed_in, project, rita, ana):
+    opened = factories.open_calibration(project, 2)
+    factories.answer(opened.assignments.filter(annotator=ana).first())
+
+    assert "ana 1 of 2 ben 0 of 2 cleo 0 of 2" in page(signed_in(rita), URL)
+
+
+def test_full_labeling_is_measured_as_it_stands(signed_in, rita, project):
+    opened = factories.open_full(project, 2)
+    for assignment in opened.assignments.filter(annotator__username__in=["ana", "ben"]):
+        factories.answer(assignment)
+
+    shown = page(signed_in(rita), URL)
+
+    assert "computed now" in shown
+    assert "ana – ben 1.00" in shown
+    assert "c-001 cleo not submitted" in shown
+
+
+def test_what_was_skipped_is_listed_with_its_reason(signed_in, rita, project, ana):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.exclude(annotator=ana):
+        factories.answer(assignment)
+    first, second = opened.assignments.filter(annotator=ana)
+    factories.answer(first)
+    annotations.skip(second, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    shown = page(signed_in(rita), URL)
+
+    assert f"{second.conversation.external_id} ana skipped: Not in English." in shown
+
+
+def test_conversations_are_listed_by_disagreement(signed_in, rita, project):
+    opened = factories.open_calibration(project, 3)
+    for assignment in opened.assignments.select_related("annotator", "conversation"):
+        more = assignment.annotator.username == "ana" and assignment.conversation.external_id
+        sources = {"c-002": [0, 1, 2], "c-003": [0, 1]}.get(more or "", [0])
+        factories.answer(assignment, sources)
+
+    response = signed_in(rita).get(URL)
+
+    listed = [(row.conversation, row.differing) for row in response.context["disagreements"]]
+    assert listed == [("c-002", 2), ("c-003", 1), ("c-001", 0)]
+    assert "?round=1" in response.content.decode()
+
+
+def test_the_ratings_can_be_downloaded_and_computed_anew(signed_in, noor, example):
+    response = signed_in(noor).get(CSV)
+
+    rows = list(csv.reader(io.StringIO(response.getvalue().decode())))
+    assert rows[0] == ["item", "unit", "annotator", "label"]
+    marked = [row[1] for row in rows[1:] if row[2] == "ana" and row[3] == "1"]
+    assert [int(unit) for unit in marked] == ANA
+    assert "orders-round-1-ratings.csv" in response["Content-Disposition"]
+
+
+def test_a_download_holds_no_formula(signed_in, rita, project, people):
+    hostile = factories.make_conversations(project, 1)[0]
+    type(hostile).objects.filter(pk=hostile.pk).update(external_id="=1+1")
+    factories.answer_all(factories.open_calibration(project, 1))
+
+    lines = signed_in(rita).get(CSV).getvalue().decode().splitlines()
+
+    assert lines[1].startswith("'=1+1,")
+
+
+def test_text_of_users_is_never_markup(signed_in, rita, project):
+    hostile = factories.make_conversations(project, 1)[0]
+    type(hostile).objects.filter(pk=hostile.pk).update(external_id="<script>x</script>")
+    factories.answer_all(factories.open_calibration(project, 1))
+
+    assert b"<script>x" not in signed_in(rita).get(URL).content
+
+
+def test_a_round_that_does_not_exist_is_not_found(signed_in, rita, project):
+    assert signed_in(rita).get("/projects/orders/rounds/9/agreement/").status_code == 404
+
+
+def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
+    client = signed_in(rita)
+    factories.answer_all(factories.open_full(project, 10))
+    few = len(queries(client, URL))
+    factories.answer_all(factories.open_full(project, 60))
+
+    assert len(queries(client, "/projects/orders/rounds/2/agreement/")) == few
+    assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.services import annotations, rounds
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+LIST = "/projects/orders/conversations/"
+
+
+def url(conversation):
+    return f"{LIST}{conversation.pk}/"
+
+
+@pytest.fixture
+def labelled(project):
+    """One conversation: Ana cites messages 0 and 1, Ben and Cleo message 0."""
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, [0, 1] if assignment.annotator.username == "ana" else [0])
+    return opened.conversations.get()
+
+
+def test_who_marked_which_message_stands_beside_it(signed_in, rita, labelled):
+    shown = page(signed_in(rita), url(labelled))
+
+    assert "[1] analyst not marked alike" in shown
+    assert "ana REQ-002 ben – cleo –" in shown
+    assert "[0] user Message 0 of c-001" in shown  # marked alike by all
+
+
+def test_each_annotators_labels_are_shown_with_their_guidelines(signed_in, noor, labelled):
+    shown = page(signed_in(noor), url(labelled))
+
+    assert "ana guidelines v1 REQ-001 Order Tracking 1" in shown
+    assert "Page shows the status Page shows the history" in shown
+
+
+def test_the_labels_of_an_open_calibration_stay_hidden_from_all(signed_in, project, people):
+    opened = factories.open_calibration(project, 1)
+    factories.answer(opened.assignments.first())
+
+    for who in ("rita", "noor", "admin"):
+        shown = page(signed_in(people[who]), f"{url(opened.conversations.get())}?round=1")
+        assert "Round 1 is blind while it is open." in shown
+        assert "Order Tracking" not in shown
+        assert "REQ-" not in shown
+
+
+def test_earlier_rounds_stay_open_to_readers_while_a_new_one_is_blind(
+    signed_in, rita, project, labelled
+):
+    again = rounds.open_round(
+        project=project, kind="calibration", by=None, conversations=[labelled]
+    )
+    factories.answer(again.assignments.first(), [3])
+
+    shown = page(signed_in(rita), url(labelled))
+
+    assert "Round 2 is blind while it is open." in shown
+    assert "ana REQ-002 ben – cleo –" in shown
+    assert "REQ-001 REQ-001" not in shown
+
+
+def test_full_labeling_is_shown_while_it_is_open(signed_in, rita, project):
+    opened = factories.open_full(project, 1)
+    factories.answer(opened.assignments.first())
+
+    assert "Order Tracking 1" in page(signed_in(rita), url(opened.conversations.get()))
+
+
+def test_a_draft_is_nobodys_business_but_its_authors(signed_in, rita, project):
+    opened = factories.open_full(project, 1)
+    annotations.save_draft(opened.assignments.first(), factories.save_of(factories.labels([0])))
+
+    shown = page(signed_in(rita), url(opened.conversations.get()))
+
+    assert "Order Tracking" not in shown
+    assert "Nobody has submitted labels in round 1." in shown
+
+
+def test_nothing_here_and_skipped_are_told_apart(signed_in, rita, project):
+    opened = factories.open_full(project, 1)
+    first, second, _ = opened.assignments.select_related("annotator")
+    factories.answer(first, [])
+    annotations.skip(second, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    shown = page(signed_in(rita), url(opened.conversations.get()))
+
+    assert "“Nothing here” was the answer." in shown
+    assert f"{second.annotator.username} skipped it: Not in English." in shown
+
+
+def test_a_conversation_of_another_project_is_not_found(signed_in, rita, project):
+    elsewhere = factories.make_conversations(factories.make_project("other"), 1)[0]
+
+    assert signed_in(rita).get(url(elsewhere)).status_code == 404
+
+
+def test_text_of_users_is_never_markup(signed_in, rita, project):
+    opened = factories.open_full(project, 1)
+    hostile = factories.labels([0])
+    hostile["requirements"][0]["title"] = "<img src=x onerror=alert(1)>"
+    factories.answer_with(opened.assignments.first(), hostile)
+
+    assert b"<img" not in signed_in(rita).get(url(opened.conversations.get())).content
+
+
+def test_filters_narrow_the_list(signed_in, rita, project):
+    factories.make_conversations(project, 3, split="dev")
+    factories.make_conversations(project, 2, split="test")
+    client = signed_in(rita)
+
+    def listed(query):
+        return [row.external_id for row in client.get(f"{LIST}?{query}").context["page"].rows]
+
+    assert listed("split=test") == ["c-004", "c-005"]
+    assert listed("search=003") == ["c-003"]
+    assert listed("difficulty=hard") == []
+    assert listed("domain=orders&split=dev") == ["c-001", "c-002", "c-003"]
+    assert len(listed("split=nonsense")) == 5  # what is not offered narrows nothing
+
+
+def test_a_filter_without_a_result_says_so(signed_in, rita, project):
+    factories.make_conversations(project, 1)
+
+    assert "Nothing fits the filter" in page(signed_in(rita), f"{LIST}?search=zzz")
+
+
+def test_pages_follow_each_other_without_gaps_and_keep_the_filter(signed_in, rita, project):
+    factories.make_conversations(project, 205)
+    client, address, seen = signed_in(rita), f"{LIST}?split=dev", []
+    while address:
+        response = client.get(address)
+        found = response.context["page"]
+        seen += [row.external_id for row in found.rows]
+        address = f"{LIST}?split=dev&after={found.after}" if found.after else ""
+        assert not address or f"?split=dev&amp;after={found.after}" in response.content.decode()
+
+    assert seen == [f"c-{number:03d}" for number in range(1, 206)]
+
+
+def test_more_conversations_and_answers_cost_no_more_queries(signed_in, rita, project):
+    client = signed_in(rita)
+    factories.answer_all(factories.open_full(project, 5))
+    few = queries(client, LIST)
+    factories.make_conversations(project, 195)
+
+    many = queries(client, LIST)
+
+    assert len(many) == len(few)
+    assert not [sql for sql in many if '"payload"' in sql]
+
+
+def test_a_longer_conversation_costs_no_more_queries(signed_in, rita, project):
+    client, costs = signed_in(rita), []
+    for size in (4, 200):
+        factories.make_conversations(project, 1, messages=size)
+        opened = factories.open_full(project, 1)
+        factories.answer_all(opened)
+        costs.append(len(queries(client, url(opened.conversations.get()))))
+
+    assert costs[0] == costs[1]
+    assert "[199]" in text_of(client.get(url(opened.conversations.get())))

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.models import Event, Guideline
+from labeling.services import guidelines
+from labeling.views.guidelines import compare
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/guidelines/"
+CHANGED = "# Guide\n\nLabel what they ask for."
+
+
+def form(**fields):
+    return {"body": CHANGED, "summary": "Ask, not want", "base_version": "1", **fields}
+
+
+def test_an_annotator_reads_the_newest_version(signed_in, ana, rita, project):
+    guidelines.add_version(project=project, body=CHANGED, summary="Ask", by=rita, base_version=1)
+
+    response = signed_in(ana).get(URL)
+
+    assert "version 2" in text_of(response)
+    assert "<p>Label what they ask for.</p>" in response.content.decode()
+    assert "Write version 3" not in text_of(response)
+
+
+def test_an_older_version_says_that_it_is_old(signed_in, ana, rita, project):
+    guidelines.add_version(project=project, body=CHANGED, summary="Ask", by=rita, base_version=1)
+
+    shown = page(signed_in(ana), f"{URL}1/")
+
+    assert "This is not the newest version. Version 2 is." in shown
+    assert "Label what they want." in shown
+
+
+def test_a_change_is_a_new_version(signed_in, rita, project):
+    response = signed_in(rita).post(f"{URL}new/", form())
+
+    old, new = project.guidelines.order_by("version")
+    assert response.url == f"{URL}2/"
+    assert old.body == "# Guide\n\nLabel what they want."
+    assert (new.version, new.body, new.created_by) == (2, CHANGED + "\n", rita)
+    assert Event.objects.get().verb == "guideline.added"
+
+
+def test_lines_from_a_browser_are_stored_like_all_others(signed_in, rita, project):
+    signed_in(rita).post(f"{URL}new/", form(body="# Guide\r\n\r\nLabel what they ask for.\r\n"))
+
+    assert project.guidelines.first().body == CHANGED + "\n"
+
+
+def test_what_a_version_changed_is_shown_line_by_line(signed_in, ana, rita, project):
+    guidelines.add_version(project=project, body=CHANGED, summary="Ask", by=rita, base_version=1)
+
+    shown = page(signed_in(ana), f"{URL}2/")
+
+    assert "3 − removed Label what they want." in shown
+    assert "3 + added Label what they ask for." in shown
+
+
+def test_a_version_written_meanwhile_is_not_passed_over(signed_in, rita, project):
+    client = signed_in(rita)
+    client.post(f"{URL}new/", form())
+
+    response = client.post(f"{URL}new/", form(body="Something else."))
+
+    assert response.status_code == 400
+    assert "Version 2 was written meanwhile." in text_of(response)
+    assert project.guidelines.count() == 2
+
+
+def test_an_unchanged_text_makes_no_version(signed_in, rita, project):
+    client = signed_in(rita)
+    client.post(f"{URL}new/", form())
+
+    response = client.post(f"{URL}new/", form(base_version="2"))
+
+    assert "This is the text of version 2: nothing was changed." in text_of(response)
+    assert project.guidelines.count() == 2
+
+
+def test_the_summary_is_required(signed_in, rita, project):
+    response = signed_in(rita).post(f"{URL}new/", form(summary=""))
+
+    assert response.status_code == 400
+    assert b'aria-invalid="true"' in response.content
+
+
+def test_an_open_round_keeps_its_version(signed_in, rita, project):
+    opened = factories.open_calibration(project, 1)
+
+    signed_in(rita).post(f"{URL}new/", form())
+
+    opened.refresh_from_db()
+    assert opened.guideline.version == 1
+    assert factories.open_full(project, 1).guideline.version == 2
+
+
+def test_a_project_without_guidelines_asks_its_lead_to_write_them(signed_in, rita, people):
+    project = factories.make_project("empty")
+    with_none = type(project).objects.create(slug="none", name="None")
+    project.memberships.update(project=with_none)
+    client = signed_in(rita)
+
+    assert "No guidelines yet" in page(client, "/projects/none/guidelines/")
+    client.post("/projects/none/guidelines/new/", form(base_version="0"))
+    assert Guideline.objects.get(project=with_none).version == 1
+
+
+@pytest.mark.parametrize("version", [0, 9])
+def test_a_version_that_does_not_exist_is_not_found(signed_in, ana, project, version):
+    assert signed_in(ana).get(f"{URL}{version}/").status_code == 404
+
+
+def test_markup_in_guidelines_is_shown_as_text(signed_in, ana, rita, project):
+    hostile = "<script>alert(1)</script>\n\n[x](javascript:alert(1))"
+    guidelines.add_version(project=project, body=hostile, summary="x", by=rita, base_version=1)
+
+    content = signed_in(ana).get(URL).content
+
+    assert b"<script>alert" not in content
+    assert b'href="javascript:' not in content
+
+
+def test_equal_texts_have_no_differences():
+    assert compare("a\nb", "a\nb") == []
+
+
+def test_distant_changes_are_parted_by_a_gap():
+    before = [str(number) for number in range(30)]
+    after = ["first", *before[1:-1], "last"]
+
+    kinds = [line.kind for line in compare("\n".join(before), "\n".join(after))]
+
+    beginning = ["removed", "added", "same", "same", "same"]
+    assert kinds == [*beginning, "gap", "same", "same", "same", "removed", "added"]
+
+
+def test_more_versions_cost_no_more_queries(signed_in, rita, project):
+    client = signed_in(rita)
+    guidelines.add_version(project=project, body="v2", summary="x", by=rita, base_version=1)
+    few = len(queries(client, URL))
+    for number in range(2, 22):
+        body = f"v{number + 1}"
+        guidelines.add_version(
+            project=project, body=body, summary="x", by=rita, base_version=number
+        )
+
+    assert len(queries(client, URL)) == few
