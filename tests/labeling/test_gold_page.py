@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import connection
+
+from labeling.domain.errors import RuleError
+from labeling.domain.release import item_sha256
+from labeling.domain.similarity import Ruler
+from labeling.models import Adjudication, Conversation, Event, GoldItem, guards
+from labeling.services import annotations, events, gold
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/gold/"
+RELEASE = f"{URL}orders/1/"
+
+
+@pytest.fixture
+def release(project):
+    return factories.make_release(project, items=3)
+
+
+def ask(client, **fields):
+    return client.post(f"{URL}freeze/", {"layer": "extraction", "name": "orders", **fields})
+
+
+def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way(signed_in, rita, project):
+    client = signed_in(rita)
+
+    assert ask(client, message="First").url == URL
+
+    asked = Event.objects.get()
+    assert (asked.verb, asked.actor) == ("gold.freeze_requested", rita)
+    assert "A release of extraction is being frozen" in page(client, URL)
+
+
+def test_a_refused_freeze_says_why(signed_in, rita, project):
+    client = signed_in(rita)
+    ask(client)
+    events.record(
+        "gold.freeze_refused", project, project=project, actor=rita, message="Nothing is settled."
+    )
+
+    shown = page(client, URL)
+
+    assert "The last freeze was refused: Nothing is settled." in shown
+    assert "is being frozen" not in shown
+
+
+def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
+    client = signed_in(rita)
+    ask(client)
+    factories.make_release(project)
+
+    shown = page(client, URL)
+
+    assert "is being frozen" not in shown
+    assert "orders@1 gate overridden extraction 3 3 unanimous 0 v1" in shown
+
+
+@pytest.mark.parametrize("name", ["a b", "a@2", "../x", "", "é"])
+def test_a_name_that_cannot_be_an_address_is_refused(signed_in, rita, project, name):
+    response = ask(signed_in(rita), name=name)
+
+    assert response.status_code == 400
+    assert not Event.objects.exists()
+
+
+def test_the_name_of_another_projects_gold_is_refused_in_words(signed_in, rita, project):
+    factories.make_release(factories.make_project("other"))
+
+    response = ask(signed_in(rita), name="other")
+
+    assert response.status_code == 400
+    assert "'other' is the name of other's extraction gold" in text_of(response)
+
+
+def test_a_researcher_reads_gold_and_freezes_nothing(signed_in, noor, release):
+    client = signed_in(noor)
+
+    assert "Freeze a release" not in page(client, URL)
+    assert ask(client).status_code == 403
+
+
+def test_the_preview_counts_what_everybody_has_answered(signed_in, rita, project, people):
+    opened = factories.open_full(project, 4)
+    by_conversation = {}
+    for assignment in opened.assignments.select_related("conversation"):
+        by_conversation.setdefault(assignment.conversation, []).append(assignment)
+    complete, skipped, partial, _ = by_conversation.values()
+    for assignment in [*complete, *skipped[:2], *partial[:2]]:
+        factories.answer(assignment)
+    annotations.skip(skipped[2], factories.save_of({"requirements": []}), reason="Not in English.")
+    Adjudication.objects.create(
+        conversation=partial[0].conversation,
+        layer="extraction",
+        version=1,
+        guideline=project.guidelines.get(),
+        payload=factories.labels([0]),
+        reason="Two said so.",
+        decided_by=people["rita"],
+    )
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Answered by everybody asked 2 Decided in adjudication 1 Not finished, left out 1" in (
+        shown
+    )
+
+
+def test_an_override_is_printed_with_every_release_made_after_it(signed_in, noor, release):
+    expected = "“A test of what comes after the gate.”"
+
+    assert expected in page(signed_in(noor), URL)
+    assert "Made past the calibration gate." in page(signed_in(noor), RELEASE)
+    assert expected in page(signed_in(noor), RELEASE)
+
+
+def test_a_release_shows_what_proves_it(signed_in, noor, release):
+    shown = page(signed_in(noor), RELEASE)
+
+    assert release.sha256 in shown
+    assert "3 (3 unanimous)" in shown
+    assert "c-001 dev Unanimous ana, ben, cleo 1 " in shown
+    assert "none, the first version" in shown
+    assert "1 · Full 1.00 1.00 1.00 v1" in shown
+
+
+def test_what_was_left_out_is_listed_with_its_reason(signed_in, noor, project):
+    opened = factories.open_full(project, 2)
+    first, second = opened.conversations.order_by("external_id")
+    for assignment in opened.assignments.filter(conversation=first):
+        factories.answer(assignment)
+    factories.answer(opened.assignments.filter(conversation=second).first())
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    assert "c-002 1 of 3 annotators have submitted" in page(signed_in(noor), RELEASE)
+
+
+def test_an_intact_release_is_verified(signed_in, noor, release):
+    response = signed_in(noor).post(f"{RELEASE}verify/")
+
+    assert "all 3 items, their order and the header match their hashes" in text_of(response)
+
+
+def test_a_changed_byte_is_found_and_the_item_named(signed_in, noor, release):
+    guards.remove(connection)
+    item = GoldItem.objects.get(item_id="c-002")
+    changed = item.canonical.replace("Customer", "customer", 1)
+    GoldItem.objects.filter(pk=item.pk).update(canonical=changed)
+    guards.install(connection)
+
+    response = signed_in(noor).post(f"{RELEASE}verify/")
+
+    assert "Not what was frozen. c-002 : The content does not match its hash." in text_of(response)
+
+
+def test_verifying_needs_a_post(signed_in, noor, release):
+    assert signed_in(noor).get(f"{RELEASE}verify/").status_code == 405
+
+
+def test_the_export_is_the_text_that_was_hashed(signed_in, noor, release):
+    response = signed_in(noor).get(f"{RELEASE}export/")
+
+    lines = response.getvalue().decode().splitlines()
+    hashes = list(release.items.values_list("sha256", flat=True))
+    assert [item_sha256(json.loads(line)) for line in lines] == hashes
+    assert 'filename="orders@1.jsonl"' in response["Content-Disposition"]
+
+
+def test_an_item_says_who_labelled_it_under_which_guidelines(signed_in, noor, release):
+    shown = page(signed_in(noor), f"{RELEASE}items/c-001/")
+
+    assert "Labelled by ana (guidelines v1), ben (guidelines v1), cleo (guidelines v1)" in shown
+    assert "in round 1 Guidelines version 1" in shown
+    assert "unanimous held by ana, ben, cleo" in shown
+    assert "[0] user REQ-001 Message 0 of c-001" in shown
+
+
+def test_an_item_keeps_who_saw_it_differently(signed_in, noor, project):
+    opened = factories.open_full(project, 1)
+    first, second, third = opened.assignments.select_related("annotator")
+    factories.answer(first)
+    reworded = factories.labels([0])
+    reworded["requirements"][0]["priority"] = "could"
+    factories.answer_with(second, reworded)
+    factories.answer(third, [])
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    shown = page(signed_in(noor), f"{RELEASE}items/c-001/")
+
+    assert f"majority held by {first.annotator}, {second.annotator}" in shown
+    assert f"{third.annotator} has no such label." in shown
+    assert "had it in other words: priority “" in shown
+
+
+def test_nothing_here_is_an_answer_of_gold_too(signed_in, noor, project):
+    factories.make_release(project, items=1, sources=[])
+
+    assert "“Nothing here” is the agreed answer." in page(signed_in(noor), f"{RELEASE}items/c-001/")
+
+
+def test_a_decided_item_names_who_decided_and_keeps_all_answers(signed_in, noor, project, people):
+    opened = factories.open_full(project, 1)
+    for assignment in opened.assignments.all():
+        factories.answer(assignment, [0])
+    Adjudication.objects.create(
+        conversation=opened.conversations.get(),
+        layer="extraction",
+        version=1,
+        guideline=project.guidelines.get(),
+        payload=factories.labels([2]),
+        reason="The user takes it back.",
+        decided_by=people["rita"],
+    )
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    client = signed_in(noor)
+
+    shown = page(client, f"{RELEASE}items/c-001/")
+
+    assert "Decided by rita : The user takes it back." in shown
+    assert "What ana had labelled (1)" in shown
+    assert "c-001 dev Adjudicated rita 1" in page(client, RELEASE)
+
+
+def test_an_item_with_a_slash_in_its_id_has_a_page(signed_in, noor, project):
+    factories.make_conversations(project, 1)
+    Conversation.objects.update(external_id="chats/2024/a b")
+    factories.make_release(project, items=1)
+    client = signed_in(noor)
+
+    link = f"{RELEASE}items/chats/2024/a%20b/"
+    assert link in client.get(RELEASE).content.decode()
+    assert "chats/2024/a b" in page(client, link)
+
+
+@pytest.mark.parametrize("path", ["orders/2/", "other/1/", "orders/1/items/c-009/"])
+def test_what_does_not_exist_is_not_found(signed_in, noor, release, path):
+    assert signed_in(noor).get(f"{URL}{path}").status_code == 404
+
+
+def test_a_release_is_only_found_under_its_own_project(signed_in, rita, release):
+    factories.make_project("other")
+
+    assert signed_in(rita).get("/projects/other/gold/orders/1/").status_code == 404
+
+
+def test_a_second_version_links_to_its_parent(signed_in, noor, project, release):
+    factories.answer_all(factories.open_full(project, 1))
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    content = signed_in(noor).get(f"{URL}orders/2/").content.decode()
+
+    assert f'<a href="{RELEASE}">orders@1</a>' in content
+
+
+def test_a_release_offers_to_be_evaluated(signed_in, noor, release):
+    assert b"?release=orders@1" in signed_in(noor).get(RELEASE).content
+
+
+def test_a_larger_release_costs_no_more_queries_and_loads_no_text(signed_in, noor, project):
+    client = signed_in(noor)
+    factories.make_release(project, items=10)
+    few = len(queries(client, RELEASE)), len(queries(client, URL))
+    factories.answer_all(factories.open_full(project, 90), [0])
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    many = queries(client, f"{URL}orders/2/")
+
+    assert (len(many), len(queries(client, URL))) == few
+    assert len(client.get(f"{URL}orders/2/").context["page"].rows) == 100
+    assert not [sql for sql in many if 'SELECT "labeling_golditem"."canonical"' in sql]
+
+
+def test_freezing_without_the_layer_is_refused(signed_in, rita, project):
+    assert ask(signed_in(rita), layer="qa").status_code == 400
+    with pytest.raises(RuleError):
+        gold.request_freeze(project=project, layer="qa", by=rita)
