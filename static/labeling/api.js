@@ -17,16 +17,22 @@ export function csrfToken() {
 
 export async function send(method, url, body, { timeoutMs = 10_000, leaving = false } = {}) {
   const text = JSON.stringify(body);
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
   const request = {
     method,
     body: text,
     credentials: "same-origin",
     redirect: "manual",
     headers: { "Content-Type": "application/json", "X-CSRFToken": csrfToken() },
-    signal: leaving ? undefined : AbortSignal.timeout(timeoutMs),
+    signal: limit.signal,
     keepalive: leaving && new Blob([text]).size < KEEPALIVE_BYTES,
   };
-  return answer(await attempt(url, request));
+  try {
+    return answer(await attempt(url, request));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function attempt(url, request) {

@@ -6,7 +6,7 @@ import { LabelForm } from "./form.js";
 import { isOpen } from "./widgets.js";
 
 export class LabelList {
-  // handlers: open(uid), close(), remove(uid), hover(uid|null), current(uid), form: see LabelForm
+  // handlers: open(uid), close(), remove(uid), point(uid|null), current(uid), form: see LabelForm
   constructor({ root, fields, readOnly, handlers }) {
     Object.assign(this, { root, fields, readOnly, handlers });
     this.cards = new Map();
@@ -53,8 +53,12 @@ export class LabelList {
     const body = el("div", { class: "label-body" });
     const top = el("div", { class: "label-top" }, head, this.readOnly ? null : remove);
     const root = el("li", { class: "label-card", data: { uid: label.uid } }, top, body);
-    root.addEventListener("mouseenter", () => handlers.hover(label.uid));
-    root.addEventListener("mouseleave", () => handlers.hover(null));
+    for (const type of ["mouseenter", "focusin"]) {
+      root.addEventListener(type, () => handlers.point(label.uid));
+    }
+    for (const type of ["mouseleave", "focusout"]) {
+      root.addEventListener(type, () => handlers.point(null));
+    }
     root.addEventListener("focusin", () => handlers.current(label.uid));
     const card = { root, head, name, meta, remove, body };
     this.cards.set(label.uid, card);

@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 const VOICES = 6;
 
 export class MessageList {
-  // handlers: link(index), hover(index|null), openLabel(uid)
+  // handlers: link(index), point(index|null), openLabel(uid)
   constructor({ root, readOnly, handlers }) {
     this.root = root;
     this.items = [...root.querySelectorAll(".message")];
@@ -24,8 +24,12 @@ export class MessageList {
   }
 
   listen(item, index) {
-    item.addEventListener("mouseenter", () => this.handlers.hover(index));
-    item.addEventListener("mouseleave", () => this.handlers.hover(null));
+    for (const type of ["mouseenter", "focusin"]) {
+      item.addEventListener(type, () => this.handlers.point(index));
+    }
+    for (const type of ["mouseleave", "focusout"]) {
+      item.addEventListener(type, () => this.handlers.point(null));
+    }
     item.addEventListener("focusin", () => this.setCurrent(index));
     item.addEventListener("click", (event) => {
       this.setCurrent(index);

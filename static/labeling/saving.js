@@ -4,7 +4,9 @@ import { csrfToken, send } from "./api.js";
 import { Autosave } from "./autosave.js";
 import { askWhichVersion } from "./dialogs.js";
 import { byId, clockTime, newUid } from "./dom.js";
-import { Unsent } from "./unsent.js";
+import { sameWork, Unsent } from "./unsent.js";
+
+const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
   constructor({ annotation, fields, store, status, activeTime, showProblems }) {
@@ -23,6 +25,7 @@ export class Saving {
       client: this.unsent.key.slice(this.unsent.prefix.length),
       version: annotation.version,
     });
+    this.offers = [];
     this.listen();
     this.offerLeftovers();
   }
@@ -85,6 +88,7 @@ export class Saving {
   async resolve(details) {
     const theirs = { payload: details.payload, empty: details.empty };
     this.status.dismiss("conflict");
+    if (sameWork(this.work(), theirs)) return this.takeTheirs(theirs, details.current_version);
     const choice = await askWhichVersion({ fields: this.fields, mine: this.work(), theirs });
     if (choice === "mine") await this.autosave.continueFrom(details.current_version);
     else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
@@ -92,7 +96,7 @@ export class Saving {
   }
 
   takeTheirs(theirs, version) {
-    this.store.replace(theirs.payload, theirs.empty);
+    if (!sameWork(this.work(), theirs)) this.store.replace(theirs.payload, theirs.empty);
     this.autosave.adopt(version);
     this.status.show("saved", { saved_at: new Date(), version });
   }
@@ -105,14 +109,31 @@ export class Saving {
     });
   }
 
-  offerLeftovers() {
-    const stored = { payload: this.annotation.payload, empty: this.annotation.empty };
-    const leftovers = this.unsent.leftovers(stored);
-    if (this.annotation.read_only) return leftovers.forEach(({ key }) => this.unsent.forget(key));
-    for (const [at, work] of leftovers.entries()) this.offer(`leftover-${at}`, work);
+  // What was sent on leaving may arrive only after this page was drawn: look again for a moment.
+  async offerLeftovers() {
+    if (this.annotation.read_only) return this.unsent.forgetOthers();
+    for (const delayMs of LOOK_AGAIN_MS) {
+      const leftovers = this.unsent.leftovers(this.annotation);
+      this.offers.forEach((id) => this.status.dismiss(id));
+      this.offers = leftovers.map((work) => this.offer(work));
+      if (!leftovers.length || this.autosave.changes) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await this.refresh();
+    }
+    return undefined;
   }
 
-  offer(id, work) {
+  async refresh() {
+    const current = await send("GET", this.annotation.urls.save).catch(() => null);
+    if (!current || current.version <= this.annotation.version || this.autosave.changes) return;
+    Object.assign(this.annotation, current);
+    this.store.load(current.payload, current.empty);
+    this.autosave.adopt(current.version);
+    this.status.show("saved", current);
+  }
+
+  offer(work) {
+    const id = `leftover-${work.key.split(":").at(-1)}`;
     const since = this.annotation.saved_at > work.at ? " (something else was saved after it)" : "";
     const settle = () => {
       this.unsent.forget(work.key);
@@ -130,6 +151,7 @@ export class Saving {
         ["Discard", settle],
       ],
     });
+    return id;
   }
 
   async now() {

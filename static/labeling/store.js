@@ -75,6 +75,12 @@ export class Store {
     this.become({ labels: payload?.[KEY] ?? [], empty: Boolean(empty) });
   }
 
+  // What the server has, shown in place of what it had when the page was drawn.
+  load(payload, empty) {
+    Object.assign(this, new Store(payload, empty), { listeners: this.listeners });
+    this.tell();
+  }
+
   undo() {
     return this.travel(this.past, this.future);
   }

@@ -41,6 +41,10 @@ export class Unsent {
     return found.sort((a, b) => b.at.localeCompare(a.at));
   }
 
+  forgetOthers() {
+    for (const key of this.keys()) this.forget(key);
+  }
+
   keys() {
     try {
       const all = Array.from({ length: this.storage.length }, (_, at) => this.storage.key(at));

@@ -25,6 +25,7 @@ class Workspace {
     this.store = new Store(this.annotation.payload, this.annotation.empty);
     this.openUid = null;
     this.currentUid = this.store.labels[0]?.uid ?? null;
+    this.pointed = { index: null, uid: null };
     this.problems = {}; // uid -> field -> message, as the server said it
     this.status = new Status();
     this.guidelines = new Guidelines();
@@ -45,7 +46,7 @@ class Workspace {
       readOnly: this.readOnly,
       handlers: {
         link: (index) => this.link(index),
-        hover: (index) => this.hoverMessage(index),
+        point: (index) => this.pointAt({ index }),
         openLabel: (uid) => this.open(uid),
       },
     });
@@ -62,7 +63,7 @@ class Workspace {
       open: (uid) => this.open(uid),
       close: () => this.close(),
       remove: (uid) => this.remove(uid),
-      hover: (uid) => this.hoverLabel(uid),
+      point: (uid) => this.pointAt({ uid }),
       current: (uid) => this.setCurrent(uid),
       form,
     };
@@ -125,9 +126,10 @@ class Workspace {
     const linked = new Set(store.label(openUid)?.source_messages ?? []);
     if (!store.label(this.currentUid)) this.currentUid = store.labels.at(-1)?.uid ?? null;
     if (!store.label(openUid)) this.openUid = null;
-    const { labels, currentUid } = { labels: store.labels, currentUid: this.currentUid };
-    this.labels.render({ labels, openUid: this.openUid, currentUid, problems });
+    const { labels } = store;
+    this.labels.render({ labels, openUid: this.openUid, currentUid: this.currentUid, problems });
     this.messages.render({ labels, linked });
+    this.showPointed();
     byId("label-count").textContent = labels.length;
     byId("no-labels").hidden = labels.length > 0;
     byId("empty").checked = store.state.empty;
@@ -149,14 +151,18 @@ class Workspace {
     this.status.say(`Message ${index} ${isLinked ? "linked to" : "unlinked from"} ${id}`);
   }
 
-  hoverMessage(index) {
-    const citing = index === null ? [] : this.store.citing(index);
-    this.labels.highlight(new Set(citing.map((label) => label.uid)));
+  // What the pointer or the focus is on shows its other side: a message its labels, a label its
+  // messages.
+  pointAt({ index = null, uid = null }) {
+    this.pointed = { index, uid };
+    this.showPointed();
   }
 
-  hoverLabel(uid) {
-    const shown = uid ?? (this.currentUid !== this.openUid ? null : this.openUid);
-    this.messages.highlight(new Set(this.store.label(shown)?.source_messages ?? []));
+  showPointed() {
+    const { index, uid } = this.pointed;
+    const citing = index === null ? [] : this.store.citing(index);
+    this.labels.highlight(new Set(citing.map((label) => label.uid)));
+    this.messages.highlight(new Set(this.store.label(uid)?.source_messages ?? []));
   }
 
   // Labels
@@ -181,7 +187,6 @@ class Workspace {
     this.openUid = uid;
     this.currentUid = uid;
     this.render();
-    this.hoverLabel(uid);
     this.labels.reveal(uid);
     if (!focus) return undefined;
     return this.readOnly ? this.labels.focusHead(uid) : this.form().focus();
@@ -190,7 +195,6 @@ class Workspace {
   close() {
     const uid = this.openUid;
     this.openUid = null;
-    this.hoverLabel(null);
     this.render();
     this.labels.focusHead(uid);
   }
@@ -207,7 +211,6 @@ class Workspace {
   setCurrent(uid) {
     if (this.currentUid === uid) return;
     this.currentUid = uid;
-    this.hoverLabel(uid);
     this.render();
   }
 

@@ -6,14 +6,18 @@ for the texts that the test put into ``allowed_console_errors`` (a cut connectio
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # Read when the database is made: Playwright keeps an event loop in the thread of the tests.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
 
 from config.bootstrap import BROWSERS
 
@@ -62,6 +66,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context.set_default_timeout(10_000)  # milliseconds
     context.add_init_script(REPORT_VIOLATIONS)
     yield context
+    context.set_offline(True)  # a page saves when it goes away, but the data of the test is gone
     context.close()
 
 
@@ -87,3 +92,18 @@ def error_text(message: ConsoleMessage) -> list[str]:
     if message.type != "error":
         return []
     return [f"{message.text} ({message.location.get('url', '')})"]
+
+
+@pytest.fixture
+def sign_in(context: BrowserContext, live_server: LiveServer) -> Callable[[User], None]:
+    """Signs a person in for every page of the browser context, without the form."""
+
+    def signed_in(user: User) -> None:
+        client = Client()
+        client.force_login(user)
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+        )
+
+    return signed_in

@@ -1,0 +1,320 @@
+"""No keystroke is lost: what happens to work while connections fail, hang and cross."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from playwright.sync_api import Page, Route, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Annotation, AnnotationRevision
+from tests.browser.workspace import SAVES, Workspace
+from tests.factories import make_people, make_project, open_full
+
+pytestmark = pytest.mark.django_db(transaction=True)
+QUIET_MS = 1_500  # longer than the debounce
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return make_people()
+
+
+@pytest.fixture
+def open_page(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], people: dict[str, User]
+) -> Callable[[], Workspace]:
+    """Opens Ana's one assignment, each time in a new page of her browser but the first."""
+    assignment = open_full(make_project(), 1).assignments.get(annotator=people["ana"])
+    sign_in(people["ana"])
+    pages = [page]
+
+    def opened() -> Workspace:
+        used = pages.pop() if pages else page.context.new_page()
+        return Workspace(used, live_server, assignment).open()
+
+    return opened
+
+
+def hang(page: Page) -> list[Route]:
+    """The next save leaves the page and is not answered; the ones after it are."""
+    held: list[Route] = []
+    page.route(SAVES, lambda route: route.continue_() if held else held.append(route))
+    return held
+
+
+def test_loading_saves_nothing(open_page: Callable[[], Workspace]) -> None:
+    requests: list[str] = []
+    workspace = open_page()
+    workspace.page.on("request", lambda request: requests.append(request.method))
+
+    workspace.open().press("j", "g", "?", "Escape")
+    workspace.page.wait_for_timeout(QUIET_MS)
+    workspace.page.goto("about:blank")
+
+    assert "PUT" not in requests
+    assert not Annotation.objects.exists()
+
+
+def test_saved_is_said_only_after_the_servers_answer(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+    held = hang(workspace.page)
+    workspace.start_label("Order Tracking")
+    expect(workspace.state).to_have_text("Saving…")
+
+    held[0].continue_()
+
+    workspace.expect_saved(1)
+    assert workspace.titles == ["Order Tracking"]
+
+
+def test_work_survives_a_lost_connection(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("net::ERR_FAILED")
+    workspace = open_page()
+    workspace.page.route(SAVES, lambda route: route.abort())
+
+    workspace.start_label("Order Tracking")
+    expect(workspace.state).to_have_text("Not saved – retrying")
+    expect(workspace.labels).to_have_count(1)  # the page stays usable
+    workspace.press("t", "End").type(" 2")
+    workspace.page.unroute(SAVES)
+
+    expect(workspace.state).to_contain_text("Saved")
+    assert workspace.titles == ["Order Tracking 2"]
+
+
+def test_a_hung_save_is_given_up_and_tried_again(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+    workspace.page.clock.install()
+    workspace.open()
+    held = hang(workspace.page)
+    workspace.start_label("Order Tracking")
+    workspace.page.clock.run_for(1_000)
+    expect(workspace.state).to_have_text("Saving…")
+    assert len(held) == 1
+
+    workspace.page.clock.run_for(10_000)
+    expect(workspace.state).to_have_text("Not saved – retrying")
+    workspace.page.clock.run_for(2_000)
+
+    workspace.expect_saved(1)
+
+
+def test_a_change_made_while_a_save_hangs_is_sent_on_leaving(
+    open_page: Callable[[], Workspace],
+) -> None:
+    workspace = open_page()
+    held = hang(workspace.page)
+    workspace.start_label("First")
+    expect(workspace.state).to_have_text("Saving…")
+    workspace.start_label("Second")
+
+    workspace.page.goto("about:blank")
+    workspace.page.wait_for_timeout(QUIET_MS)
+
+    assert len(held) == 1
+    assert workspace.titles == ["First", "Second"]
+
+
+def test_a_late_save_does_not_undo_a_newer_one(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+    held = hang(workspace.page)
+    workspace.start_label("First")
+    expect(workspace.state).to_have_text("Saving…")
+    workspace.start_label("Second")
+    workspace.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    workspace.expect_saved(1)
+
+    with workspace.page.expect_response(SAVES):
+        held[0].continue_()
+
+    assert workspace.titles == ["First", "Second"]
+    assert AnnotationRevision.objects.count() == 1
+
+
+def test_hiding_the_page_twice_stores_one_revision(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+    workspace.start_label("Order Tracking")
+
+    workspace.page.evaluate(
+        """for (let i = 0; i < 2; i++) dispatchEvent(new PageTransitionEvent("pagehide"))"""
+    )
+    workspace.expect_saved(1)
+    workspace.page.wait_for_timeout(QUIET_MS)
+
+    assert AnnotationRevision.objects.count() == 1
+
+
+def test_a_reload_shows_what_was_sent_on_leaving(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+
+    workspace.start_label("Typed and reloaded")
+    workspace.open()
+
+    expect(workspace.labels).to_contain_text(["Typed and reloaded"])
+    workspace.page.wait_for_timeout(QUIET_MS)
+    assert AnnotationRevision.objects.count() == 1
+
+
+def two_pages_in_conflict(open_page: Callable[[], Workspace]) -> tuple[Workspace, Workspace]:
+    first, second = open_page(), open_page()
+    first.start_label("From the first page")
+    first.expect_saved(1)
+    second.start_label("From the second page")
+    expect(second.page.locator("#conflict-dialog")).to_be_visible()
+    return first, second
+
+
+def test_two_pages_see_both_versions_and_keep_mine(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    _, second = two_pages_in_conflict(open_page)
+    expect(second.page.locator("#version-mine")).to_contain_text("From the second page")
+    expect(second.page.locator("#version-theirs")).to_contain_text("From the first page")
+
+    second.page.get_by_role("button", name="Keep mine").click()
+
+    second.expect_saved(2)
+    assert second.titles == ["From the second page"]
+
+
+def test_two_pages_see_both_versions_and_take_theirs(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    _, second = two_pages_in_conflict(open_page)
+
+    second.page.get_by_role("button", name="Take theirs").click()
+
+    expect(second.labels).to_contain_text(["From the first page"])
+    second.press("Escape").start_label("And more")
+    second.expect_saved(2)
+    assert second.titles == ["From the first page", "And more"]
+
+
+def test_nothing_is_overwritten_until_a_version_is_chosen(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    _, second = two_pages_in_conflict(open_page)
+
+    second.press("Escape").start_label("Still typing")
+    second.page.wait_for_timeout(QUIET_MS)
+
+    assert second.titles == ["From the first page"]
+    second.page.get_by_role("button", name="Compare versions").click()
+    expect(second.page.locator("#version-mine")).to_contain_text("Still typing")
+
+
+def cut(page: Page) -> None:
+    """Nothing gets out until the next load, not even what a browser sends for a page it left."""
+    page.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('cut off')); }")
+
+
+def leave_unsent_work(workspace: Workspace) -> None:
+    cut(workspace.page)
+    workspace.start_label("Never sent")
+    expect(workspace.state).to_have_text("Not saved – retrying")
+    workspace.page.goto("about:blank")
+
+
+def test_unsent_work_is_offered_again_and_restored(
+    open_page: Callable[[], Workspace],
+) -> None:
+    workspace = open_page()
+    leave_unsent_work(workspace)
+
+    workspace.open()
+    expect(workspace.labels).to_have_count(0)
+    workspace.page.get_by_role("button", name="Restore unsent work").click()
+
+    workspace.expect_saved(1)
+    assert workspace.titles == ["Never sent"]
+    workspace.open()
+    expect(workspace.page.get_by_role("button", name="Restore unsent work")).to_have_count(0)
+
+
+def test_unsent_work_can_be_discarded(
+    open_page: Callable[[], Workspace],
+) -> None:
+    workspace = open_page()
+    leave_unsent_work(workspace)
+
+    workspace.open()
+    workspace.page.get_by_role("button", name="Discard").click()
+    workspace.open()
+
+    expect(workspace.page.get_by_role("button", name="Restore unsent work")).to_have_count(0)
+    assert workspace.stored is None
+
+
+def test_work_too_large_to_send_on_leaving_is_offered_again(
+    open_page: Callable[[], Workspace],
+) -> None:
+    workspace = open_page()
+    cut(workspace.page)
+    workspace.press("n")
+    workspace.field("Rationale").fill("é" * 40_000)  # 80,000 bytes: no browser keeps that alive
+    expect(workspace.state).to_have_text("Not saved – retrying")
+    workspace.page.goto("about:blank")
+
+    workspace.open()
+
+    expect(workspace.page.get_by_role("button", name="Restore unsent work")).to_be_visible()
+
+
+def test_signed_out_keeps_the_work_until_one_signs_in_again(
+    open_page: Callable[[], Workspace],
+    sign_in: Callable[[User], None],
+    people: dict[str, User],
+    allowed_console_errors: list[str],
+) -> None:
+    allowed_console_errors += ["403", "401"]
+    workspace = open_page()
+    Session.objects.all().delete()
+
+    workspace.start_label("Order Tracking")
+    expect(workspace.notices).to_contain_text("You are signed out: sign in again in another tab")
+    sign_in(people["ana"])
+    workspace.page.get_by_role("button", name="Try again").click()
+
+    workspace.expect_saved(1)
+    expect(workspace.notices).not_to_contain_text("signed out")
+    assert workspace.titles == ["Order Tracking"]
+
+
+def test_a_submission_that_does_not_arrive_keeps_everything(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("net::ERR_FAILED")
+    workspace = open_page()
+    workspace.page.route("**/submit/", lambda route: route.abort())
+    workspace.press("0", "Control+Enter")
+    expect(workspace.notices).to_contain_text("Not submitted")
+    workspace.page.unroute("**/submit/")
+
+    workspace.press("Control+Enter")
+
+    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    assert workspace.stored is not None
+    assert workspace.stored.status == "submitted"
+
+
+def test_only_active_seconds_are_counted(open_page: Callable[[], Workspace]) -> None:
+    workspace = open_page()
+    workspace.page.clock.install()
+    workspace.open().press("j")
+
+    workspace.page.clock.run_for(50_000)  # 30 s after the last key the clock stops
+    workspace.press("0")
+    workspace.page.clock.run_for(1_000)
+
+    workspace.expect_saved(1)
+    assert workspace.stored is not None
+    assert 28 <= workspace.stored.active_seconds <= 32
