@@ -4,9 +4,11 @@
 """
 
 import importlib
+import json
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -27,8 +29,10 @@ from labeling.domain.agreement import Agreement, PairAgreement
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
+from labeling.services.export import export
 from labeling.views.docs import FOLDER, PAGES, address, read
 from pipelines.registry import describe
+from tests.factories import make_release
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("labeling", "evaluation")
@@ -317,40 +321,49 @@ def test_every_audit_event_is_documented():
 # --- gold ---------------------------------------------------------------------------------------
 
 
-def test_the_recipe_for_the_hashes_finds_an_export_intact_and_a_changed_one_not(tmp_path):
+@pytest.fixture
+def exported(people: Any, tmp_path: Path) -> Path:
+    release = make_release(name="demo", message="été")
+    export(release, format="native", folder=tmp_path)
+    return tmp_path
+
+
+def test_the_recipe_in_python_finds_an_export_intact(exported):
+    assert _run_recipe(exported) == (0, "intact: demo@1\n", "")
+
+
+def test_the_recipe_in_python_finds_a_changed_item(exported):
+    items = exported / "items.jsonl"
+    items.write_text(items.read_text("utf-8").replace("REQ-001", "REQ-002", 1), encoding="utf-8")
+
+    assert "an item is not as it was frozen" in _run_recipe(exported)[2]
+
+
+def test_the_recipe_in_python_finds_a_changed_header(exported):
+    manifest = exported / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8").replace("été", "ete"), encoding="utf-8")
+
+    assert "the release is not as it was frozen" in _run_recipe(exported)[2]
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="the recipe for a shell needs jq")
+def test_the_recipe_in_a_shell_gives_the_same_hashes(exported):
+    (recipe,) = re.findall(r"```sh\n(.*?)```", text_of("gold"), re.S)
+    manifest = json.loads((exported / "manifest.json").read_text("utf-8"))
+
+    done = subprocess.run(
+        ["bash", "-c", recipe], cwd=exported, capture_output=True, text=True, check=True
+    )
+
+    hashes = [line.split()[0] for line in done.stdout.splitlines()]
+    assert hashes == [*(item["sha256"] for item in manifest["items"]), manifest["sha256"]]
+
+
+def _run_recipe(folder: Path) -> tuple[int, str, str]:
     (recipe,) = re.findall(r"```python\n(.*?)```", text_of("gold"), re.S)
-    _write_export(tmp_path)
-
-    assert _run(recipe, tmp_path).stdout == "intact: demo@1\n"
-
-    items = tmp_path / "items.jsonl"
-    items.write_text(items.read_text().replace("late", "lost"), encoding="utf-8")
-    assert "an item is not as it was frozen" in _run(recipe, tmp_path).stderr
-
-
-def _write_export(folder: Path) -> None:
-    """What ``export_gold`` writes, from the functions that it uses."""
-    import json
-
-    from labeling.domain.release import canonical_json, item_sha256, release_sha256
-
-    documents: list[Any] = [{"item_id": "a", "text": "late – été", "x": 1.0}, {"item_id": "b"}]
-    header = {"name": "demo", "match_threshold": 0.85, "overrides": [{"reason": "é"}]}
-    hashes = [item_sha256(document) for document in documents]
-    manifest = {
-        "release": "demo@1",
-        "sha256": release_sha256(header, hashes),
-        "header": json.loads(canonical_json(header)),
-        "items": [{"item_id": "x", "sha256": digest} for digest in hashes],
-    }
-    lines = "".join(canonical_json(document) + "\n" for document in documents)
-    (folder / "items.jsonl").write_text(lines, encoding="utf-8")
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-
-
-def _run(recipe: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", recipe, str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 # --- the project's own papers -------------------------------------------------------------------

@@ -1,4 +1,5 @@
 import json
+import time
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -76,6 +77,16 @@ def test_a_whole_conversation_is_read():
     assert record.turns[1].time == datetime(2026, 1, 31, 12, 5, tzinfo=UTC)
 
 
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
 def test_a_time_without_zone_is_taken_as_utc():
     (record,) = records(with_message(time="2026-01-31T14:05:00"))
 
