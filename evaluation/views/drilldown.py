@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.dateparse import parse_datetime
+
 from evaluation import adapters
 from evaluation.models import CaseRun, Score
 from labeling.domain.matching import same_actor
@@ -60,7 +62,12 @@ def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[di
 
 def provenance_of(case: CaseRun) -> dict[str, Any]:
     """Who labelled the gold item and how it was settled."""
-    return dict(case.item.content.get("provenance") or {})
+    found = dict(case.item.content.get("provenance") or {})
+    found["annotators"] = [
+        {**one, "submitted": parse_datetime(one.get("submitted_at") or "")}
+        for one in found.get("annotators") or []
+    ]
+    return found
 
 
 def _pairs(scores: Sequence[Score], n_gold: int, n_predicted: int) -> list[dict[str, Any]]:
@@ -89,6 +96,7 @@ def _row(
         "badge": badge,
         "why_not": pair.get("why_not"),
         "similarity": pair.get("similarity"),
+        "shows_similarity": not str(pair.get("why_not")).startswith("similarity"),
         "gold": left,
         "predicted": right,
         "fields": [

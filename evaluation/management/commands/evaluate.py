@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Run
+from evaluation.models import Aggregate, Run
 from evaluation.services import execution, results, runs
 from labeling.domain.errors import RuleError
 from labeling.services import gold
@@ -179,9 +179,14 @@ def _summary_table(run: Run) -> Table:
         arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
         figures = [_figure(value) for value in (row.mean, row.median, row.std)]
         counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-        interval = f"{_figure(row.ci_low)} – {_figure(row.ci_high)}"
-        table.add_row(f"{row.metric} {arrow}", *figures, interval, *counted)
+        table.add_row(f"{row.metric} {arrow}", *figures, _interval(row), *counted)
     return table
+
+
+def _interval(row: Aggregate) -> str:
+    if row.ci_low is None or row.ci_high is None:
+        return "–"
+    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
 
 
 def _figure(value: float | None) -> str:
