@@ -51,6 +51,8 @@ def main(arguments: list[str]) -> None:
         "lock": refresh_lock,
     }
     name = arguments[0] if arguments else ""
+    # Without byte code on disk each process would compile thousands of modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         if name not in actions:
             raise Obstacle(f"Say what to do: {', '.join(actions)}.")
