@@ -18,7 +18,7 @@ from labeling.services import gold as service
 from labeling.services.export import export_lines
 from labeling.services.verification import verify
 from labeling.views import access, activity
-from labeling.views.gold_items import described, summarized
+from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of
 
 OUTCOMES = ["gold.frozen", "gold.freeze_refused"]
@@ -119,9 +119,9 @@ def _releases(project: Project) -> list[GoldRelease]:
     return list(
         GoldRelease.objects.filter(project=project)
         .with_size()
-        .annotate(**hows)
+        .annotate(n_left_out=ListLength("left_out"), **hows)
         .select_related("guideline", "frozen_by")
-        .defer("header", "guideline__body")
+        .defer("header", "left_out", "guideline__body")
         .order_by("-pk")
     )
 

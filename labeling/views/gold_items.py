@@ -29,7 +29,7 @@ class GoldLabel(NamedTuple):
     dissent: list[Dissent]
 
 
-class _ListLength(Func):
+class ListLength(Func):
     """How many entries a JSON list has, counted by the database."""
 
     function = "JSONB_ARRAY_LENGTH"
@@ -47,7 +47,7 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
     return items.defer("canonical").annotate(
         annotators=KeyTransform("annotators", provenance),
         decider=KeyTransform("adjudicated_by", provenance),
-        n_labels=_ListLength(labels),
+        n_labels=ListLength(labels),
     )
 
 
@@ -76,10 +76,9 @@ def _gold_label(label: Label, provenance: Mapping[str, Any]) -> GoldLabel:
 
 
 def _dissent(row: Mapping[str, Any]) -> Dissent:
-    own = row.get("label")
-    names = row["differs"] if own else []
-    differing = [row_of(name.replace("_", " "), own.get(name)) for name in names]
-    return Dissent(row["annotator"], own, differing)
+    own = row["label"] or {}
+    differing = [row_of(name.replace("_", " "), own.get(name)) for name in row["differs"]]
+    return Dissent(row["annotator"], row["label"], differing)
 
 
 def _answers(provenance: Mapping[str, Any], layer: str) -> list[tuple[str, list[Label]]]:

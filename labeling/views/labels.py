@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from labeling.domain.schema import LAYERS, form_fields
 
-HEAD = {"title", "type", "priority", "confidence", "source_messages"}  # shown in a label's heading, not as rows
+# shown in a label's heading, not as rows
+HEAD = {"title", "type", "priority", "confidence", "source_messages"}
 
 
 class Row(NamedTuple):

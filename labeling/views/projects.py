@@ -137,13 +137,13 @@ def _flow(found: Project, rounds: list[Any]) -> dict[str, Any]:
     given = Assignment.objects.filter(round__project=found).aggregate(
         assigned=Count("pk"), **{name: Count("pk", filter=which) for name, which in STATUS.items()}
     )
-    gold = GoldRelease.objects.filter(project=found).with_size().defer("header", "left_out")
+    releases = GoldRelease.objects.filter(project=found).defer("header", "left_out", "agreement")
     return {
         **given,
         "conversations": found.conversations.count(),
         "unplanned": unplanned(found).count(),
         "measured": measured[0] if measured else None,
-        "gold": gold.order_by("-pk").first(),
+        "gold": releases.with_size().order_by("-pk").first(),
         "releases": found.gold_releases.count(),
     }
 
