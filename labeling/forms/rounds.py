@@ -39,7 +39,9 @@ class RoundForm(forms.Form):
     """A new round of ``project``. ``chosen`` are the conversations it would take."""
 
     kind = forms.ChoiceField(
-        label="Kind of round", choices=Round.Kind.choices, widget=forms.RadioSelect
+        label="Kind of round",
+        choices=[(kind.value, kind.label.capitalize()) for kind in Round.Kind],
+        widget=forms.RadioSelect,
     )
     source = forms.ChoiceField(label="Conversations", required=False)
     batch = forms.IntegerField(
