@@ -152,7 +152,10 @@ class MiniLM:
     def __init__(self, folder: Path) -> None:
         import torch
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        # Loading would print a bar into every command.
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         torch.set_num_threads(1)  # more threads on busy cores run many times slower
         self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
 
