@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -90,21 +91,25 @@ class StatusFilter(admin.SimpleListFilter):
         return runs.filter(state=self.value()) if self.value() else runs
 
 
+def _rounded(name: str) -> Callable[[Aggregate], str | None]:
+    @admin.display(description=name.replace("_", " "), ordering=name)
+    def shown(row: Aggregate) -> str | None:
+        value = getattr(row, name)
+        return None if value is None else f"{value:.4f}"
+
+    return shown
+
+
+FIGURES: tuple[Any, ...] = tuple(
+    _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
+)
+COUNTS = ("n", "n_undefined", "n_failed")
+
+
 class AggregateInline(ReadOnly, admin.TabularInline):
     model = Aggregate
     extra = 0
-    fields = (
-        "metric",
-        "mean",
-        "median",
-        "std",
-        "ci_low",
-        "ci_high",
-        "n",
-        "n_undefined",
-        "n_failed",
-        "reason",
-    )
+    fields: Any = ("metric", *FIGURES, *COUNTS, "reason")
     readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
@@ -204,17 +209,7 @@ class ScoreAdmin(ReadOnlyAdmin):
 @admin.register(Aggregate)
 class AggregateAdmin(ReadOnlyAdmin):
     heavy = ("detail", "run__spec", "run__config")
-    list_display = (
-        "id",
-        "run",
-        "metric",
-        "mean",
-        "median",
-        "std",
-        "n",
-        "n_undefined",
-        "n_failed",
-    )
+    list_display = ("id", "run", "metric", *FIGURES, *COUNTS)
     list_filter = ("metric", "run__pipeline")
     search_fields = ("metric", "=run__id")
     list_select_related = ("run",)

@@ -11,7 +11,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import execution, leases, runs
+from evaluation.services import execution, leases, runs, scoring
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
@@ -54,6 +54,9 @@ def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, sc
     assert ece.mean == pytest.approx((0.2 + 0.2 + 1) / 3)  # |1 - 0.8| twice, then the worst
     failed = CaseRun.objects.get(run=run, state="failed")
     assert (failed.error_class, failed.error) == ("permanent", "KeyError: 'title'")
+    own = Score.objects.filter(case=failed)
+    assert set(own.values_list("value", flat=True)) == {0.0}
+    assert set(own.values_list("reason", flat=True)) == {scoring.FAILED}
     assert pipeline.seen.count("case-001") == 1  # the same input would fail in the same way
 
 
