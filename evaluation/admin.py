@@ -104,13 +104,14 @@ FIGURES: tuple[Any, ...] = tuple(
     _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
 )
 COUNTS = ("n", "n_undefined", "n_failed")
+ROW: tuple[Any, ...] = ("metric", *FIGURES, *COUNTS, "reason")
 
 
 class AggregateInline(ReadOnly, admin.TabularInline):
     model = Aggregate
     extra = 0
-    fields: Any = ("metric", *FIGURES, *COUNTS, "reason")
-    readonly_fields = fields
+    fields = ROW
+    readonly_fields = ROW
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Aggregate]:
         return super().get_queryset(request).defer("detail")

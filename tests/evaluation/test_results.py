@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import CaseRun
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def one_fails(case: Case) -> Output:
+    if case.case_id == "case-001":
+        raise ValueError("no <b>luck</b>")
+    return perfect(case)
+
+
+def test_results_json_has_the_promised_shape(finished: Any, script: Any, signed_in: Any) -> None:
+    script(one_fails)
+    run = finished()
+
+    document = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()
+
+    promised = {"timestamp", "run", "gold", "pipeline", "config", "metrics_version",
+                "protocol_version", "metrics", "cases"}  # fmt: skip
+    assert promised <= set(document)
+    assert document["gold"] == {"name": "demo", "version": 1, "sha256": run.release.sha256}
+    figures = {"mean", "median", "std", "min", "max", "ci_low", "ci_high", "n", "n_undefined",
+               "n_failed"}  # fmt: skip
+    assert figures <= set(document["metrics"]["requirement_f1"])
+    good, bad = document["cases"][:2]
+    assert good["metrics"]["requirement_f1"] == 1.0
+    assert good["error"] is None
+    assert bad["metrics"]["requirement_f1"] == 0.0
+    assert bad["error"] == "ValueError: no <b>luck</b>"
+
+
+def test_an_undefined_value_is_null_with_its_reason_in_results_json(
+    finished: Any, signed_in: Any
+) -> None:
+    run = finished(pipeline="nothing")
+
+    case = signed_in("noor").get(reverse("run-results", args=[run.pk])).json()["cases"][0]
+
+    assert case["metrics"]["type_accuracy"] is None
+    assert "similar text" in case["undefined"]["type_accuracy"]
+
+
+def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: Any) -> None:
+    def broken(case: Case) -> Output:
+        raise ValueError
+
+    script(broken)
+    run = finished()
+    CaseRun.objects.filter(run=run).update(error='=HYPERLINK("http://x","y")')
+
+    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert rows[0]["case_id"] == "case-000"
+    assert rows[0]["error"].startswith("'=HYPERLINK")
+    assert rows[0]["requirement_f1"] == "0.0"
+    assert rows[0]["type_accuracy"] == "0.0"
+    assert (rows[0]["expected_ids"], rows[0]["returned_ids"]) == ("0", "")
+
+
+def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> None:
+    run = finished(pipeline="nothing")
+
+    response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
+
+    row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert row["type_accuracy"] == ""
+
+
+def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
+    launch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "sk-secret")
+
+    spec = launch(seed=4).spec
+
+    assert spec["gold"]["name"] == "demo"
+    assert spec["config"] == {"confidence": 0.5}
+    assert spec["seed"] == 4
+    assert spec["metrics"]["requirement_f1"] == 1
+    assert spec["packages"]["django"]
+    assert set(spec["git"] or {"commit": "", "dirty": False}) == {"commit", "dirty"}
+    assert "sk-secret" not in json.dumps(spec)
