@@ -68,7 +68,7 @@ def create(
 @transaction.atomic
 def add_member(*, project: Project, username: str, role: str, by: User) -> Membership:
     """Give somebody a role. Giving it again changes nothing."""
-    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         raise UnknownUser(
             f"Nobody is called “{username}” here. An administrator adds people in the admin."

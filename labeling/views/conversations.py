@@ -13,7 +13,6 @@ from labeling.views import access
 from labeling.views.labels import Label, labels_of, turns
 from labeling.views.paging import page_of
 
-BLIND = Q(round__kind=Round.Kind.CALIBRATION, round__state=Round.State.OPEN)
 FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
 
@@ -105,7 +104,6 @@ def _answers(project: Project, found: Conversation, round_pk: int) -> list[Answe
     rows = (
         Assignment.objects.filter(round=round_pk, conversation=found)
         .filter(annotation__status__in=FINISHED)
-        .exclude(BLIND)
         .select_related("annotation__guideline", "annotator")
         .defer("annotation__guideline__body")
         .order_by("annotator__username")
