@@ -11,8 +11,6 @@ from django.urls import reverse
 
 from labeling.models import GoldItem, GoldRelease, Membership, Project
 
-FLOORS = ("nothing", "everything")
-
 
 def _count_cases(*states: str) -> Coalesce:
     """Counted by a query of its own, so that a page of runs counts only the cases it shows."""
@@ -49,10 +47,10 @@ class RunQuerySet(models.QuerySet["Run"]):
             )
         )
 
-    def floors_of(self, run: Run) -> RunQuerySet:
-        """Finished runs of the trivial pipelines on the same cases."""
+    def beside(self, run: Run) -> RunQuerySet:
+        """Other finished runs on the same cases."""
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
-        return same.filter(pipeline__in=FLOORS).exclude(pk=run.pk)
+        return same.exclude(pk=run.pk)
 
 
 class Run(models.Model):

@@ -17,6 +17,7 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import results, runs
 from evaluation.views import present
 from labeling.domain.errors import RuleError
+from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 50
 ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
@@ -122,8 +123,9 @@ def _detail(aggregates: dict[str, Aggregate], metric: str) -> dict[str, Any]:
 
 def _floors(run: Run) -> dict[str, dict[str, Aggregate]]:
     """The newest trivial run of each kind on the same cases, by pipeline and metric."""
-    runs_of = Run.objects.floors_of(run).order_by().values_list("pipeline")
-    newest = dict(runs_of.annotate(newest=Max("pk")))
+    names = [entry.name for entry in PIPELINES.values() if entry.floor]
+    trivial = Run.objects.beside(run).filter(pipeline__in=names).order_by()
+    newest = dict(trivial.values_list("pipeline").annotate(newest=Max("pk")))
     rows = Aggregate.objects.filter(run__in=newest.values()).defer("detail")
     by_run: dict[int, dict[str, Aggregate]] = {pk: {} for pk in newest.values()}
     for row in rows:

@@ -25,7 +25,7 @@ SHOWN = ("requirement_recall", "requirement_precision", "requirement_f1")
 def run_list(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     releases = GoldRelease.objects.visible_to(request.user).only("name", "version")
-    filters = {name: request.GET.get(name, "") for name in ("pipeline", "release", "status")}
+    filters = {name: _asked(request, name) for name in ("pipeline", "release", "status")}
     page, following = _page(Run.objects.visible_to(request.user), filters, request)
     context = {
         "runs": [_row(run) for run in page],
@@ -54,6 +54,10 @@ def run_new(request: HttpRequest) -> HttpResponse:
     status = 422 if form.errors else 200
     context = {"form": form, "has_releases": releases.exists()}
     return render(request, "evaluation/run_new.html", context, status=status)
+
+
+def _asked(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "")  # PostgreSQL refuses it even in a query
 
 
 def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[list[Run], int | None]:

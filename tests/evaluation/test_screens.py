@@ -330,3 +330,32 @@ def test_no_page_needs_inline_script_or_style(finished: Any, script: Any, signed
         assert " onclick=" not in page
         assert "<script>" not in page
         assert "NaN" not in page
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"?before={10**30}",
+        "?before=²",
+        "?before=-1",
+        f"?release=demo@{10**30}",
+        "?release=@",
+        "?status=x&pipeline=%00",
+    ],
+)
+def test_a_mangled_address_of_the_history_shows_something(
+    launch: Any, signed_in: Any, query: str
+) -> None:
+    launch()
+
+    assert signed_in("noor").get(reverse("runs") + query).status_code == 200
+
+
+@pytest.mark.parametrize("query", [f"?page={10**30}", "?page=x", "?sort=%00", "?page=-1"])
+def test_a_mangled_address_of_a_run_shows_something(
+    launch: Any, signed_in: Any, query: str
+) -> None:
+    run = launch()
+
+    assert signed_in("noor").get(run.get_absolute_url() + query).status_code == 200
+    assert signed_in("noor").get(reverse("run", args=[10**30])).status_code == 404
