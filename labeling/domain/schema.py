@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 SCHEMA_VERSION = 1
+MIN_CRITERIA = 2
 
 
 class Problem(NamedTuple):
@@ -32,7 +33,7 @@ def _not_blank(text: str) -> str:
 
 
 def _two_criteria(criteria: list[str]) -> list[str]:
-    if sum(bool(text.strip()) for text in criteria) < 2:
+    if sum(bool(text.strip()) for text in criteria) < MIN_CRITERIA:
         raise PydanticCustomError("too_few", "Write at least two criteria, one per line.")
     return criteria
 
@@ -54,9 +55,16 @@ MessageIndex = Annotated[int, Field(ge=0, strict=True)]
 _OPEN_IN_A_DRAFT = {"missing", "blank", "too_few"}
 
 
-def _field(title: str, *, help: str, widget: str, choices: Mapping[str, str] | None = None) -> Any:
-    """A schema field with what a form needs: its widget, and a help text per choice."""
-    extra: dict[str, Any] = {"widget": widget}
+def _field(
+    title: str,
+    *,
+    help: str,
+    widget: str,
+    choices: Mapping[str, str] | None = None,
+    at_least: int = 1,
+) -> Any:
+    """A schema field with what a form needs: its widget, a help text per choice, how many items."""
+    extra: dict[str, Any] = {"widget": widget, "at_least": at_least}
     if choices:
         extra["choices"] = dict(choices)
     return Field(title=title, description=help, json_schema_extra=extra)
@@ -117,6 +125,7 @@ class Requirement(Label):
         "Acceptance criteria",
         help="Two to five tests that can be measured, one per line",
         widget="lines",
+        at_least=MIN_CRITERIA,
     )
     priority: Literal["must", "should", "could"] = _field(
         "Priority", help="How much they need it", widget="choice", choices=PRIORITIES
@@ -269,6 +278,7 @@ def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
         "widget": extra["widget"],
         "choices": [{"value": value, "help": meaning} for value, meaning in choices.items()],
         "required": info.is_required(),
+        "at_least": extra.get("at_least", 1),
     }
 
 
@@ -294,7 +304,7 @@ def json_schema(layers: Sequence[str] = tuple(LAYERS)) -> dict[str, Any]:
 def _definition(layer: str) -> dict[str, Any]:
     schema = LAYERS[layer].label.model_json_schema()
     for field in schema["properties"].values():
-        for presentation in ("widget", "choices"):
+        for presentation in ("widget", "choices", "at_least"):
             field.pop(presentation, None)
     return schema
 

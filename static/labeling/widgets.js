@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 const CONFIDENCES = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3];
 
 export const isOpen = (field, value) =>
-  field.required && (Array.isArray(value) ? value.length < (field.minimum ?? 1) : isBlank(value));
+  field.required && (Array.isArray(value) ? value.length < field.at_least : isBlank(value));
 
 const isBlank = (value) => value === undefined || value === null || !String(value).trim();
 

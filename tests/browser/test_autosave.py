@@ -297,6 +297,7 @@ def test_a_submission_that_does_not_arrive_keeps_everything(
     workspace.page.route("**/submit/", lambda route: route.abort())
     workspace.press("0", "Control+Enter")
     expect(workspace.notices).to_contain_text("Not submitted")
+    workspace.expect_saved(1)  # as a draft
     workspace.page.unroute("**/submit/")
 
     workspace.press("Control+Enter")

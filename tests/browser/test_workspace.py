@@ -139,7 +139,7 @@ def test_single_keys_with_a_modifier_or_in_composition_do_nothing(workspace: Wor
 
     workspace.press("Alt+n", "Control+m")
     workspace.page.evaluate(
-        """document.dispatchEvent(
+        """document.body.dispatchEvent(
             new KeyboardEvent("keydown", {key: "n", isComposing: true, bubbles: true}))"""
     )
 
@@ -220,6 +220,20 @@ def test_an_incomplete_submission_leads_to_the_first_open_field(
     expect(workspace.page.get_by_role("radio", name="functional", exact=True)).to_be_focused()
     expect(workspace.page.locator(".label-form .error:not(:empty)").first).to_be_visible()
     assert workspace.stored is None or workspace.stored.status == "draft"
+
+
+def test_a_field_left_open_says_so_and_the_draft_is_saved(workspace: Workspace) -> None:
+    workspace.open().start_label("Order Tracking")
+
+    workspace.field("Acceptance criteria").fill("Only one")
+    workspace.press("Tab")
+
+    expect(workspace.page.locator(".field", has_text="Acceptance criteria")).to_contain_text(
+        "Still open."
+    )
+    workspace.press("Control+s")
+    expect(workspace.state).to_contain_text("Saved")
+    assert workspace.requirements[0]["acceptance_criteria"] == ["Only one"]
 
 
 def test_a_skip_needs_a_reason_and_goes_on(workspace: Workspace, queue: list[Assignment]) -> None:

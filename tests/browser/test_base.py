@@ -1,0 +1,70 @@
+"""What every page shares: the theme, the menu, signing in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.factories import PASSWORD, make_people
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ana() -> User:
+    return make_people()["ana"]
+
+
+def test_the_chosen_theme_is_remembered(page: Page, live_server: LiveServer) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{live_server.url}/sign-in/")
+
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.reload()
+
+    expect(page.locator("body")).to_have_css("background-color", "rgb(20, 18, 14)")
+
+
+def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, ana: User) -> None:
+    page.goto(f"{live_server.url}/")
+
+    page.keyboard.type("ana")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Queue")).to_have_attribute("aria-current", "page")
+    page.locator(".menu summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_wrong_password_is_said_at_the_form(page: Page, live_server: LiveServer) -> None:
+    page.goto(f"{live_server.url}/sign-in/")
+
+    page.get_by_label("User name").fill("ana")
+    page.get_by_label("Password").fill("wrong")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("alert")).to_contain_text("correct username and password")
+    expect(page.get_by_label("User name")).to_have_value("ana")
+
+
+def test_escape_closes_the_menu(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
+) -> None:
+    sign_in(ana)
+    page.goto(f"{live_server.url}/")
+    page.locator(".menu summary").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+    page.keyboard.press("Escape")
+
+    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+    expect(page.locator(".menu summary")).to_be_focused()
