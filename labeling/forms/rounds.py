@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from labeling.domain.planning import shuffled
 from labeling.models import Conversation, Membership, Project, Round
@@ -82,9 +82,12 @@ class RoundForm(forms.Form):
         help_text="Full labeling only. It is recorded and printed on every gold release after it.",
     )
 
+    seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
     def __init__(self, project: Project, *args: Any, gate_open: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.project = project
+        self.initial["seen"] = self._newest_number()
         self._offer_conversations()
         people = self._offer_people()
         self.initial["kind"] = Round.Kind.FULL if gate_open else Round.Kind.CALIBRATION
@@ -115,6 +118,21 @@ class RoundForm(forms.Form):
         offered.queryset = annotators.order_by("username")
         self.initial["annotators"] = [person.pk for person in people]
         return people
+
+    def clean(self) -> None:
+        """A form that is sent twice must not open two rounds."""
+        newest = self._newest_number()
+        if self.cleaned_data.get("seen", newest) != newest:
+            again: Any = self.data.copy()  # type: ignore[attr-defined]
+            again["seen"] = str(newest)  # who sends it once more means it
+            self.data = again
+            raise forms.ValidationError(
+                f"Round {newest} was opened meanwhile. Look at it first; send this again only if "
+                "you want one more."
+            )
+
+    def _newest_number(self) -> int:
+        return self.project.rounds.aggregate(newest=Max("number"))["newest"] or 0
 
     def chosen(self) -> list[Conversation]:
         """The conversations that a valid form asks for."""

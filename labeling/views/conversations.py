@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
-from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.models import Annotation, Assignment, Conversation, Message, Project, Round
 from labeling.views import access
 from labeling.views.labels import Label, labels_of, turns
 from labeling.views.paging import page_of
@@ -70,12 +71,16 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _rows(project: Project) -> QuerySet[Conversation]:
-    submitted = Q(assignments__annotation__status=Annotation.Status.SUBMITTED)
-    return (
-        project.conversations.defer("speakers", "content_sha256")
-        .annotate(n_messages=Count("messages", distinct=True))
-        .annotate(n_answers=Count("assignments", filter=submitted, distinct=True))
+    """Counted per shown row: joining messages and answers would multiply them first."""
+    submitted = Assignment.objects.filter(annotation__status=Annotation.Status.SUBMITTED)
+    return project.conversations.defer("speakers", "content_sha256").annotate(
+        n_messages=_count_of(Message.objects.all()), n_answers=_count_of(submitted)
     )
+
+
+def _count_of(rows: QuerySet[Any]) -> Coalesce:
+    counted = rows.filter(conversation=OuterRef("pk")).order_by().values("conversation")
+    return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
 
 
 def _query(request: HttpRequest) -> str:

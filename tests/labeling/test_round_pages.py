@@ -26,6 +26,7 @@ def form(people, names=("ana", "ben", "cleo"), **fields):
         "annotators": [str(people[name].pk) for name in names],
         "overlap": "2",
         "seed": "7",
+        "seen": "0",
         **fields,
     }
 
@@ -96,7 +97,7 @@ def test_an_open_gate_asks_for_no_reason(signed_in, rita, people, project, conve
     client = signed_in(rita)
 
     assert "Reason for passing the locked gate" not in page(client, URL)
-    client.post(URL, form(people, kind="full", pool="on", overlap="1"))
+    client.post(URL, form(people, kind="full", pool="on", overlap="1", seen="1"))
     assert project.rounds.get(kind="full").pool
 
 
@@ -106,10 +107,22 @@ def test_a_second_calibration_at_once_is_refused_in_words(
     client = signed_in(rita)
     client.post(URL, form(people))
 
-    response = client.post(URL, form(people))
+    response = client.post(URL, form(people, seen="1"))
 
     assert response.status_code == 400
     assert "A calibration round is open already: finish it first." in text_of(response)
+
+
+def test_a_form_sent_twice_opens_one_round(signed_in, rita, people, project, conversations):
+    client, fields = signed_in(rita), form(people, kind="full", override_reason="A pilot.")
+    client.post(URL, fields)
+
+    again = client.post(URL, fields)
+
+    assert again.status_code == 400
+    assert "Round 1 was opened meanwhile." in text_of(again)
+    assert project.rounds.count() == 1
+    assert b'name="seen" value="1"' in again.content  # meant the third time
 
 
 def test_more_annotators_wanted_than_there_are_is_refused_in_words(
@@ -130,7 +143,7 @@ def test_a_round_may_take_the_conversations_of_an_earlier_one(
     for assignment in first.assignments.select_related("annotator"):
         factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
 
-    signed_in(rita).post(URL, form(people, source="1"))
+    signed_in(rita).post(URL, form(people, source="1", seen="1"))
 
     second = project.rounds.get(number=2)
     assert set(second.conversations.all()) == set(first.conversations.all())
