@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.domain.keys import KEYS
 from labeling.models import Annotation, Assignment, Message
+from labeling.services import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     answer,
@@ -271,8 +272,6 @@ def test_text_of_users_stays_text(
     assignment = open_full(project, 1).assignments.get(annotator=ana)
     payload = labels([1])
     payload["requirements"][0]["title"] = attack
-    from labeling.services import annotations
-
     annotations.save_draft(assignment, save_of(payload))
     sign_in(ana)
 
