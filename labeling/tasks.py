@@ -19,11 +19,13 @@ def freeze_gold(project_id: int, layer: str, name: str, message: str, by_id: int
     try:
         gold.freeze(project=project, layer=layer, ruler=ruler(), name=name, message=message, by=by)
     except RuleError as error:
-        events.record(
-            "gold.freeze_refused",
-            project,
-            project=project,
-            actor=by,
-            layer=layer,
-            message=error.message,
-        )
+        _refused(project, by, layer, error.message)
+    except Exception:
+        _refused(project, by, layer, "The freeze broke off; the worker's log says why.")
+        raise
+
+
+def _refused(project: Project, by: User, layer: str, message: str) -> None:
+    events.record(
+        "gold.freeze_refused", project, project=project, actor=by, layer=layer, message=message
+    )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -35,7 +35,9 @@ def queue(user: User) -> QuerySet[Assignment]:
         Assignment.objects.owned_by(user)
         .with_status()
         .select_related("conversation", "round__project")
-        .order_by("round__closed_at", "round__kind", "round_id", "position", "pk")
+        .order_by(
+            F("round__closed_at").asc(nulls_first=True), "round__kind", "round_id", "position", "pk"
+        )
     )
 
 

@@ -91,6 +91,7 @@ def freeze(
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused.
     """
+    Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
     name = name or project.slug
     _check_name(project, layer, name)
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)

@@ -64,6 +64,7 @@ def open_round(
     annotator role. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
+    Project.objects.select_for_update().get(pk=project.pk)  # one round after the other
     calibration = kind == Round.Kind.CALIBRATION
     people = list(annotators) if annotators is not None else annotators_of(project)
     ids = [conversation.pk for conversation in conversations]

@@ -28,6 +28,16 @@ def test_planned_work_comes_in_order_and_begun_work_stays_first(
     assert assignments.next_for(ana, after=mine[1]) == mine[2]
 
 
+def test_the_queue_shows_open_rounds_before_ended_ones(project: Project, ana: User) -> None:
+    ended = factories.open_calibration(project, 2)
+    factories.answer_all(ended)
+    factories.open_full(project, 2)
+
+    states = [one.round.state for one in assignments.queue(ana)]
+
+    assert states == ["open", "open", "passed", "passed"]
+
+
 def test_a_pool_hands_out_each_place_once(project: Project, ana: User, ben: User) -> None:
     factories.open_full(project, 2, pool=True, overlap=1)
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from labeling.domain.planning import TooFewAnnotators
 from labeling.models import Event, Project, Round
@@ -93,3 +95,29 @@ def test_a_round_needs_conversations_people_and_guidelines(project: Project) -> 
             conversations=factories.make_conversations(bare, 2),
             annotators=people,
         )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_leads_who_open_a_round_at_the_same_moment_get_one_round_and_one_sentence() -> None:
+    factories.make_people()
+    project = factories.make_project()
+    batch = factories.make_conversations(project, 4)
+
+    def open_one(number: int) -> str:
+        try:
+            half = batch[2 * number : 2 * number + 2]
+            rounds.open_round(
+                project=project, kind=Round.Kind.CALIBRATION, by=None, conversations=half
+            )
+        except rounds.RoundImpossible as refused:
+            return refused.message
+        finally:
+            connection.close()
+        return "opened"
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = sorted(pool.map(open_one, range(2)))
+
+    assert answers[0].startswith("A calibration round is open already")
+    assert answers[1] == "opened"
+    assert Round.objects.count() == 1
