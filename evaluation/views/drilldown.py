@@ -51,7 +51,6 @@ def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[di
     return [
         dict(message)
         | {
-            "number": message["index"] + 1,
             "speaker": message["speaker"] or message["role"],
             "gold": _citing(rows, "gold", message["index"]),
             "predicted": _citing(rows, "predicted", message["index"]),
@@ -127,7 +126,7 @@ def _shown(field: str, label: Label | None) -> Any:
     if label is None:
         return None
     if field == "source_messages":
-        return [index + 1 for index in sorted(_sources(label))]
+        return sorted(_sources(label))
     return label.get(field)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from labeling.models import Event
 
 WORDS = {
+    "adjudication.decided": "decided the labels of {conversation}",
     "annotation.skipped": "skipped {conversation}: {reason}",
     "annotation.submitted": "submitted {conversation}",
     "conversations.imported": "imported {new} conversations from {files}",
@@ -22,6 +23,11 @@ WORDS = {
     "round.failed": "A calibration round did not pass: κ {kappa}",
     "round.opened": "opened a round ({kind}) of {conversations} conversations",
     "round.passed": "A calibration round passed: κ {kappa}",
+    "run.cancelled": "cancelled run {object_id}",
+    "run.launched": "launched {pipeline} on {gold}",
+    "run.paused": "paused run {object_id}",
+    "run.rescored": "had run {object_id} scored again",
+    "run.resumed": "resumed run {object_id}",
 }
 
 
@@ -42,7 +48,9 @@ def lines(events: Iterable[Event]) -> list[Line]:
 
 def words(event: Event) -> str:
     """A sentence for the verbs of this application; the verb itself for one it does not know."""
-    return WORDS.get(event.verb, event.verb).format_map(_Known(event.data))
+    return WORDS.get(event.verb, event.verb).format_map(
+        _Known({**event.data, "object_id": event.object_id})
+    )
 
 
 class _Known(dict[str, Any]):
