@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.conf import settings
@@ -30,10 +30,10 @@ def database_url() -> str:
     used = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{used['NAME']}"
-    person = ":".join(quote(used[key], safe="") for key in ("USER", "PASSWORD") if used[key])
-    place = quote(used["HOST"] or "localhost", safe="")
-    port = f":{used['PORT']}" if used["PORT"] else ""
-    return f"postgres://{person}@{place}{port}/{used['NAME']}"
+    known = connection.get_connection_params()
+    place = urlencode({key: known[key] for key in ("host", "port") if known.get(key)})
+    person = ":".join(quote(known[key], safe="") for key in ("user", "password") if known.get(key))
+    return f"postgres://{person}@/{used['NAME']}?{place}"
 
 
 @pytest.fixture
