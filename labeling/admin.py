@@ -14,16 +14,23 @@ from django.http import HttpRequest
 from labeling.models import (
     Adjudication,
     Annotation,
+    ApiToken,
     Assignment,
+    Comment,
     Conversation,
+    Disagreement,
     Event,
     GoldItem,
     GoldRelease,
     Guideline,
+    GuidelineCheck,
+    Invitation,
     Membership,
     Message,
     Project,
+    Review,
     Round,
+    Suggestion,
 )
 
 admin.site.site_header = admin.site.site_title = "Assay"
@@ -131,6 +138,74 @@ class AdjudicationAdmin(ReadOnlyAdmin):
     list_filter = ("conversation__project", "layer")
     search_fields = ("conversation__external_id", "reason")
     list_select_related = ("conversation", "decided_by")
+
+
+@admin.register(Disagreement)
+class DisagreementAdmin(ReadOnlyAdmin):
+    list_display = ("conversation", "layer", "unit", "round", "outcome", "decided_by")
+    list_filter = ("round__project", "outcome")
+    search_fields = ("conversation__external_id", "note")
+    list_select_related = ("conversation", "round__project", "decided_by")
+
+
+@admin.register(Comment)
+class CommentAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "conversation", "message_index", "created_at", "resolved_by")
+    list_filter = ("project",)
+    search_fields = ("body", "author__username", "conversation__external_id")
+    list_select_related = ("author", "conversation", "resolved_by")
+
+
+@admin.register(GuidelineCheck)
+class GuidelineCheckAdmin(ReadOnlyAdmin):
+    list_display = ("annotation", "guideline", "stands", "checked_by", "checked_at")
+    list_filter = ("guideline__project", "stands")
+    search_fields = ("note", "checked_by__username")
+    list_select_related = (
+        "annotation__assignment__conversation",
+        "annotation__assignment__annotator",
+        "guideline__project",
+        "checked_by",
+    )
+
+
+@admin.register(Review)
+class ReviewAdmin(ReadOnlyAdmin):
+    heavy = ("payload",)
+    list_display = ("annotation", "verdict", "reviewer", "reviewed_at")
+    list_filter = ("verdict", "annotation__assignment__round__project")
+    search_fields = ("comment", "reviewer__username")
+    list_select_related = (
+        "annotation__assignment__conversation",
+        "annotation__assignment__annotator",
+        "reviewer",
+    )
+
+
+@admin.register(Suggestion)
+class SuggestionAdmin(ReadOnlyAdmin):
+    heavy = ("payload",)
+    list_display = ("conversation", "layer", "pipeline", "pipeline_version", "created_at")
+    list_filter = ("conversation__project", "layer", "pipeline")
+    search_fields = ("conversation__external_id",)
+    list_select_related = ("conversation",)
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    exclude = ("digest",)
+    list_display = ("project", "role", "uses_left", "created_by", "expires_at", "revoked_at")
+    list_filter = ("project", "role")
+    search_fields = ("created_by__username",)
+    list_select_related = ("project", "created_by")
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(ReadOnlyAdmin):
+    exclude = ("digest",)
+    list_display = ("user", "name", "created_at", "last_used_at", "revoked_at")
+    search_fields = ("user__username", "name")
+    list_select_related = ("user",)
 
 
 @admin.register(GoldRelease)

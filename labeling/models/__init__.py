@@ -2,26 +2,37 @@ from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.conversations import Conversation, Message
+from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
+from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.projects import Guideline, Membership, Project
+from labeling.models.reviews import Review
 from labeling.models.rounds import Round, RoundConversation
+from labeling.models.suggestions import Suggestion
 from labeling.models.vectors import TextVector
 
 __all__ = [
     "Adjudication",
     "Annotation",
     "AnnotationRevision",
+    "ApiToken",
     "Assignment",
+    "Comment",
     "Conversation",
+    "Disagreement",
     "Event",
     "GoldItem",
     "GoldRelease",
     "Guideline",
+    "GuidelineCheck",
+    "Invitation",
     "Membership",
     "Message",
     "Project",
+    "Review",
     "Round",
     "RoundConversation",
+    "Suggestion",
     "TextVector",
 ]

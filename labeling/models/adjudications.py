@@ -10,12 +10,25 @@ from labeling.models.projects import Guideline
 class Adjudication(models.Model):
     """The decided labels of one conversation and layer. A later decision is a new version."""
 
+    class Kind(models.TextChoices):
+        """Why the annotators differed."""
+
+        AMBIGUOUS = "ambiguous", "ambiguous text"
+        GUIDELINE = "guideline", "gap in the guidelines"
+        ERROR = "error", "annotator error"
+        EDGE_CASE = "edge_case", "edge case"
+        SUBJECTIVE = "subjective"
+
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="adjudications")
     layer = models.CharField(max_length=20)
     version = models.PositiveIntegerField()
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="adjudications")
     payload = models.JSONField()
     reason = models.TextField()
+    kind = models.CharField(max_length=12, choices=Kind, blank=True)
+    guideline_flag = models.BooleanField(
+        default=False, help_text="The guidelines should say more about this"
+    )
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     decided_at = models.DateTimeField(auto_now_add=True)
 

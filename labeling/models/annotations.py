@@ -13,7 +13,8 @@ class Annotation(models.Model):
 
     A draft may change any number of times; ``version`` counts the changes so that a save based on
     an old copy can be refused, and ``last_client`` with ``last_seq`` tell one open page's own
-    saves apart from everybody else's. Once submitted it never changes (a trigger refuses it):
+    saves apart from everybody else's. Once submitted its content never changes: it can only be
+    reopened as a draft, and not even that once it is locked (triggers refuse it), because
     agreement and gold are computed from it. ``empty`` is the explicit answer "nothing here".
     """
 
@@ -35,6 +36,9 @@ class Annotation(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     submitted_at = models.DateTimeField(null=True)
+    locked_at = models.DateTimeField(
+        null=True, help_text="Its round has closed or gold holds it: it cannot be reopened"
+    )
 
     class Meta:
         constraints = [
@@ -67,6 +71,9 @@ class AnnotationRevision(models.Model):
         SAVED = "saved"
         SUBMITTED = "submitted"
         SKIPPED = "skipped"
+        REOPENED = "reopened"
+        RETURNED = "returned"
+        RESTORED = "restored"
 
     annotation = models.ForeignKey(Annotation, models.PROTECT, related_name="revisions")
     version = models.PositiveIntegerField()

@@ -43,6 +43,7 @@ class Assignment(models.Model):
     slot = models.PositiveSmallIntegerField(null=True)
     position = models.PositiveIntegerField(default=0, help_text="Order in the annotator's queue")
     taken_at = models.DateTimeField(auto_now_add=True)
+    returned_reason = models.TextField(blank=True, help_text="Why a reviewer sent it back")
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
 
     objects = AssignmentQuerySet.as_manager()

@@ -38,6 +38,7 @@ class Conversation(models.Model):
     difficulty = models.CharField(max_length=6, choices=Difficulty, blank=True)
     split = models.CharField(max_length=5, choices=Split, blank=True)
     speakers = models.JSONField(default=list)
+    priority = models.SmallIntegerField(default=0, help_text="Higher is handed out first")
     content_sha256 = models.CharField(max_length=64)
     imported_at = models.DateTimeField(auto_now_add=True)
 

@@ -30,12 +30,15 @@ GUARDS = [
     *_never("labeling_annotationrevision", "Revisions are append-only."),
     *_never("labeling_event", "The audit log is append-only."),
     *_never("labeling_guideline", "A guideline version never changes: write a new version."),
+    *_never("labeling_review", "A review never changes: review again."),
     *_never("labeling_adjudication", "A decision never changes: decide anew."),
     Guard("labeling_message", "UPDATE", "", "The text of a conversation never changes."),
     Guard(
         "labeling_annotation",
         "UPDATE",
-        "OLD.status = 'submitted'",
+        # locking and reopening leave the content as it is
+        "OLD.status = 'submitted' AND (OLD.locked_at IS NOT NULL OR NEW.payload <> OLD.payload"
+        " OR NEW.empty <> OLD.empty OR NEW.status NOT IN ('submitted', 'draft'))",
         "A submitted annotation never changes.",
     ),
     Guard(

@@ -48,6 +48,13 @@ class Project(models.Model):
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     match_threshold = models.FloatField(default=0.85)
     actor_synonyms = models.JSONField(default=list, blank=True)
+    event_schema = models.JSONField(
+        default=dict, blank=True, help_text="Event types and their roles: {type: [role, …]}"
+    )
+    targets = models.JSONField(
+        default=dict, blank=True, help_text="Wanted: {layers: {name: n}, difficulty: {name: n}}"
+    )
+    review_rate = models.FloatField(default=0.0, help_text="Share of answers that is reviewed")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProjectQuerySet.as_manager()

@@ -35,6 +35,16 @@ class Round(models.Model):
         FAILED = "failed"  # calibration only
         CLOSED = "closed"  # full labeling only
 
+    class SkipPolicy(models.TextChoices):
+        OTHERS = "others", "give it to somebody else"
+        SAME = "same", "give it to the same person again, at the end"
+        NEVER = "never", "leave it"
+
+    class Order(models.TextChoices):
+        SEED = "seed", "shuffled by the seed"
+        LEAST = "least", "least labelled first"
+        PRIORITY = "priority", "by priority"
+
     project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=11, choices=Kind)
@@ -48,6 +58,8 @@ class Round(models.Model):
     conversations = models.ManyToManyField(
         Conversation, through="labeling.RoundConversation", related_name="rounds"
     )
+    skip_policy = models.CharField(max_length=6, choices=SkipPolicy, default=SkipPolicy.OTHERS)
+    order = models.CharField(max_length=8, choices=Order, default=Order.SEED)
     override_reason = models.TextField(blank=True)
     agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
     opened_by = models.ForeignKey(

@@ -1,0 +1,44 @@
+"""How people and programs get in: invitations by link, and tokens for the API."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from labeling.models.projects import Membership, Project
+
+
+class Invitation(models.Model):
+    """A link that makes whoever opens it a member. Only the digest of its secret is stored."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Membership.Role)
+    digest = models.CharField(max_length=64, unique=True)
+    uses_left = models.PositiveSmallIntegerField(default=1)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.project}: invitation as {self.role}"
+
+
+class ApiToken(models.Model):
+    """A key for programs that act as its owner. Only its digest is stored."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.name}"
