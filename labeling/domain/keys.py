@@ -25,6 +25,8 @@ KEYS = (
     Key("Alt+ArrowDown", "message-next", "Next message", "Read", typing=True),
     Key("Alt+ArrowUp", "message-previous", "Previous message", "Read", typing=True),
     Key("g", "guidelines", "Show or hide the guidelines", "Read"),
+    Key("r", "history", "Show or hide the history of your answer", "Read"),
+    Key("c", "comments", "Show or hide the comments", "Read"),
     Key("m", "link", "Link the message to the open label, or start one with it", "Label"),
     Key(
         "Alt+Enter",
@@ -42,7 +44,7 @@ KEYS = (
     Key("Escape", "close", "Leave the field; again: close the label", "Label", typing=True),
     Key("1-9", "choose", "Choose the type of the open label", "Open label"),
     Key("p", "priority", "Next priority", "Open label"),
-    Key("c", "confidence", "Next confidence", "Open label"),
+    Key("f", "confidence", "Next confidence", "Open label"),
     Key("t", "write", "Write in the first field", "Open label"),
     Key("0", "nothing-here", "Say “nothing here”, or take it back", "Finish"),
     Key("s", "skip", "Skip with a reason", "Finish"),

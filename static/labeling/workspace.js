@@ -4,10 +4,10 @@
 import { ActiveTime } from "./clock.js";
 import { setUpHelp, setUpSkip } from "./dialogs.js";
 import { byId, readJson } from "./dom.js";
-import { Guidelines } from "./guidelines.js";
 import { Keys } from "./keys.js";
 import { LabelList } from "./labels.js";
 import { MessageList } from "./messages.js";
+import { Panels } from "./panels.js";
 import { Saving } from "./saving.js";
 import { Status } from "./status.js";
 import { Store } from "./store.js";
@@ -28,11 +28,11 @@ class Workspace {
     this.pointed = { index: null, uid: null };
     this.problems = {}; // uid -> field -> message, as the server said it
     this.status = new Status();
-    this.guidelines = new Guidelines();
     this.messages = this.makeMessages();
     this.labels = this.makeLabels();
     this.saving = this.makeSaving();
     this.store.onChange(() => this.render());
+    this.panels = new Panels(this);
     this.keys = new Keys(readJson("keys"), this.actions());
     this.help = setUpHelp(this.keys);
     this.askSkip = setUpSkip((reason) => this.skip(reason));
@@ -86,7 +86,9 @@ class Workspace {
     const reading = {
       "message-next": () => this.move(1),
       "message-previous": () => this.move(-1),
-      guidelines: () => this.guidelines.toggle(),
+      guidelines: () => this.panels.toggle("guidelines"),
+      history: () => this.panels.toggle("history"),
+      comments: () => this.panels.toggle("comments"),
       "label-next": () => this.step(1),
       "label-previous": () => this.step(-1),
       "label-edit": () => this.open(this.currentUid),
@@ -141,6 +143,10 @@ class Workspace {
   move(step) {
     const isTyping = document.activeElement.matches("input, textarea, select");
     this.messages.move(step, { focus: !isTyping });
+  }
+
+  goToMessage(index) {
+    this.messages.move(index - this.messages.currentIndex, { focus: true });
   }
 
   link(index) {

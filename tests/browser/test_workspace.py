@@ -57,7 +57,7 @@ def test_a_conversation_is_labelled_and_submitted_by_keyboard_alone(
     workspace.open()
 
     workspace.press("j", "j", "m")  # starts a label that cites message 2
-    workspace.press("t").type("Order Tracking").press("Escape", "4", "p", "p", "c")
+    workspace.press("t").type("Order Tracking").press("Escape", "4", "p", "p", "f")
     workspace.field("Actor").focus()  # what Tab does in between
     workspace.type("Customer").press("Tab").type("Track the order").press("Tab")
     workspace.type("If it was paid").press("Tab")
