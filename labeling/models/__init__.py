@@ -6,6 +6,7 @@ from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
+from labeling.models.merges import Merge
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.reviews import Review
 from labeling.models.rounds import Round, RoundConversation
@@ -28,6 +29,7 @@ __all__ = [
     "GuidelineCheck",
     "Invitation",
     "Membership",
+    "Merge",
     "Message",
     "Project",
     "Review",

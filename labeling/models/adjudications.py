@@ -11,13 +11,14 @@ class Adjudication(models.Model):
     """The decided labels of one conversation and layer. A later decision is a new version."""
 
     class Kind(models.TextChoices):
-        """Why the annotators differed."""
+        """Why the annotators differed; or that they did not, and somebody accepted that."""
 
         AMBIGUOUS = "ambiguous", "ambiguous text"
         GUIDELINE = "guideline", "gap in the guidelines"
         ERROR = "error", "annotator error"
         EDGE_CASE = "edge_case", "edge case"
         SUBJECTIVE = "subjective"
+        ACCEPTED = "accepted", "accepted as agreed"  # gold keeps who agreed
 
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="adjudications")
     layer = models.CharField(max_length=20)
