@@ -1,0 +1,231 @@
+"""Many annotators at once: whether every place is filled exactly once, and how quickly.
+
+    .venv/bin/python benchmarks/distribution.py [CLIENTS] [CONVERSATIONS] [OVERLAP]
+
+Starts the web server on a database of its own (SQLite in a temporary folder, or the empty database
+that DATABASE_URL names) and lets that many signed-in clients take and submit over HTTP until
+nothing is left. Then every conversation must have exactly OVERLAP submissions by as many people.
+"""
+
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+CSRF = "d" * 32
+LAYER = "extraction"
+
+
+class Call(NamedTuple):
+    kind: str  # take or submit
+    status: int
+    seconds: float
+
+
+class Annotator(threading.Thread):
+    """One client: a session, a connection that stays open, take and submit until all is done."""
+
+    def __init__(self, port: int, session: str) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+        self.broken = ""
+        self._http = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {
+            "Content-Type": "application/json",
+            "Cookie": f"sessionid={session}; csrftoken={CSRF}",
+            "X-CSRFToken": CSRF,
+        }
+
+    def run(self) -> None:
+        try:
+            while (taken := self._post("take", "/api/queue/next/", {})["assignment"]) is not None:
+                self._post("submit", f"/api/annotations/{taken}/submit/", answer(taken))
+        except Exception as error:  # shown at the end; the other clients go on
+            self.broken = repr(error)
+
+    def _post(self, kind: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        started = time.perf_counter()
+        self._http.request("POST", path, json.dumps(body), self._headers)
+        response = self._http.getresponse()
+        text = response.read()
+        self.calls.append(Call(kind, response.status, time.perf_counter() - started))
+        if response.status != 200:
+            raise RuntimeError(f"{path}: {response.status} {text[:300]!r}")
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+
+def answer(assignment: int) -> dict[str, Any]:
+    label = {
+        "uid": f"label-{assignment}",
+        "id": "REQ-001",
+        "title": "Order Tracking",
+        "type": "functional",
+        "actor": "Customer",
+        "action": "Track an order",
+        "condition": None,
+        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
+        "priority": "must",
+        "source_messages": [0],
+        "rationale": "Asked for in message 0",
+        "confidence": 0.9,
+    }
+    return {
+        "base_version": 0,
+        "client": f"00000000-0000-4000-8000-{assignment:012}",
+        "seq": 1,
+        "payload": {"requirements": [label]},
+    }
+
+
+def main(clients: int, conversations: int, overlap: int) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"ASSAY_DATA_DIR": folder, "ASSAY_ENV_FILE": os.devnull}
+        os.environ.setdefault("DATABASE_URL", "")
+        os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
+        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        sys.path.insert(0, str(ROOT))
+        sessions = prepare(clients, conversations, overlap)
+        with (Path(folder) / "web.log").open("wb") as log:
+            annotators, seconds = work(sessions, log)
+        report(annotators, seconds)
+        return verify(annotators, conversations * overlap, overlap)
+
+
+def prepare(clients: int, conversations: int, overlap: int) -> list[str]:
+    """A pool round for ``clients`` annotators; their session keys."""
+    import django
+
+    django.setup()
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    from labeling.models import Guideline, Membership, Project
+    from labeling.services.rounds import open_round
+
+    call_command("migrate", verbosity=0)
+    if Project.objects.exists():
+        sys.exit("The database is in use: name an empty one in DATABASE_URL.")
+    project = Project.objects.create(slug="crowd", name="Crowd", overlap=overlap)
+    Guideline.objects.create(project=project, version=1, body="# Guide")
+    people = [User.objects.create(username=f"annotator-{n:02}") for n in range(clients)]
+    for user in people:
+        Membership.objects.create(project=project, user=user, role="annotator")
+    talks = _conversations(project, conversations)
+    open_round(
+        project=project, kind="full", by=None, conversations=talks, pool=True, override_reason="-"
+    )
+    return [_session(user) for user in people]
+
+
+def _conversations(project: Any, number: int) -> list[Any]:
+    from labeling.models import Conversation, Message
+
+    talks = Conversation.objects.bulk_create(
+        Conversation(project=project, external_id=f"talk-{n:05}", content_sha256=f"{n:064}")
+        for n in range(number)
+    )
+    Message.objects.bulk_create(
+        Message(conversation=talk, index=index, role="user", content=f"We need order {index}.")
+        for talk in talks
+        for index in range(8)
+    )
+    return talks
+
+
+def _session(user: Any) -> str:
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    store = SessionStore()
+    store[SESSION_KEY] = str(user.pk)
+    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    store[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    store.create()
+    return str(store.session_key)
+
+
+def work(sessions: list[str], log: Any) -> tuple[list[Annotator], float]:
+    """All clients at once against a started server; the seconds until the last one is done."""
+    from django.db import connections
+
+    from config.serve import answers, web_command
+
+    connections.close_all()
+    port = free_port()
+    server = subprocess.Popen(
+        web_command("127.0.0.1", port), cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
+    )
+    try:
+        while not answers(f"http://127.0.0.1:{port}/healthz"):
+            if server.poll() is not None:
+                sys.exit(f"The web server ended: {Path(log.name).read_text()[-2000:]}")
+            time.sleep(0.1)
+        annotators = [Annotator(port, session) for session in sessions]
+        started = time.perf_counter()
+        for annotator in annotators:
+            annotator.start()
+        for annotator in annotators:
+            annotator.join()
+        return annotators, time.perf_counter() - started
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def report(annotators: list[Annotator], seconds: float) -> None:
+    from django.db import connection
+
+    calls = [call for annotator in annotators for call in annotator.calls]
+    print(f"{connection.vendor}, {len(annotators)} clients, {seconds:.1f} s")
+    for kind in ("take", "submit"):
+        taken = sorted(call.seconds for call in calls if call.kind == kind)
+        print(
+            f"  {kind:<6} {len(taken):>6} calls  {len(taken) / seconds:6.1f}/s  "
+            f"median {1000 * statistics.median(taken):5.0f} ms  "
+            f"p95 {1000 * taken[int(0.95 * len(taken))]:5.0f} ms  max {1000 * taken[-1]:5.0f} ms"
+        )
+    print(f"  answers by status: {dict(Counter(call.status for call in calls))}")
+
+
+def verify(annotators: list[Annotator], wanted: int, overlap: int) -> int:
+    """0 when nothing is lost, doubled or refused."""
+    from django.db.models import Count
+
+    from labeling.models import Annotation, Round
+
+    submitted = Annotation.objects.filter(status="submitted")
+    rows = submitted.values_list("assignment__conversation").annotate(
+        n=Count("pk"), people=Count("assignment__annotator", distinct=True)
+    )
+    exact = sum(row[1:] == (overlap, overlap) for row in rows)
+    broken = [annotator.broken for annotator in annotators if annotator.broken]
+    places = Round.objects.get().places.count()
+    print(f"  {submitted.count()} of {wanted} submissions stored, {len(broken)} clients broke off")
+    print(f"  {exact} of {places} conversations have exactly {overlap} by {overlap} people")
+    for text in broken[:3]:
+        print(f"  {text}")
+    return int(submitted.count() != wanted or exact != places or bool(broken))
+
+
+if __name__ == "__main__":
+    sizes = [int(argument) for argument in sys.argv[1:]]
+    sys.exit(main(*[*sizes, *(32, 2000, 3)[len(sizes) :]]))
