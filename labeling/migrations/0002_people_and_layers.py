@@ -55,6 +55,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='round',
+            name='anonymous',
+            field=models.BooleanField(default=False, help_text='Its disagreements are discussed under letters, not names'),
+        ),
+        migrations.AddField(
+            model_name='round',
             name='order',
             field=models.CharField(choices=[('seed', 'shuffled by the seed'), ('least', 'least labelled first'), ('priority', 'by priority')], default='seed', max_length=8),
         ),

@@ -60,6 +60,9 @@ class Round(models.Model):
     )
     skip_policy = models.CharField(max_length=6, choices=SkipPolicy, default=SkipPolicy.OTHERS)
     order = models.CharField(max_length=8, choices=Order, default=Order.SEED)
+    anonymous = models.BooleanField(
+        default=False, help_text="Its disagreements are discussed under letters, not names"
+    )
     override_reason = models.TextField(blank=True)
     agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
     opened_by = models.ForeignKey(
