@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from labeling.domain.errors import RuleError
@@ -16,6 +17,12 @@ class TooFewAnnotators(RuleError):
     code = "too_few_annotators"
 
 
+class UnfairQuotas(RuleError):
+    """The numbers or percents per person do not add up to the work that there is."""
+
+    code = "unfair_quotas"
+
+
 class Planned(NamedTuple):
     """One conversation for one annotator; ``slot`` < overlap, ``position`` orders their queue."""
 
@@ -25,57 +32,157 @@ class Planned(NamedTuple):
     position: int
 
 
-def shuffled(items: Sequence[int], *, seed: int) -> list[int]:
-    """The items in an order that depends on nothing but the items and the seed."""
+def shuffled(
+    items: Sequence[int], *, seed: int, rank: Mapping[int, int] | None = None
+) -> list[int]:
+    """The items in an order that depends on nothing but the items, the seed and their ranks.
+
+    Items of a lower rank come first; equal ones are shuffled by the seed. An item without a rank
+    has 0.
+
+    Examples
+    --------
+    >>> shuffled([1, 2, 3], seed=0, rank={3: -1, 1: 1})
+    [3, 2, 1]
+    """
     order = sorted(items)
     random.Random(seed).shuffle(order)
-    return order
+    return sorted(order, key=lambda one: (rank or {}).get(one, 0))
 
 
 def plan(
-    conversations: Sequence[int], annotators: Sequence[int], *, overlap: int, seed: int
+    conversations: Sequence[int],
+    annotators: Sequence[int],
+    *,
+    overlap: int,
+    seed: int,
+    rank: Mapping[int, int] | None = None,
+    quotas: Mapping[int, int] | None = None,
 ) -> list[Planned]:
     """Give each conversation to ``overlap`` annotators.
 
-    The work is spread evenly (nobody gets two conversations more than another), and so are the
-    pairs of annotators, because agreement is measured by pair. The same input and seed give the
-    same plan.
+    The work is spread evenly (nobody gets two conversations more than another), or exactly as
+    ``quotas`` says; and so are the pairs of annotators, because agreement is measured by pair.
+    The same input and seed give the same plan. ``rank`` orders everybody's queue, as in
+    :func:`shuffled`.
 
     Raises
     ------
     TooFewAnnotators
         If ``overlap`` is greater than the number of annotators.
+    UnfairQuotas
+        If ``quotas`` do not add up, or one person would get a conversation twice.
     """
-    if overlap > len(set(annotators)):
+    people = sorted(set(annotators))
+    if overlap > len(people):
         raise TooFewAnnotators(
             f"{overlap} annotators per conversation are wanted, but there are only "
-            f"{len(set(annotators))}: add annotators or lower the overlap.",
+            f"{len(people)}: add annotators or lower the overlap.",
             overlap=overlap,
-            annotators=len(set(annotators)),
+            annotators=len(people),
         )
-    order = shuffled(list(set(annotators)), seed=seed)
-    load: Counter[int] = Counter()
-    together: Counter[frozenset[int]] = Counter()
-    planned = []
-    for conversation in shuffled(conversations, seed=seed):
-        chosen: list[int] = []
-        for slot in range(overlap):
-            annotator = _least_used(order, chosen, load, together)
-            planned.append(Planned(conversation, annotator, slot, load[annotator]))
-            load[annotator] += 1
-            together.update(frozenset({annotator, other}) for other in chosen)
-            chosen.append(annotator)
-    return planned
+    if quotas is not None:
+        quotas = {one: quotas.get(one, 0) for one in people}
+        check_quotas(quotas, conversations=len(conversations), overlap=overlap)
+    desk = _Desk(shuffled(people, seed=seed), quotas)
+    order = shuffled(conversations, seed=seed, rank=rank)
+    return [
+        Planned(conversation, annotator, slot, position)
+        for index, conversation in enumerate(order)
+        for slot, (annotator, position) in enumerate(desk.choose(overlap, left=len(order) - index))
+    ]
 
 
-def _least_used(
-    order: Sequence[int],
-    chosen: Sequence[int],
-    load: Counter[int],
-    together: Counter[frozenset[int]],
-) -> int:
-    free = [annotator for annotator in order if annotator not in chosen]
-    return min(
-        free,
-        key=lambda one: (load[one], sum(together[frozenset({one, other})] for other in chosen)),
-    )
+def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int) -> None:
+    """Whether every place can be filled and nobody gets a conversation twice.
+
+    Raises
+    ------
+    UnfairQuotas
+        With what has to change.
+    """
+    places, given = conversations * overlap, sum(quotas.values())
+    work = f"{conversations} conversations by {overlap} are {places} assignments"
+    if min(quotas.values(), default=0) < 0:
+        raise UnfairQuotas("Nobody can get less than nothing: use numbers from 0.")
+    if given != places:
+        change = f"add {places - given}" if given < places else f"take {given - places} away"
+        raise UnfairQuotas(
+            f"{work}, but the numbers add up to {given}: {change}.", places=places, given=given
+        )
+    if max(quotas.values(), default=0) > conversations:
+        raise UnfairQuotas(
+            f"There are {conversations} conversations, and nobody can label one twice: "
+            f"{max(quotas.values())} for one person are too many.",
+            conversations=conversations,
+            most=max(quotas.values()),
+        )
+
+
+def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int, int]:
+    """Whole numbers that add up to ``places``, each as near to its percent as can be.
+
+    What rounding down leaves over goes to those who lost most by it (largest remainder).
+
+    Raises
+    ------
+    UnfairQuotas
+        If the percents do not add up to 100.
+
+    Examples
+    --------
+    >>> quotas_of_percents({1: 50, 2: 30, 3: 20}, places=11)
+    {1: 6, 2: 3, 3: 2}
+    """
+    total = sum(percents.values())
+    if total != 100:
+        raise UnfairQuotas(f"The percents add up to {total}, not to 100.", total=total)
+    quotas = {one: places * percent // 100 for one, percent in percents.items()}
+    lost = sorted(percents, key=lambda one: (-(places * percents[one] % 100), one))
+    for one in lost[: places - sum(quotas.values())]:
+        quotas[one] += 1
+    return quotas
+
+
+class _Desk:
+    """Hands out one conversation after the other and remembers who got how much with whom."""
+
+    def __init__(self, people: Sequence[int], quotas: Mapping[int, int] | None) -> None:
+        self._people = people
+        self._quotas = quotas
+        self._load: Counter[int] = Counter()
+        self._together: Counter[frozenset[int]] = Counter()
+
+    def choose(self, overlap: int, *, left: int) -> list[tuple[int, int]]:
+        """The annotators of the next conversation, each with its position in their queue.
+
+        ``left`` counts the conversations that are to be handed out, this one included. Who has as
+        many of them coming gets every one; that keeps the quotas reachable to the end.
+        """
+        chosen = [one for one in self._people if self._coming(one) == left]
+        while len(chosen) < overlap:
+            chosen.append(self._next(chosen))
+        placed = [(one, self._load[one]) for one in chosen]
+        self._load.update(chosen)
+        self._together.update(
+            frozenset({one, other}) for n, one in enumerate(chosen) for other in chosen[:n]
+        )
+        return placed
+
+    def _next(self, chosen: Sequence[int]) -> int:
+        free = [one for one in self._people if one not in chosen and self._coming(one) != 0]
+        return min(
+            free,
+            key=lambda one: (
+                self._share(one),
+                sum(self._together[frozenset({one, other})] for other in chosen),
+            ),
+        )
+
+    def _coming(self, one: int) -> int | None:
+        """How many more a person is to get; None without quotas."""
+        return None if self._quotas is None else self._quotas[one] - self._load[one]
+
+    def _share(self, one: int) -> Fraction:
+        """How far a person's work is handed out: the least far comes next."""
+        return Fraction(self._load[one], 1 if self._quotas is None else self._quotas[one])
