@@ -13,6 +13,7 @@ from labeling.domain.errors import RuleError
 STATUS = {
     "already_submitted": 409,
     "gate_locked": 409,
+    "locked": 409,
     "place_taken": 409,
     "round_closed": 409,
     "stale_version": 409,

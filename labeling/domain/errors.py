@@ -2,7 +2,7 @@
 
 RuleError
 ├── StaleVersion      somebody saved in between
-├── AlreadySubmitted  the answer is final
+├── AlreadySubmitted  the answer has to be reopened first
 ├── NotCanonical      data that cannot be written down in exactly one way
 └── EncoderUnusable   the text encoder is missing or not the one that was promised
 
@@ -34,7 +34,7 @@ class StaleVersion(RuleError):
 
 
 class AlreadySubmitted(RuleError):
-    """A submitted answer is final: agreement and gold are computed from it."""
+    """A submitted answer never changes: it has to be reopened first."""
 
     code = "already_submitted"
 

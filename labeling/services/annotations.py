@@ -1,4 +1,4 @@
-"""What an annotator does with one assignment: save, submit, skip. Every save is a revision."""
+"""What happens to one answer: save, submit, skip, reopen, restore. Every change is a revision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.schema import Problem, check_payload
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import assignments, events, rounds
+from labeling.services import assignments, events, locking, rounds
 
 Kind = AnnotationRevision.Kind
 Status = Annotation.Status
@@ -37,15 +37,21 @@ class ReasonMissing(RuleError):
     code = "reason_missing"
 
 
+class UnknownRevision(RuleError):
+    """The answer has no such version."""
+
+    code = "unknown_revision"
+
+
 class Save(NamedTuple):
     """One save of one open page.
 
-    ``client`` names the page and ``seq`` counts its saves; ``base_version`` is the version the
-    page has seen. ``active_seconds`` is the total time of work on this annotation so far.
+    ``client`` names the page (None: no page) and ``seq`` counts its saves; ``base_version`` is the
+    version the page has seen. ``active_seconds`` is the total time of work on this annotation.
     """
 
     base_version: int
-    client: UUID
+    client: UUID | None
     seq: int
     payload: Mapping[str, Any]
     empty: bool = False
@@ -92,6 +98,7 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
         skip_reason="",
         submitted_at=timezone.now(),
     )
+    Assignment.objects.filter(pk=assignment.pk).update(returned_reason="")
     _record("annotation.submitted", annotation)
     _finish_round(assignment)
     return annotation
@@ -115,6 +122,68 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     _record("annotation.skipped", annotation, reason=reason.strip())
     _finish_round(assignment)
     return annotation
+
+
+@transaction.atomic
+def reopen(assignment: Assignment) -> Annotation:
+    """Take one's own submission back: it is a draft again, with the same labels.
+
+    What is not submitted stays as it is, so that a repeated request changes nothing.
+    """
+    open_round = Round.objects.select_for_update().get(pk=assignment.round_id)
+    found = Annotation.objects.select_for_update().filter(assignment=assignment).first()
+    if found is None or found.status != Status.SUBMITTED:
+        return found or Annotation(assignment=assignment)
+    _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
+    _record("annotation.reopened", found)
+    return found
+
+
+@transaction.atomic
+def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
+    """Return a submitted answer to who gave it, as a draft, with what has to change."""
+    if not reason.strip():
+        raise ReasonMissing("Say what has to change.")
+    open_round = Round.objects.select_for_update().get(pk=assignment.round_id)
+    annotation = Annotation.objects.select_for_update().get(assignment=assignment)
+    if annotation.status == Status.SUBMITTED:
+        _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
+        Assignment.objects.filter(pk=assignment.pk).update(returned_reason=reason.strip())
+        _record("annotation.returned", annotation, by=by, reason=reason.strip())
+    return annotation
+
+
+def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User) -> None:
+    """``open_round`` is locked by the caller, so that its last answer does not close it meanwhile.
+
+    No page is named as the writer: a submission that arrives late meets a version it has not seen.
+    """
+    reason = locking.why_locked(annotation, open_round)
+    if reason:
+        raise locking.Locked(reason)
+    assignments.hold(annotation.assignment)  # its lease may have run out since it was submitted
+    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    _store(annotation, as_it_is, kind=kind, by=by, status=Status.DRAFT, submitted_at=None)
+
+
+@transaction.atomic
+def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
+    """Make the labels of an earlier revision the newest draft. ``save`` says who asks, from where.
+
+    The labels of ``save`` itself are not looked at.
+    """
+    annotation = _lock(assignment)
+    if _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(assignment, annotation)
+    _refuse_if_stale(annotation, save)
+    chosen = annotation.revisions.filter(version=version).first()
+    if chosen is None:
+        raise UnknownRevision(f"This answer has no revision {version}: choose one of the list.")
+    save = save._replace(payload=chosen.payload, empty=chosen.empty)
+    _check(assignment, save, complete=False)  # the project's layers may have changed since
+    assignments.hold(assignment)
+    return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
 
 
 def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
@@ -146,7 +215,7 @@ def _is_repeated(annotation: Annotation, save: Save) -> bool:
 
 def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
-        raise AlreadySubmitted("This was submitted before; a submitted answer cannot be changed.")
+        raise AlreadySubmitted("This is submitted: reopen it before you change it.")
     if assignment.round.state != Round.State.OPEN:
         raise RoundClosed("This round has ended, so nothing more can be saved in it.")
 
@@ -166,7 +235,9 @@ def _stale(annotation: Annotation, save: Save) -> StaleVersion:
     )
 
 
-def _store(annotation: Annotation, save: Save, *, kind: Kind, **changes: Any) -> Annotation:
+def _store(
+    annotation: Annotation, save: Save, *, kind: Kind, by: User | None = None, **changes: Any
+) -> Annotation:
     """Write the new version and its revision. The version in the condition is the guard."""
     seen = annotation.version
     values = {
@@ -191,19 +262,18 @@ def _store(annotation: Annotation, save: Save, *, kind: Kind, **changes: Any) ->
         empty=save.empty,
         client=save.client,
         seq=save.seq,
-        author=annotation.assignment.annotator,
+        author=by or annotation.assignment.annotator,
     )
     return annotation
 
 
-def _record(verb: str, annotation: Annotation, **data: Any) -> None:
+def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data: Any) -> None:
     assignment = annotation.assignment
-    actor: User = assignment.annotator
     events.record(
         verb,
         annotation,
         project=assignment.round.project,
-        actor=actor,
+        actor=by or assignment.annotator,
         conversation=assignment.conversation.external_id,
         version=annotation.version,
         **data,

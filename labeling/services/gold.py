@@ -14,8 +14,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.release import canonical_json, item_sha256, release_sha256
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.similarity import Ruler
-from labeling.models import GoldItem, GoldRelease, Project, Round
-from labeling.services import agreement, events, settling
+from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
+from labeling.services import agreement, events, locking, settling
 
 
 class NothingToFreeze(RuleError):
@@ -94,6 +94,7 @@ def freeze(
     Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
     name = name or project.slug
     _check_name(project, layer, name)
+    locking.keep(Annotation.objects.filter(assignment__round__project=project))
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)
     if not settled:
         raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
@@ -121,6 +122,8 @@ def freeze(
         ],
         batch_size=500,
     )
+    held = release.items.values("conversation")
+    locking.lock(Annotation.objects.filter(assignment__conversation__in=held))
     events.record(
         "gold.frozen",
         release,

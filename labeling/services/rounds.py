@@ -21,7 +21,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import agreement, events
+from labeling.services import agreement, events, locking
 
 
 class GateLocked(RuleError):
@@ -158,6 +158,7 @@ def close_if_complete(finished: Round) -> bool:
         state=state, agreement=result.as_json(), closed_at=timezone.now()
     )
     if closed:
+        locking.lock(Annotation.objects.filter(assignment__round=finished))
         events.record(f"round.{state}", finished, project=finished.project, kappa=result.value)
     return bool(closed)
 
@@ -170,4 +171,5 @@ def close(finished: Round, *, by: Any) -> None:
     ).update(state=Round.State.CLOSED, closed_at=timezone.now())
     if not closed:
         raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
+    locking.lock(Annotation.objects.filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)

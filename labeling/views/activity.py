@@ -9,8 +9,13 @@ from labeling.models import Event
 
 WORDS = {
     "adjudication.decided": "decided the labels of {conversation}",
+    "annotation.reopened": "took back the submission of {conversation}",
+    "annotation.returned": "returned {conversation}: {reason}",
     "annotation.skipped": "skipped {conversation}: {reason}",
     "annotation.submitted": "submitted {conversation}",
+    "comment.posted": "wrote a comment on {conversation}",
+    "comment.resolved": "resolved a comment on {conversation}",
+    "comment.unresolved": "took a resolved comment on {conversation} up again",
     "conversations.imported": "imported {new} conversations from {files}",
     "gold.freeze_refused": "was refused a gold release: {message}",
     "gold.freeze_requested": "asked for a gold release of {layer}",

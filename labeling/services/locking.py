@@ -1,0 +1,45 @@
+"""When a submitted answer can no longer be taken back: what was computed from it would change."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.models import Annotation, Round
+
+
+class Locked(RuleError):
+    """The answer counts in something that is finished, so it cannot be reopened."""
+
+    code = "locked"
+
+
+def lock(answers: QuerySet[Annotation]) -> int:
+    """Lock the submitted ones among them; whoever locked one first stays the first."""
+    return answers.filter(status=Annotation.Status.SUBMITTED, locked_at__isnull=True).update(
+        locked_at=timezone.now()
+    )
+
+
+def keep(answers: QuerySet[Annotation]) -> None:
+    """Nobody reopens one of the submitted ones until this transaction ends.
+
+    SQLite lets one transaction write at a time anyway, and ignores this.
+    """
+    submitted = answers.filter(status=Annotation.Status.SUBMITTED)
+    list(submitted.select_for_update(of=("self",)).values_list("pk", flat=True))
+
+
+def why_locked(annotation: Annotation, round_: Round) -> str:
+    """Why a submitted answer cannot be reopened, as a sentence; empty when it can."""
+    if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
+        return (
+            "This calibration round closed with its last answer: agreement was computed from it, "
+            "so no answer of it can be reopened."
+        )
+    if round_.state != Round.State.OPEN:
+        return "This round of full labeling was closed, so its answers can no longer be reopened."
+    if annotation.locked_at:
+        return "A gold release holds this answer, so it can no longer be reopened."
+    return ""
