@@ -11,7 +11,7 @@ from labeling.domain.consensus import Settlement, settle
 from labeling.domain.matching import DEFAULT_SYNONYMS, Synonyms, texts_to_prime
 from labeling.domain.schema import LAYERS
 from labeling.domain.similarity import Ruler
-from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
 
 
 class SettledConversation(NamedTuple):
@@ -23,7 +23,7 @@ class SettledConversation(NamedTuple):
     provenance: dict[str, Any]
 
 
-class _Answers(NamedTuple):
+class Answers(NamedTuple):
     """What the annotators of a conversation's newest round gave."""
 
     conversation: Conversation
@@ -43,16 +43,8 @@ def settle_project(
     A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
     asked must have answered, and each label must be held by a strict majority.
     """
-    key = LAYERS[layer].key
-    everything = [_answers(conversation) for conversation in _labelled(project, layer)]
-    ruler.prime(
-        texts_to_prime(
-            label
-            for answers in everything
-            for assignment in answers.submitted
-            for label in assignment.annotation.payload.get(key, [])
-        )
-    )
+    everything = [answers_of(each) for each in labelled(project.conversations.all(), layer)]
+    prime(ruler, everything, layer)
     settled: list[SettledConversation] = []
     left_out: list[LeftOut] = []
     for answers in everything:
@@ -64,13 +56,23 @@ def settle_project(
     return settled, left_out
 
 
-def _labelled(project: Project, layer: str) -> QuerySet[Conversation]:
-    assignments = Assignment.objects.select_related(
-        "annotation__guideline", "annotator", "round"
-    ).order_by("-round__number", "annotator__username")
+def prime(ruler: Ruler, everything: Sequence[Answers], layer: str) -> None:
+    """Encode the texts of all these answers in one batch."""
+    given = [labels for answers in everything for labels in labels_by(answers, layer).values()]
+    ruler.prime(texts_to_prime(label for labels in given for label in labels))
+
+
+def labelled(conversations: QuerySet[Conversation], layer: str) -> QuerySet[Conversation]:
+    """Those with answers, ready for :func:`answers_of`, ordered by their id."""
+    verdicts = Review.objects.select_related("reviewer").order_by("-pk")
+    assignments = (
+        Assignment.objects.select_related("annotation__guideline", "annotator", "round")
+        .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
+        .order_by("-round__number", "annotator__username")
+    )
     decisions = Adjudication.objects.filter(layer=layer).select_related("decided_by", "guideline")
     return (
-        project.conversations.filter(assignments__isnull=False)
+        conversations.filter(assignments__isnull=False)
         .distinct()
         .order_by("external_id")
         .prefetch_related(
@@ -81,7 +83,7 @@ def _labelled(project: Project, layer: str) -> QuerySet[Conversation]:
     )
 
 
-def _answers(conversation: Conversation) -> _Answers:
+def answers_of(conversation: Conversation) -> Answers:
     given: list[Assignment] = conversation.given  # type: ignore[attr-defined]
     newest = [one for one in given if one.round_id == given[0].round_id]
     by_status = {
@@ -91,7 +93,7 @@ def _answers(conversation: Conversation) -> _Answers:
     submitted = by_status[Annotation.Status.SUBMITTED]
     skipped = by_status[Annotation.Status.SKIPPED]
     wanted = given[0].round.overlap
-    return _Answers(conversation, wanted, submitted, skipped)
+    return Answers(conversation, wanted, submitted, skipped)
 
 
 def _status(assignment: Assignment) -> str:
@@ -99,27 +101,33 @@ def _status(assignment: Assignment) -> str:
 
 
 def _outcome(
-    answers: _Answers, project: Project, layer: str, ruler: Ruler
+    answers: Answers, project: Project, layer: str, ruler: Ruler
 ) -> SettledConversation | str:
     """The settled labels, or the reason why there are none."""
     conversation = answers.conversation
     decisions: list[Adjudication] = conversation.decisions  # type: ignore[attr-defined]
-    if decisions:
-        return _adjudicated(answers, layer, decisions[0])
+    decision = decisions[0] if decisions else None
+    if decision and decision.kind != Adjudication.Kind.ACCEPTED:
+        return _adjudicated(answers, layer, decision)
     if not answers.submitted:
         return "nobody has submitted labels"
     missing = answers.wanted - len(answers.submitted) - len(answers.skipped)
     if missing > 0:
         return f"{len(answers.submitted)} of {answers.wanted} annotators have submitted"
-    settlement = settle(
-        _labels(answers, layer),
+    settlement = settlement_of(answers, project, layer, ruler=ruler)
+    if settlement.state == "disputed":
+        return f"disputed: {_shown(settlement)}; decide in adjudication"
+    return _agreed(answers, layer, settlement, accepted=decision)
+
+
+def settlement_of(answers: Answers, project: Project, layer: str, *, ruler: Ruler) -> Settlement:
+    """What the annotators agree on, by the project's rules."""
+    return settle(
+        labels_by(answers, layer),
         ruler=ruler,
         synonyms=synonyms_of(project),
         threshold=project.match_threshold,
     )
-    if settlement.state == "disputed":
-        return f"disputed: {_shown(settlement)}; decide in adjudication"
-    return _agreed(answers, layer, settlement)
 
 
 def synonyms_of(project: Project) -> Synonyms:
@@ -127,12 +135,28 @@ def synonyms_of(project: Project) -> Synonyms:
     return [*DEFAULT_SYNONYMS, *(frozenset(group) for group in project.actor_synonyms)]
 
 
-def _labels(answers: _Answers, layer: str) -> dict[str, list[dict[str, Any]]]:
+def labels_by(answers: Answers, layer: str) -> dict[str, list[dict[str, Any]]]:
+    """By annotator: the labels as submitted, or as a reviewer fixed them."""
     key = LAYERS[layer].key
+    given = {one.annotator.get_username(): one.annotation for one in answers.submitted}
+    fixed = {name: fix_of(annotation) for name, annotation in given.items()}
     return {
-        one.annotator.get_username(): one.annotation.payload.get(key, [])
-        for one in answers.submitted
+        name: ((fixed[name] or annotation).payload or {}).get(key, [])
+        for name, annotation in given.items()
     }
+
+
+def fix_of(annotation: Annotation) -> Review | None:
+    """The newest review, if it corrected the labels that are submitted now.
+
+    A fix stands for that annotator's answer in settling and in gold. Agreement is measured on
+    what was submitted: a reviewer's hand must not make people look as if they had agreed.
+    """
+    verdicts: list[Review] = annotation.verdicts  # type: ignore[attr-defined]
+    newest = verdicts[0] if verdicts else None
+    if newest is None or newest.version != annotation.version:
+        return None
+    return newest if newest.verdict == Review.Verdict.FIXED else None
 
 
 def _shown(settlement: Settlement) -> str:
@@ -142,7 +166,9 @@ def _shown(settlement: Settlement) -> str:
     return ", ".join(f"“{title}”" for title in titles[:2]) + more
 
 
-def _agreed(answers: _Answers, layer: str, settlement: Settlement) -> SettledConversation:
+def _agreed(
+    answers: Answers, layer: str, settlement: Settlement, *, accepted: Adjudication | None
+) -> SettledConversation:
     labels = {str(each.label["uid"]): each.provenance for each in settlement.agreed}
     provenance = {
         "how": settlement.state,
@@ -151,10 +177,12 @@ def _agreed(answers: _Answers, layer: str, settlement: Settlement) -> SettledCon
         "reason": None,
         **_who(answers),
     }
+    if accepted:
+        provenance["accepted_by"] = accepted.decided_by.get_username()
     return SettledConversation(answers.conversation, layer, settlement.payload, provenance)
 
 
-def _adjudicated(answers: _Answers, layer: str, decision: Adjudication) -> SettledConversation:
+def _adjudicated(answers: Answers, layer: str, decision: Adjudication) -> SettledConversation:
     key = LAYERS[layer].key
     decided: list[dict[str, Any]] = decision.payload.get(key, [])
     provenance = {
@@ -162,7 +190,7 @@ def _adjudicated(answers: _Answers, layer: str, decision: Adjudication) -> Settl
         "labels": {str(label["uid"]): _adopted(label) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
         "reason": decision.reason,
-        "answers": _labels(answers, layer),  # the dissent is kept whole
+        "answers": labels_by(answers, layer),  # the dissent is kept whole
         **_who(answers),
         "guideline_version": decision.guideline.version,
     }
@@ -171,11 +199,12 @@ def _adjudicated(answers: _Answers, layer: str, decision: Adjudication) -> Settl
 
 
 def _adopted(label: dict[str, Any]) -> dict[str, Any]:
-    source = label.get("adopted_from")
-    return {"how": "adjudicated", "by": [source] if source else [], "dissent": []}
+    source = label.get("adopted_from") or []
+    by = [source] if isinstance(source, str) else list(source)
+    return {"how": "adjudicated", "by": by, "dissent": []}
 
 
-def _who(answers: _Answers) -> dict[str, Any]:
+def _who(answers: Answers) -> dict[str, Any]:
     """Who answered, under which guideline, and who skipped with what reason."""
     return {
         "annotators": [
@@ -183,6 +212,7 @@ def _who(answers: _Answers) -> dict[str, Any]:
                 "username": one.annotator.get_username(),
                 "guideline_version": one.annotation.guideline.version,
                 "submitted_at": one.annotation.submitted_at.isoformat(),
+                **_fixed_by(one.annotation),
             }
             for one in answers.submitted
             if one.annotation.submitted_at
@@ -194,6 +224,11 @@ def _who(answers: _Answers) -> dict[str, Any]:
         "guideline_version": _newest_guideline(answers.submitted),
         "round": answers.submitted[0].round.number if answers.submitted else None,
     }
+
+
+def _fixed_by(annotation: Annotation) -> dict[str, str]:
+    fix = fix_of(annotation)
+    return {"fixed_by": fix.reviewer.get_username()} if fix else {}
 
 
 def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
