@@ -1,0 +1,35 @@
+"""The label schema: what people (and pipelines) may say about a conversation.
+
+The one source for validation, the workspace form, JSON Schema, ``labeling-schema.yaml`` and the
+documentation. A draft may leave anything open; a submitted payload must be complete.
+"""
+
+from labeling.domain.schema.checking import check_payload
+from labeling.domain.schema.documents import SCHEMA_VERSION, json_schema, yaml_schema
+from labeling.domain.schema.forms import EventSchema, form_fields, form_layers
+from labeling.domain.schema.labels import (
+    LAYERS,
+    PRIORITIES,
+    REQUIREMENT_FIELDS,
+    TYPES,
+    Layer,
+    Requirement,
+)
+from labeling.domain.schema.problems import Problem
+
+__all__ = [
+    "LAYERS",
+    "PRIORITIES",
+    "REQUIREMENT_FIELDS",
+    "SCHEMA_VERSION",
+    "TYPES",
+    "EventSchema",
+    "Layer",
+    "Problem",
+    "Requirement",
+    "check_payload",
+    "form_fields",
+    "form_layers",
+    "json_schema",
+    "yaml_schema",
+]

@@ -1,0 +1,152 @@
+"""What is wrong with a payload. A draft may leave anything open, but not break the schema."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from labeling.domain.schema.forms import EventSchema
+from labeling.domain.schema.labels import LAYERS, Layer
+from labeling.domain.schema.links import Surroundings, link_problems
+from labeling.domain.schema.problems import Problem
+
+# What a draft may still lack. Everything else (a wrong type, an unknown field) is a broken client.
+_OPEN_IN_A_DRAFT = {"missing", "blank", "too_few"}
+
+
+def check_payload(
+    payload: Mapping[str, Any],
+    *,
+    layers: Sequence[str],
+    message_count: int,
+    complete: bool,
+    empty: bool = False,
+    messages: Sequence[str] | None = None,
+    event_schema: EventSchema | None = None,
+) -> list[Problem]:
+    """What is wrong with one annotation's payload; an empty list means nothing is.
+
+    Parameters
+    ----------
+    layers
+        The project's layers; a key of another layer is a problem.
+    message_count
+        Messages in the conversation; a source beyond it is a problem.
+    complete
+        False for a draft, which may leave fields open but not break the schema.
+    empty
+        The annotator's explicit "nothing here": then there must be no label, and without it a
+        complete payload must have one.
+    messages
+        The texts of the messages; with them a span must quote what stands at its place.
+    event_schema
+        The project's event types and their roles; without it any type and role is accepted.
+    """
+    known = {LAYERS[name].key: LAYERS[name] for name in layers}
+    problems = [
+        Problem(key, "This project has no such layer.") for key in payload if key not in known
+    ]
+    problems += _text_problems(payload)
+    around = Surroundings(
+        labels={layer.name: _by_uid(payload.get(layer.key)) for layer in known.values()},
+        message_count=message_count,
+        messages=messages,
+        event_schema=event_schema or {},
+        complete=complete,
+    )
+    for key, layer in known.items():
+        problems += _layer_problems(layer, payload.get(key, []), around)
+    problems += _repeated_names(payload, known)
+    problems += _emptiness_problems(payload, complete=complete, empty=empty)
+    return problems
+
+
+def _by_uid(labels: Any) -> dict[str, Mapping[str, Any]]:
+    found = (label for label in _listed(labels) if isinstance(label, Mapping))
+    return {str(label.get("uid")): label for label in found}
+
+
+def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator[Problem]:
+    if not isinstance(labels, list):
+        yield Problem(layer.key, "A list of labels is expected.")
+        return
+    for position, label in enumerate(labels):
+        path = f"{layer.key}.{position}"
+        broken = list(_shape_problems(layer, label, path, around.complete))
+        yield from broken
+        if isinstance(label, Mapping):
+            said = {problem.path for problem in broken}
+            linked = link_problems(layer, label, path, around)
+            yield from (problem for problem in linked if problem.path not in said)
+
+
+def _shape_problems(layer: Layer, label: Any, path: str, complete: bool) -> Iterator[Problem]:
+    try:
+        layer.label.model_validate(label)
+    except ValidationError as error:
+        for found in error.errors(include_url=False):
+            if complete or not _is_open(found):
+                yield Problem(".".join([path, *map(str, found["loc"])]), _sentence(found))
+
+
+def _repeated_names(payload: Mapping[str, Any], layers: Iterable[str]) -> Iterator[Problem]:
+    """A uid names one label of the whole payload, since references and comments point to it."""
+    labels = [
+        (key, label)
+        for key in layers
+        for label in _listed(payload.get(key))
+        if isinstance(label, Mapping)
+    ]
+    for field in ("uid", "id"):
+        named = [(key, str(label[field])) for key, label in labels if field in label]
+        counts = Counter(name for _, name in named)
+        last = {name: key for key, name in named}
+        for name, count in counts.items():
+            if count > 1:
+                yield Problem(last[name], f"Two labels have the {field} {name}.")
+
+
+def _listed(labels: Any) -> list[Any]:
+    return labels if isinstance(labels, list) else []
+
+
+def _is_open(error: Any) -> bool:
+    """True if this only says that a field is still to be filled in; a uid always is."""
+    if not error["loc"] or "uid" in error["loc"]:
+        return False
+    return error["type"] in _OPEN_IN_A_DRAFT or error["input"] in ("", None)
+
+
+def _sentence(error: Any) -> str:
+    if error["type"] in ("missing", "blank") or error["input"] == "":
+        return "This is empty."
+    message: str = error["msg"]
+    return message if message.endswith(".") else f"{message}."
+
+
+def _emptiness_problems(
+    payload: Mapping[str, Any], *, complete: bool, empty: bool
+) -> Iterator[Problem]:
+    labelled = any(payload.values())
+    if empty and labelled:
+        yield Problem("empty", "“Nothing here” cannot stand beside labels: remove one of the two.")
+    if complete and not empty and not labelled:
+        yield Problem(
+            "empty", "There is no label. Say “nothing here” if there is nothing to label."
+        )
+
+
+def _text_problems(value: Any, path: str = "") -> Iterator[Problem]:
+    """Text that a database cannot store: NUL, and halves of surrogate pairs."""
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            yield Problem(path, "This text holds a character that cannot be stored.")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _text_problems(item, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _text_problems(item, f"{path}.{position}")

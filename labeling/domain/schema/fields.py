@@ -1,0 +1,110 @@
+"""The kinds of fields that labels are made of, and how a form asks for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+MIN_CRITERIA = 2
+MIN_PHASES = 2
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "This is empty.")
+    return text
+
+
+def _two_criteria(criteria: list[str]) -> list[str]:
+    if sum(bool(text.strip()) for text in criteria) < MIN_CRITERIA:
+        raise PydanticCustomError("too_few", "Write at least two criteria, one per line.")
+    return criteria
+
+
+def _a_message(indices: list[int]) -> list[int]:
+    if not indices:
+        raise PydanticCustomError("too_few", "Link at least one message.")
+    if len(set(indices)) < len(indices):
+        raise PydanticCustomError("repeated", "A message is linked twice.")
+    return indices
+
+
+def _a_reference(uids: list[str]) -> list[str]:
+    if not uids:
+        raise PydanticCustomError("too_few", "Choose at least one.")
+    if len(set(uids)) < len(uids):
+        raise PydanticCustomError("repeated", "The same label is chosen twice.")
+    return uids
+
+
+Uid = Annotated[str, Field(min_length=1, max_length=64)]
+Line = Annotated[str, Field(max_length=200), AfterValidator(_not_blank)]
+Prose = Annotated[str, Field(max_length=4000), AfterValidator(_not_blank)]
+OpenLine = Annotated[str, Field(max_length=200)] | None
+OpenProse = Annotated[str, Field(max_length=4000)] | None
+Criterion = Annotated[str, Field(max_length=1000)]
+Criteria = Annotated[list[Criterion], Field(max_length=50), AfterValidator(_two_criteria)]
+MessageIndex = Annotated[int, Field(ge=0, strict=True)]
+Messages = Annotated[list[MessageIndex], AfterValidator(_a_message)]
+References = Annotated[list[Uid], AfterValidator(_a_reference)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class Shape(BaseModel):
+    """No unknown key, no value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Label(Shape):
+    """What every label has. ``uid`` never changes, so that comments and gold can point to it."""
+
+    uid: Uid
+
+
+class FieldSpan(Shape):
+    """A piece of one field of a requirement: its place in code points, and the text itself.
+
+    The text of a field with several lines is these lines joined by line feeds.
+    """
+
+    start: MessageIndex
+    end: MessageIndex
+    text: str
+
+    @model_validator(mode="after")
+    def _as_long_as_its_text(self) -> Self:
+        if not 0 <= self.start < self.end or len(self.text) != self.end - self.start:
+            raise PydanticCustomError("span", "The quoted text is not as long as its place.")
+        return self
+
+
+class MessageSpan(FieldSpan):
+    """A piece of one message."""
+
+    message: MessageIndex
+
+
+def asked(
+    title: str,
+    *,
+    help: str,
+    widget: str,
+    choices: Mapping[Any, str] | None = None,
+    at_least: int = 1,
+    of: tuple[str, ...] = (),
+    within: str = "message",
+    **options: Any,
+) -> Any:
+    """A schema field with what a form needs (see :func:`labeling.domain.schema.form_fields`)."""
+    extra: dict[str, Any] = {
+        "widget": widget,
+        "choices": [{"value": value, "help": text} for value, text in (choices or {}).items()],
+        "at_least": at_least,
+        "of": list(of),
+        "within": within,
+    }
+    return Field(title=title, description=help, json_schema_extra=extra, **options)

@@ -1,0 +1,135 @@
+"""What a screen needs to draw the form of a label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from labeling.domain.schema.labels import LAYERS
+
+EventSchema = Mapping[str, Sequence[str]]
+
+
+def form_layers(
+    layers: Sequence[str], *, event_schema: EventSchema | None = None
+) -> list[dict[str, Any]]:
+    """Each layer of a project: how its labels are called, headed and filled in.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``title`` and ``key`` of the layer; ``prefix`` of the names by which its labels
+        are shown (REQ, INF, ISS, …) and ``stores_id``: whether a label holds that name in ``id``
+        (``REQ-001``) or is only shown by its position; ``heading``: the field that heads a label
+        (of a span, show its text; of a reference, the heading of what it points to); ``badges``:
+        the fields shown beside it; ``needs``: the layers its labels refer to; ``fields``: see
+        :func:`form_fields`.
+    """
+    return [
+        {
+            "name": layer.name,
+            "title": layer.title,
+            "key": layer.key,
+            "prefix": layer.prefix,
+            "stores_id": "id" in layer.label.model_fields,
+            "heading": layer.heading,
+            "badges": list(layer.badges),
+            "needs": list(layer.needs),
+            "fields": form_fields(layer.name, event_schema=event_schema),
+        }
+        for layer in (LAYERS[name] for name in layers)
+    ]
+
+
+def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[dict[str, Any]]:
+    """What the workspace needs to draw the form of one label, in order.
+
+    Returns
+    -------
+    list of dict
+        Every field has the same keys:
+
+        ``name``, ``label``, ``help``
+            The key in the label, and the words for people.
+        ``widget``
+            How it is filled in, which decides the value:
+
+            ============== ===============================================================
+            ``text``       a line of text; ``null`` if it is not required and left empty
+            ``textarea``   the same, longer
+            ``choice``     one ``value`` of ``choices`` (text or a whole number); without
+                           choices (an event type or a role of a project that has no event
+                           schema) any line of text
+            ``lines``      a list of texts, one per line
+            ``messages``   a list of 0-based message positions, each once
+            ``confidence`` a number from 0 to 1
+            ``references`` uids of labels of the layers in ``of``: a list of them if
+                           ``many``, else one uid
+            ``span``       ``{"start", "end", "text"}`` or ``null``; with ``within``
+                           "message" also ``"message"``, the position of the message that
+                           holds it. ``within`` "field": it lies in that field of the
+                           referenced requirement which the label's ``field`` names, whose
+                           lines are joined by line feeds. Offsets count **code points**
+                           (not UTF-16 units), ``end`` is exclusive, and ``text`` is
+                           exactly the text between them
+            ``phases``     an ordered list of objects with a ``uid`` of their own and the
+                           fields in ``fields``
+            ``arguments``  a list of objects with the fields in ``fields`` (no uid); a
+                           role is one of ``roles[type]`` where the label's ``type`` is a
+                           key of ``roles``
+            ============== ===============================================================
+        ``choices``
+            ``[{"value", "help"}]``; empty for other widgets.
+        ``required``, ``at_least``
+            Whether a submitted label needs it, and how many items of a list.
+        ``of``, ``many``, ``within``, ``fields``, ``roles``
+            As said above; ``[]``, ``False``, ``""``, ``[]`` and ``{}`` where they do not apply.
+    """
+    fields = _form_fields(LAYERS[layer].label)
+    if layer == "events" and event_schema:
+        _offer_events(fields, event_schema)
+    return fields
+
+
+def _form_fields(shape: type[BaseModel]) -> list[dict[str, Any]]:
+    return [
+        _form_field(name, info)
+        for name, info in shape.model_fields.items()
+        if info.json_schema_extra
+    ]
+
+
+def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
+    extra = cast(dict[str, Any], info.json_schema_extra)
+    widget = extra["widget"]
+    nested = _item_shape(info) if widget in ("phases", "arguments") else None
+    return {
+        "name": name,
+        "label": info.title,
+        "help": info.description,
+        "widget": widget,
+        "choices": [dict(choice) for choice in extra["choices"]],
+        "required": info.is_required(),
+        "at_least": extra["at_least"],
+        "of": list(extra["of"]),
+        "many": widget == "references" and get_origin(info.annotation) is list,
+        "within": extra["within"] if widget == "span" else "",
+        "fields": _form_fields(nested) if nested else [],
+        "roles": {},
+    }
+
+
+def _item_shape(info: FieldInfo) -> type[BaseModel]:
+    (item,) = get_args(info.annotation)
+    return cast(type[BaseModel], item)
+
+
+def _offer_events(fields: Sequence[dict[str, Any]], event_schema: EventSchema) -> None:
+    by_name = {field["name"]: field for field in fields}
+    by_name["type"]["choices"] = [
+        {"value": name, "help": ", ".join(roles)} for name, roles in event_schema.items()
+    ]
+    by_name["arguments"]["roles"] = {name: list(roles) for name, roles in event_schema.items()}
