@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from labeling.domain.errors import RuleError
 from labeling.models import Project
-from labeling.services import events, gold
+from labeling.services import events, gold, merges
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: an equal release is refused
@@ -23,6 +23,17 @@ def freeze_gold(project_id: int, layer: str, name: str, message: str, by_id: int
     except Exception:
         _refused(project, by, layer, "The freeze broke off; the worker's log says why.")
         raise
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: only what is out of date is made
+def merge_answers(project_id: int, conversation_id: int | None) -> None:
+    from labeling.services.vectors import ruler
+
+    project = Project.objects.get(pk=project_id)
+    for layer in merges.layers_of(project):
+        waiting = merges.due(project, layer, conversation=conversation_id)
+        if waiting:
+            merges.make(project, layer, waiting, ruler=ruler())
 
 
 def _refused(project: Project, by: User, layer: str, message: str) -> None:

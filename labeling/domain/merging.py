@@ -144,4 +144,5 @@ def _value(value: Any) -> Any:
 
 
 def _first_source(settled: Settled) -> int:
-    return min(settled.label.get("source_messages") or [0])
+    first: int = min(settled.label.get("source_messages") or [0])
+    return first

@@ -2,23 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError
-from labeling.domain.schema import check_payload
-from labeling.models import Adjudication, Annotation, Conversation
-from labeling.services import events
-from labeling.services.annotations import InvalidPayload
+from labeling.domain.merging import Cluster, attributed, numbered, overrules_everybody
+from labeling.domain.schema import LAYERS, check_payload
+from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
+from labeling.services import events, merges
+from labeling.services.annotations import InvalidPayload, ReasonMissing
+
+Kind = Adjudication.Kind
+ACCEPTABLE = ("unanimous", "majority")
 
 
 class OwnWorkAlone(RuleError):
     """Nobody decides alone about what only they have labelled."""
 
     code = "own_work_alone"
+
+
+class Blind(RuleError):
+    """A calibration round is open: until it closes, nobody sees or decides anything of it."""
+
+    code = "blind"
+
+
+class AnswersChanged(RuleError):
+    """The decision is about answers that are not those of now."""
+
+    code = "answers_changed"
+
+
+class Decision(NamedTuple):
+    """What an adjudicator decided about the clusters of one conversation and layer.
+
+    ``labels`` has one entry for each cluster, None to leave it out; ``added`` are labels that
+    nobody had. ``answers_sha256`` names the answers that were looked at.
+    """
+
+    answers_sha256: str
+    labels: Sequence[Mapping[str, Any] | None]
+    added: Sequence[Mapping[str, Any]] = ()
+    kind: str = ""
+    note: str = ""
+    guideline_flag: bool = False
+
+
+@transaction.atomic
+def decide_clusters(
+    *, conversation: Conversation, layer: str, decision: Decision, by: User
+) -> Adjudication:
+    """Decide about each cluster. Where nobody's label stands, the note has to say why."""
+    clusters = merges.read(_merge_seen(conversation, layer, decision))
+    if len(decision.labels) != len(clusters):
+        raise InvalidPayload(
+            f"There are {len(clusters)} labels to decide about, not {len(decision.labels)}."
+        )
+    pairs = list(zip(decision.labels, clusters, strict=True))
+    overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
+    if (overruled or decision.added) and not decision.note.strip():
+        raise ReasonMissing(
+            "Write a note: this decision is one that no annotator had given.",
+            labels=[_title(cluster) for cluster in overruled],
+        )
+    chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
+    added = [{**label, "adopted_from": []} for label in decision.added]
+    return decide(
+        conversation=conversation,
+        layer=layer,
+        payload={LAYERS[layer].key: numbered([*chosen, *added])},
+        reason=decision.note.strip() or _reason_in_words(decision.kind),
+        kind=decision.kind,
+        guideline_flag=decision.guideline_flag,
+        by=by,
+    )
+
+
+def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> Merge:
+    _refuse_blind(conversation)
+    seen = Merge.objects.filter(
+        conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
+    ).first()
+    standing = merges.ready(conversation.project, conversation=conversation.pk)
+    now = standing[conversation.pk].answers_sha256 if standing else ""
+    if seen is None or now != decision.answers_sha256:
+        raise AnswersChanged(
+            "The answers have changed since this page was opened. Reload it: what you chose for "
+            "labels that are still there is kept."
+        )
+    return seen
+
+
+def _title(cluster: Cluster) -> str:
+    return str(cluster.label.get("title") or cluster.label.get("id"))
+
+
+def _reason_in_words(kind: str) -> str:
+    return str(Kind(kind).label) if kind else "decided among the annotators' labels"
 
 
 @transaction.atomic
@@ -29,12 +113,15 @@ def decide(
     payload: Mapping[str, Any],
     reason: str,
     by: User,
+    kind: str = "",
+    guideline_flag: bool = False,
 ) -> Adjudication:
     """Record the decided labels. An earlier decision is kept; the newest one counts.
 
-    A label may carry ``adopted_from``, the annotator whose label it is; without it the label was
-    written or edited by the adjudicator.
+    A label may carry ``adopted_from``, the annotator or annotators whose label it is; without it
+    the label was written or edited by the adjudicator.
     """
+    _refuse_blind(conversation)
     labels = {
         key: [
             {name: value for name, value in label.items() if name != "adopted_from"}
@@ -64,6 +151,8 @@ def decide(
         guideline=conversation.project.guidelines.all()[0],
         payload=payload,
         reason=reason,
+        kind=kind,
+        guideline_flag=guideline_flag,
         decided_by=by,
     )
     events.record(
@@ -76,6 +165,70 @@ def decide(
         version=decision.version,
     )
     return decision
+
+
+def acceptable(
+    project: Project, layer: str, *, states: Collection[str] = ACCEPTABLE
+) -> list[Merge]:
+    """Agreed conversations that nobody has accepted or decided yet, without their clusters."""
+    decided = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    known = set(decided.values_list("conversation", flat=True))
+    made = merges.current(project, layer, merges.ready(project))
+    return [
+        merge for pk, merge in sorted(made.items()) if pk not in known and merge.state in states
+    ]
+
+
+@transaction.atomic
+def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
+    """Accept every conversation in these states as the annotators agreed on it.
+
+    Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
+    answers agree: it decides nothing.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)  # nothing is accepted twice
+    chosen = acceptable(project, layer, states=set(states) & set(ACCEPTABLE))
+    guideline = project.guidelines.all()[0]
+    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
+    stored = {merge.pk: merge.clusters for merge in clusters}
+    Adjudication.objects.bulk_create(
+        [
+            Adjudication(
+                conversation_id=merge.conversation_id,
+                layer=layer,
+                version=1,
+                guideline=guideline,
+                payload=_as_agreed(layer, stored[merge.pk]),
+                reason=f"accepted as agreed ({merge.state})",
+                kind=Kind.ACCEPTED,
+                decided_by=by,
+            )
+            for merge in chosen
+        ],
+        batch_size=500,
+    )
+    if chosen:
+        events.record(
+            "adjudication.accepted",
+            project,
+            project=project,
+            actor=by,
+            layer=layer,
+            conversations=len(chosen),
+            states=sorted(states),
+        )
+    return len(chosen)
+
+
+def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    labels = [{**one["label"], "adopted_from": sorted(one["uids"])} for one in clusters]
+    return {LAYERS[layer].key: numbered(labels)}
+
+
+def _refuse_blind(conversation: Conversation) -> None:
+    newest = conversation.rounds.order_by("-number").first()
+    if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
+        raise Blind(f"Round {newest.number} is blind while it is open: decide when it has closed.")
 
 
 def _refuse_own_work(conversation: Conversation, by: User) -> None:

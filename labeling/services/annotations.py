@@ -13,7 +13,7 @@ from django.utils import timezone
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.schema import Problem, check_payload
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import assignments, events, locking, rounds
+from labeling.services import assignments, events, locking, merges, rounds
 
 Kind = AnnotationRevision.Kind
 Status = Annotation.Status
@@ -85,10 +85,10 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
-    if not assignments.hold(assignment):
+    if not assignments.hold(assignment, for_good=True):
         raise assignments.PlaceTaken(
-            "Your reservation ran out and others have finished this conversation. "
-            "Your draft is kept; go on with the next one."
+            "Your reservation ran out and others have finished this conversation, or a lead gave "
+            "it to somebody else. Your draft is kept; go on with the next one."
         )
     annotation = _store(
         annotation,
@@ -101,26 +101,35 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
     Assignment.objects.filter(pk=assignment.pk).update(returned_reason="")
     _record("annotation.submitted", annotation)
     _finish_round(assignment)
+    merges.request_when_complete(assignment)
     return annotation
 
 
 @transaction.atomic
 def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
-    """Put the conversation aside with a reason. What was labelled so far is kept."""
+    """Put the conversation aside with a reason. What was labelled so far is kept.
+
+    Where the round gives it to the same person again, it stays a draft at the end of the queue.
+    """
     if not reason.strip():
         raise ReasonMissing("Say why you skip this conversation.")
     _check(assignment, save, complete=False)
     annotation = _lock(assignment)
-    if annotation.status == Status.SKIPPED and _is_repeated(annotation, save):
+    if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
+    comes_again = assignments.put_aside(assignment)
     annotation = _store(
-        annotation, save, kind=Kind.SKIPPED, status=Status.SKIPPED, skip_reason=reason.strip()
+        annotation,
+        save,
+        kind=Kind.SKIPPED,
+        status=Status.DRAFT if comes_again else Status.SKIPPED,
+        skip_reason="" if comes_again else reason.strip(),
     )
-    assignments.give_back(assignment)
     _record("annotation.skipped", annotation, reason=reason.strip())
     _finish_round(assignment)
+    merges.request_when_complete(assignment)
     return annotation
 
 

@@ -1,0 +1,195 @@
+"""A second look at submitted answers: which ones, and what a reviewer may say about them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.schema import check_payload
+from labeling.models import Annotation, Project, Review, Round
+from labeling.services import annotations, events, merges
+from labeling.services.annotations import InvalidPayload, ReasonMissing
+
+Verdict = Review.Verdict
+
+
+class OwnWork(RuleError):
+    """Nobody reviews their own answer."""
+
+    code = "own_work"
+
+
+class NotSubmitted(RuleError):
+    """Only a submitted answer of full labeling is reviewed."""
+
+    code = "not_submitted"
+
+
+class Opinion(NamedTuple):
+    """What a reviewer says about the version they have seen.
+
+    ``payload`` are the corrected labels, for a fix.
+    """
+
+    version: int
+    verdict: str
+    comment: str = ""
+    payload: Mapping[str, Any] | None = None
+
+
+class Row(NamedTuple):
+    """One answer in the list. ``agreement`` is None where the answers are not merged yet."""
+
+    pk: int
+    version: int
+    conversation: str
+    annotator: str
+    submitted_at: datetime
+    round: int
+    sampled: bool
+    verdict: str
+    agreement: float | None
+
+
+def rows(project: Project, *, viewer: User) -> list[Row]:
+    """Every submitted answer in full labeling, the viewer's own left out, oldest first."""
+    submitted = Annotation.objects.filter(
+        assignment__round__project=project,
+        assignment__round__kind=Round.Kind.FULL,
+        status=Annotation.Status.SUBMITTED,
+    ).exclude(assignment__annotator=viewer)
+    verdicts = _verdicts(project)
+    agreement = _agreement(project)
+    return [
+        Row(
+            pk=row["pk"],
+            version=row["version"],
+            conversation=row["assignment__conversation__external_id"],
+            annotator=row["assignment__annotator__username"],
+            submitted_at=row["submitted_at"],
+            round=row["assignment__round__number"],
+            sampled=is_sampled(
+                row["assignment"], rate=project.review_rate, seed=row["assignment__round__seed"]
+            ),
+            verdict=verdicts.get((row["pk"], row["version"]), ""),
+            agreement=agreement.get(row["assignment__conversation"]),
+        )
+        for row in submitted.order_by("submitted_at", "pk").values(*_COLUMNS)
+    ]
+
+
+_COLUMNS = (
+    "pk",
+    "version",
+    "submitted_at",
+    "assignment",
+    "assignment__conversation",
+    "assignment__conversation__external_id",
+    "assignment__annotator__username",
+    "assignment__round__number",
+    "assignment__round__seed",
+)
+
+
+def is_sampled(assignment: int, *, rate: float, seed: int) -> bool:
+    """Whether an answer is drawn. The same answers are drawn every time, and a higher rate adds
+    to those of a lower one.
+    """
+    digest = hashlib.sha256(f"{seed}:{assignment}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2**64 < rate
+
+
+def _verdicts(project: Project) -> dict[tuple[int, int], str]:
+    """The newest one about each version."""
+    found = Review.objects.filter(annotation__assignment__round__project=project).order_by("pk")
+    triples = found.values_list("annotation", "version", "verdict")
+    return {(annotation, version): verdict for annotation, version, verdict in triples}
+
+
+def _agreement(project: Project) -> dict[int, float]:
+    """Of conversations that everybody has answered: the lowest over the layers."""
+    standing = merges.ready(project)
+    lowest: dict[int, float] = {}
+    for layer in merges.layers_of(project):
+        for pk, merge in merges.current(project, layer, standing).items():
+            lowest[pk] = min(merge.agreement, lowest.get(pk, 1.0))
+    return lowest
+
+
+@transaction.atomic
+def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
+    """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
+    found = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
+    _check(found, opinion, by)
+    made = Review.objects.create(
+        annotation=found,
+        version=found.version,
+        verdict=opinion.verdict,
+        payload=opinion.payload if opinion.verdict == Verdict.FIXED else None,
+        comment=opinion.comment.strip(),
+        reviewer=by,
+    )
+    _record(made)
+    if opinion.verdict == Verdict.RETURNED:
+        annotations.send_back(found.assignment, by=by, reason=opinion.comment)
+    merges.request(found.assignment.round.project, conversation=found.assignment.conversation_id)
+    return made
+
+
+def _check(annotation: Annotation, opinion: Opinion, by: User) -> None:
+    assignment = annotation.assignment
+    if assignment.annotator_id == by.pk:
+        raise OwnWork("This is your own answer: somebody else has to review it.")
+    if annotation.version != opinion.version:
+        raise StaleVersion(
+            "This answer was changed since you opened it. Reload it and look again.",
+            base_version=opinion.version,
+            current_version=annotation.version,
+        )
+    submitted = annotation.status == Annotation.Status.SUBMITTED
+    if not submitted or assignment.round.kind != Round.Kind.FULL:
+        raise NotSubmitted("Only a submitted answer of full labeling can be reviewed.")
+    if opinion.verdict == Verdict.RETURNED and not opinion.comment.strip():
+        raise ReasonMissing("Say what has to change.")
+    if opinion.verdict == Verdict.FIXED:
+        _check_fix(annotation, opinion.payload or {})
+
+
+def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
+    conversation = annotation.assignment.conversation
+    problems = check_payload(
+        payload,
+        layers=annotation.assignment.round.project.layers,
+        message_count=conversation.messages.count(),
+        complete=True,
+        empty=not any(payload.values()),
+    )
+    if problems:
+        raise InvalidPayload(
+            "Some of the corrected labels are not complete.",
+            problems=[problem._asdict() for problem in problems],
+        )
+
+
+def _record(made: Review) -> None:
+    assignment = made.annotation.assignment
+    events.record(
+        "annotation.reviewed",
+        made.annotation,
+        project=assignment.round.project,
+        actor=made.reviewer,
+        conversation=assignment.conversation.external_id,
+        annotator=assignment.annotator.get_username(),
+        verdict=str(Verdict(made.verdict).label),
+        comment=made.comment,
+    )
+
+
+def next_of(found: Sequence[Row], *, after: int) -> Row | None:
+    """The next one in the list that waits for a verdict, beginning anew at its end."""
+    at = next((n for n, row in enumerate(found) if row.pk == after), -1)
+    return next((row for row in [*found[at + 1 :], *found[: at + 1]] if not row.verdict), None)
