@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,12 +14,9 @@ from evaluation.access import require_reader
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import runs
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
 from labeling.services import gold
-
-PAGE_SIZE = 100
-AFTER = OpenApiParameter("after", int, description="Go on after this id (`next` of the last page)")
-BEFORE = OpenApiParameter("before", int, description="Older than this id (`next` of the last page)")
 
 
 class RunIn(serializers.Serializer[Any]):
@@ -133,8 +130,8 @@ class RunListView(APIView):
         """The runs I may read, newest first, 100 at a time."""
         require_reader(request.user)
         found = _runs(request).defer("spec", "config").order_by("-pk")
-        before = _position(request, "before")
-        return _page(found.filter(pk__lt=before) if before is not None else found, RunOut)
+        before = position(request, "before")
+        return page(found.filter(pk__lt=before) if before is not None else found, RunOut)
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
     def post(self, request: Request) -> Response:
@@ -163,8 +160,8 @@ class RunCasesView(APIView):
         run = get_object_or_404(_runs(request), pk=pk)
         scores = Prefetch("scores", Score.objects.defer("detail"))
         found = run.cases.select_related("item").defer("output", "item__canonical")
-        after = _position(request, "after") or 0
-        return _page(found.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
+        after = position(request, "after") or 0
+        return page(found.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
 
 
 class RunControlView(APIView):
@@ -188,21 +185,3 @@ def _detail(request: Request, pk: int) -> dict[str, Any]:
     aggregates = Prefetch("aggregates", Aggregate.objects.defer("detail"))
     run = get_object_or_404(_runs(request).prefetch_related(aggregates), pk=pk)
     return dict(RunDetailOut(run).data)
-
-
-def _page(found: Any, shape: type[serializers.BaseSerializer[Any]]) -> Response:
-    rows = list(found[: PAGE_SIZE + 1])
-    shown = rows[:PAGE_SIZE]
-    following = shown[-1].pk if len(rows) > PAGE_SIZE else None
-    return Response({"next": following, "results": shape(shown, many=True).data})
-
-
-def _position(request: Request, name: str) -> int | None:
-    field = serializers.IntegerField(min_value=0, required=False)
-    given = request.query_params.get(name)
-    if given is None:
-        return None
-    try:
-        return int(field.run_validation(given))
-    except serializers.ValidationError as error:
-        raise serializers.ValidationError({name: error.detail}) from error

@@ -7,8 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from labeling.api.errors import ErrorOut
+from labeling.api.paging import BEFORE, page, position
 from labeling.models import Annotation, AnnotationRevision, Assignment
-from labeling.services import annotations
+from labeling.services import annotations, history
 
 
 class SaveIn(serializers.Serializer[Any]):
@@ -41,13 +42,68 @@ class AnnotationOut(serializers.ModelSerializer[Annotation]):
             "empty",
             "skip_reason",
             "active_seconds",
+            "locked_at",
         ]
 
 
 class RevisionOut(serializers.ModelSerializer[AnnotationRevision]):
+    author = serializers.CharField(source="author.username")
+    labels = serializers.IntegerField(source="n_labels", help_text="How many labels it holds")
+
     class Meta:
         model = AnnotationRevision
-        fields = ["version", "kind", "saved_at", "payload", "empty"]
+        fields = ["version", "kind", "saved_at", "author", "labels", "empty"]
+
+
+class RevisionPageOut(serializers.Serializer[Any]):
+    next = serializers.IntegerField(allow_null=True, help_text="null: this is the last page")
+    results = RevisionOut(many=True)
+
+
+class PartOut(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["same", "removed", "added"])
+    text = serializers.CharField()
+
+
+class FieldChangeOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+    parts = PartOut(many=True, help_text="Two texts word by word; empty for other values")
+
+
+class LabelChangeOut(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["added", "removed", "changed"])
+    key = serializers.CharField(source="layer_key", help_text="Where the label is in a payload")
+    uid = serializers.CharField()
+    values = serializers.DictField(source="label", help_text="The fields of the label")
+    changes = FieldChangeOut(many=True, source="fields")
+
+
+class DifferenceOut(serializers.Serializer[Any]):
+    labels = LabelChangeOut(many=True)
+    reordered = serializers.ListField(child=serializers.CharField())
+    empty = serializers.BooleanField(help_text="“Nothing here” was said in one of the two only")
+
+
+class RevisionDetailOut(serializers.Serializer[Any]):
+    version = serializers.IntegerField(source="revision.version")
+    kind = serializers.CharField(source="revision.kind")
+    saved_at = serializers.DateTimeField(source="revision.saved_at")
+    author = serializers.CharField(source="revision.author.username")
+    payload = serializers.DictField(source="revision.payload")
+    empty = serializers.BooleanField(source="revision.empty")
+    current_version = serializers.IntegerField()
+    since = DifferenceOut(help_text="What has changed from this revision to the current version")
+
+
+class RestoreIn(serializers.Serializer[Any]):
+    version = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="The revision whose labels are wanted"
+    )
+    base_version = serializers.IntegerField(min_value=0, help_text="The version the page has seen")
+    client = serializers.UUIDField(help_text="Names this open page")
+    seq = serializers.IntegerField(min_value=1, help_text="Counts this page's saves")
 
 
 CONFLICT = {200: AnnotationOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
@@ -87,12 +143,37 @@ class AnnotationViewSet(viewsets.ViewSet):
         save = annotations.Save(**fields.validated_data)
         return Response(AnnotationOut(annotations.skip(assignment, save, reason=reason)).data)
 
-    @extend_schema(responses={200: RevisionOut(many=True), 404: ErrorOut})
-    def revisions(self, request: Request, pk: int) -> Response:
-        """Every accepted save, newest first, at most 100."""
+    @extend_schema(request=None, responses={200: AnnotationOut, 404: ErrorOut, 409: ErrorOut})
+    def reopen(self, request: Request, pk: int) -> Response:
+        """Take a submission back: it is a draft again, until it is locked."""
+        reopened = annotations.reopen(self._assignment(request, pk))
+        return Response(AnnotationOut(reopened).data)
+
+    @extend_schema(request=RestoreIn, responses=CONFLICT)
+    def restore(self, request: Request, pk: int) -> Response:
+        """Make the labels of an earlier revision the newest draft."""
         assignment = self._assignment(request, pk)
-        rows = AnnotationRevision.objects.filter(annotation__assignment=assignment)
-        return Response(RevisionOut(rows.order_by("-version")[:100], many=True).data)
+        fields = RestoreIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        version = fields.validated_data.pop("version")
+        save = annotations.Save(**fields.validated_data, payload={})
+        return Response(AnnotationOut(annotations.restore(assignment, version, save)).data)
+
+    @extend_schema(parameters=[BEFORE], responses={200: RevisionPageOut, 404: ErrorOut})
+    def revisions(self, request: Request, pk: int) -> Response:
+        """Every accepted save, newest first, 100 at a time, without its labels."""
+        found = history.revisions(self._assignment(request, pk))
+        before = position(request, "before")
+        if before is not None:
+            found = found.filter(version__lt=before)
+        return page(found, RevisionOut, key="version")
+
+    @extend_schema(responses={200: RevisionDetailOut, 404: ErrorOut})
+    def revision(self, request: Request, pk: int, version: int) -> Response:
+        """One revision with its labels, and what has changed since."""
+        annotation = get_object_or_404(Annotation, assignment=self._assignment(request, pk))
+        found = get_object_or_404(annotation.revisions.select_related("author"), version=version)
+        return Response(RevisionDetailOut(history.compared(found, annotation)).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
         mine = Assignment.objects.owned_by(request.user)

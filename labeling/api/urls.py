@@ -28,9 +28,24 @@ urlpatterns = [
         name="api-annotation-skip",
     ),
     path(
+        "annotations/<int:pk>/reopen/",
+        AnnotationViewSet.as_view({"post": "reopen"}),
+        name="api-annotation-reopen",
+    ),
+    path(
+        "annotations/<int:pk>/restore/",
+        AnnotationViewSet.as_view({"post": "restore"}),
+        name="api-annotation-restore",
+    ),
+    path(
         "annotations/<int:pk>/revisions/",
         AnnotationViewSet.as_view({"get": "revisions"}),
         name="api-annotation-revisions",
+    ),
+    path(
+        "annotations/<int:pk>/revisions/<int:version>/",
+        AnnotationViewSet.as_view({"get": "revision"}),
+        name="api-annotation-revision",
     ),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", ProjectView.as_view(), name="api-project"),

@@ -99,7 +99,7 @@ def test_every_accepted_save_is_a_revision(
         send(client, assignment, titled(f"save {seq}"), seq=seq)
     send(client, assignment, titled("final"), verb="submit/", seq=4)
 
-    rows = client.get(f"/api/annotations/{assignment.pk}/revisions/").json()
+    rows = client.get(f"/api/annotations/{assignment.pk}/revisions/").json()["results"]
     assert [(row["version"], row["kind"]) for row in rows] == [
         (4, "submitted"),
         (3, "saved"),

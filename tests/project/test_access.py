@@ -54,7 +54,10 @@ EXPECTED = {
     "api-annotation": Row(403, 404, 200, 404, 404),
     "api-annotation-submit": Row(403, 404, 400, 404, 404, post=True),
     "api-annotation-skip": Row(403, 404, 400, 404, 404, post=True),
+    "api-annotation-reopen": Row(403, 404, 200, 404, 404, post=True),
+    "api-annotation-restore": Row(403, 404, 400, 404, 404, post=True),
     "api-annotation-revisions": Row(403, 404, 200, 404, 404),
+    "api-annotation-revision": Row(403, 404, 404, 404, 404),  # nothing was saved yet
     "api-queue": API_EVERYBODY,
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
     # read by everybody in the project
@@ -145,7 +148,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
-        ("api-annotation-revisions", [mine.pk]),
+        ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
+        ("api-annotation-revision", [mine.pk, 1]),
     ]:
         about |= dict.fromkeys(names.split(), arguments)
     return about

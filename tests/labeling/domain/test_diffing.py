@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labeling.domain.diffing import difference, field_changes, word_parts
+
+TEXTS = st.text(alphabet="ab é\n.,", max_size=30)
+
+
+def label(uid: str, **fields: Any) -> dict[str, Any]:
+    return {"uid": uid, "id": "REQ-001", **fields}
+
+
+def payload(*labels: dict[str, Any]) -> dict[str, Any]:
+    return {"requirements": list(labels)}
+
+
+def test_equal_versions_differ_in_nothing() -> None:
+    one = payload(label("a", title="Log in"))
+
+    assert not difference(one, one)
+    assert not difference({}, payload())
+
+
+def test_labels_are_told_apart_by_uid_and_not_by_place_or_id() -> None:
+    before = payload(label("a", title="Log in"), label("b", title="Log out"))
+    after = payload(label("b", title="Log out"), label("c", title="Log in"))
+
+    found = difference(before, after)
+
+    assert [(one.kind, one.uid) for one in found.labels] == [("removed", "a"), ("added", "c")]
+
+
+def test_a_change_names_the_field_with_both_values() -> None:
+    found = difference(
+        payload(label("a", title="Log in", priority="must", source_messages=[0])),
+        payload(label("a", title="Log in", priority="could", source_messages=[0, 2])),
+    )
+
+    (change,) = found.labels
+    assert (change.kind, change.layer_key) == ("changed", "requirements")
+    assert [(field.name, field.before, field.after) for field in change.fields] == [
+        ("priority", "must", "could"),
+        ("source_messages", [0], [0, 2]),
+    ]
+
+
+def test_every_layer_is_compared() -> None:
+    found = difference({"requirements": [label("a")]}, {"events": [label("b")]})
+
+    assert [(one.kind, one.layer_key) for one in found.labels] == [
+        ("removed", "requirements"),
+        ("added", "events"),
+    ]
+
+
+def test_another_order_of_the_same_labels_is_a_difference() -> None:
+    found = difference(payload(label("a"), label("b")), payload(label("b"), label("a")))
+
+    assert (found.labels, found.reordered) == ([], ["requirements"])
+    assert found
+
+
+def test_a_label_added_in_between_reorders_nothing() -> None:
+    found = difference(payload(label("a"), label("b")), payload(label("a"), label("c"), label("b")))
+
+    assert found.reordered == []
+
+
+def test_saying_nothing_here_is_a_difference() -> None:
+    assert difference({}, {}, empty_after=True).empty
+    assert not difference({}, {}, empty_before=True, empty_after=True)
+
+
+@pytest.mark.parametrize("blank", [None, "", []])
+def test_an_empty_field_equals_one_that_was_never_filled(blank: Any) -> None:
+    assert field_changes(label("a", condition=blank), label("a")) == []
+
+
+@pytest.mark.parametrize("value", [0, 0.0, False])
+def test_zero_is_a_value(value: Any) -> None:
+    assert field_changes(label("a"), label("a", confidence=value))
+
+
+@given(TEXTS, TEXTS)
+def test_the_parts_of_each_side_make_its_text(before: str, after: str) -> None:
+    parts = word_parts(before, after)
+
+    assert "".join(part.text for part in parts if part.kind != "added") == before
+    assert "".join(part.text for part in parts if part.kind != "removed") == after
+
+
+def test_texts_are_compared_word_by_word() -> None:
+    assert [tuple(part) for part in word_parts("Track the order", "Track every order")] == [
+        ("same", "Track "),
+        ("removed", "the"),
+        ("added", "every"),
+        ("same", " order"),
+    ]

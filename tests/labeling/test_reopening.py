@@ -1,0 +1,230 @@
+"""Taking a submission back, through the API, until something finished counts it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
+from labeling.services import annotations, assignments, gold, rounds
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db
+PAGE = UUID(int=1)
+
+
+@pytest.fixture
+def full(project):
+    """Full labeling of two conversations by ana, ben and cleo."""
+    return factories.open_full(project, 2)
+
+
+@pytest.fixture
+def assignment(full, ana):
+    return full.assignments.filter(annotator=ana).first()
+
+
+def reopen(client, assignment):
+    return client.post(f"/api/annotations/{assignment.pk}/reopen/")
+
+
+def kinds(assignment):
+    rows = AnnotationRevision.objects.filter(annotation__assignment=assignment)
+    return [row.kind for row in rows.order_by("version")]
+
+
+def test_a_submission_taken_back_is_a_draft_with_the_same_labels(signed_in, ana, assignment):
+    submitted = factories.answer(assignment, [0, 2])
+
+    response = reopen(signed_in(ana), assignment)
+
+    assert response.status_code == 200
+    assert response.json()["status"] == "draft"
+    assert response.json()["version"] == 2
+    stored = Annotation.objects.get()
+    assert (stored.payload, stored.submitted_at) == (submitted.payload, None)
+    assert kinds(assignment) == ["submitted", "reopened"]
+    assert Event.objects.filter(verb="annotation.reopened", actor=ana).count() == 1
+
+
+def test_reopening_twice_changes_nothing(signed_in, ana, assignment):
+    factories.answer(assignment)
+    client = signed_in(ana)
+    reopen(client, assignment)
+
+    response = reopen(client, assignment)
+
+    assert (response.status_code, response.json()["version"]) == (200, 2)
+    assert kinds(assignment) == ["submitted", "reopened"]
+
+
+def test_what_was_never_submitted_stays_as_it_is(signed_in, ana, assignment):
+    response = reopen(signed_in(ana), assignment)
+
+    assert (response.status_code, response.json()["version"]) == (200, 0)
+    assert not Annotation.objects.exists()
+
+
+def test_a_reopened_answer_can_be_changed_and_submitted_again(signed_in, ana, assignment):
+    factories.answer(assignment, [0])
+    reopen(signed_in(ana), assignment)
+
+    again = factories.answer(assignment, [1])
+
+    assert again.status == "submitted"
+    assert again.payload["requirements"][0]["source_messages"] == [1]
+
+
+def test_a_submission_that_arrives_after_the_reopening_does_not_submit_again(assignment):
+    save = factories.save_of(factories.labels([0]), client=PAGE)
+    annotations.submit(assignment, save)
+    annotations.reopen(assignment)
+
+    with pytest.raises(annotations.StaleVersion):
+        annotations.submit(assignment, save)
+
+    assert Annotation.objects.get().status == "draft"
+
+
+@pytest.mark.parametrize("name", ["ben", "rita", "admin", "olga"])
+def test_nobody_reopens_the_work_of_others(signed_in, people, assignment, name):
+    factories.answer(assignment)
+
+    assert reopen(signed_in(people[name]), assignment).status_code == 404
+    assert Annotation.objects.get().status == "submitted"
+
+
+def test_an_answer_of_an_open_calibration_can_be_taken_back(signed_in, ana, project):
+    opened = factories.open_calibration(project, 2)
+    mine = opened.assignments.filter(annotator=ana).first()
+    factories.answer(mine)
+
+    assert reopen(signed_in(ana), mine).json()["status"] == "draft"
+
+
+def test_a_calibration_with_a_reopened_answer_waits_for_it(project, ana):
+    opened = factories.open_calibration(project, 1)
+    first, *others = opened.assignments.all()
+    factories.answer(first)
+    annotations.reopen(first)
+    for other in others:
+        factories.answer(other)
+    assert Round.objects.get().state == Round.State.OPEN
+
+    factories.answer(first)
+
+    assert Round.objects.get().state == Round.State.PASSED
+
+
+def test_the_last_answer_of_a_calibration_locks_all_of_them(signed_in, ana, project):
+    opened = factories.open_calibration(project, 1)
+    factories.answer_all(opened)
+    mine = opened.assignments.get(annotator=ana)
+
+    response = reopen(signed_in(ana), mine)
+
+    assert response.status_code == 409
+    assert response.json()["code"] == "locked"
+    assert "closed with its last answer" in response.json()["message"]
+    assert not Annotation.objects.filter(locked_at=None).exists()
+    assert kinds(mine) == ["submitted"]
+
+
+def test_closing_full_labeling_locks_what_was_submitted(signed_in, ana, rita, full, assignment):
+    factories.answer(assignment)
+    rounds.close(full, by=rita)
+
+    response = reopen(signed_in(ana), assignment)
+
+    assert response.json()["code"] == "locked"
+    assert "was closed" in response.json()["message"]
+    assert Annotation.objects.get().locked_at is not None
+
+
+def test_gold_locks_the_answers_it_holds_and_no_others(signed_in, ana, project, full):
+    settled, open_ = full.conversations.order_by("pk")
+    for one in full.assignments.filter(conversation=settled):
+        factories.answer(one)
+    unsettled = full.assignments.get(annotator=ana, conversation=open_)
+    factories.answer(unsettled)
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    held = reopen(signed_in(ana), full.assignments.get(annotator=ana, conversation=settled))
+    free = reopen(signed_in(ana), unsettled)
+
+    assert (held.status_code, held.json()["code"]) == (409, "locked")
+    assert "gold release holds this answer" in held.json()["message"]
+    assert free.json()["status"] == "draft"
+
+
+def test_a_second_release_leaves_the_first_lock_alone(project, full):
+    factories.answer_all(full)
+    ruler = Ruler(WordOverlap())
+    gold.freeze(project=project, layer="extraction", ruler=ruler)
+    before = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
+    factories.answer_all(factories.open_full(project, 1))
+
+    gold.freeze(project=project, layer="extraction", ruler=ruler)
+
+    after = list(Annotation.objects.order_by("pk").values_list("locked_at", flat=True))
+    assert after[: len(before)] == before
+    assert None not in after
+
+
+def test_the_database_itself_refuses_to_reopen_what_is_locked(assignment):
+    factories.answer(assignment)
+    Annotation.objects.update(locked_at=timezone.now())
+
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        Annotation.objects.update(status="draft", submitted_at=None)
+
+
+def test_reopening_in_a_pool_renews_the_reservation(project, ana):
+    factories.open_full(project, 1, pool=True, overlap=1)
+    taken = assignments.take(ana)
+    factories.answer(taken)
+    long_ago = timezone.now() - timedelta(days=9)
+    Assignment.objects.filter(pk=taken.pk).update(lease_expires_at=long_ago)
+
+    annotations.reopen(taken)
+
+    renewed = Assignment.objects.get(pk=taken.pk)
+    assert renewed.slot is not None
+    assert renewed.lease_expires_at > timezone.now()
+
+
+def test_returned_work_is_a_draft_again_and_says_what_has_to_change(signed_in, rita, assignment):
+    factories.answer(assignment)
+
+    annotations.send_back(assignment, by=rita, reason=" Link message 2 as well. ")
+
+    assert Annotation.objects.get().status == "draft"
+    assert kinds(assignment) == ["submitted", "returned"]
+    assert AnnotationRevision.objects.get(kind="returned").author == rita
+    assert Assignment.objects.get(pk=assignment.pk).returned_reason == "Link message 2 as well."
+    event = Event.objects.get(verb="annotation.returned")
+    assert (event.actor, event.data["reason"]) == (rita, "Link message 2 as well.")
+
+
+def test_returned_work_needs_a_reason(rita, assignment):
+    factories.answer(assignment)
+
+    with pytest.raises(annotations.ReasonMissing):
+        annotations.send_back(assignment, by=rita, reason=" ")
+
+    assert Annotation.objects.get().status == "submitted"
+
+
+def test_submitting_returned_work_again_settles_the_return(rita, assignment):
+    factories.answer(assignment)
+    annotations.send_back(assignment, by=rita, reason="Link message 2 as well.")
+
+    factories.answer(assignment)
+
+    assert Assignment.objects.get(pk=assignment.pk).returned_reason == ""
