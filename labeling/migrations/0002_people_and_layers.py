@@ -247,4 +247,8 @@ class Migration(migrations.Migration):
             model_name='suggestion',
             constraint=models.UniqueConstraint(fields=('conversation', 'layer', 'pipeline', 'pipeline_version'), name='suggestion_once'),
         ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('lease_expires_at__isnull', False), ('slot__isnull', False)), fields=['round', 'lease_expires_at'], name='assignment_lease'),
+        ),
     ]

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, CharField, F, Value, When
+from django.db.models import Case, CharField, F, Q, Value, When
 from django.urls import reverse
 
 from labeling.models.conversations import Conversation
@@ -62,6 +62,12 @@ class Assignment(models.Model):
         indexes = [
             # the queue: one person's work in order
             models.Index(name="assignment_queue", fields=["annotator", "round", "position"]),
+            # the few reservations that run: each taker looks for those that ran out
+            models.Index(
+                name="assignment_lease",
+                fields=["round", "lease_expires_at"],
+                condition=Q(slot__isnull=False, lease_expires_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

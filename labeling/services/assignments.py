@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -21,6 +23,8 @@ from labeling.models import (
 )
 
 _TRIES = 5  # another annotator may take the same place in between
+UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
+PUT_ASIDE = 1_000_000  # positions from here on: skipped once, to come again after all the rest
 
 
 class PlaceTaken(RuleError):
@@ -42,12 +46,25 @@ def queue(user: User) -> QuerySet[Assignment]:
 
 
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
-    """The next thing to label: begun or planned work first, then one from a pool."""
-    unfinished = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
-    open_work = queue(user).filter(unfinished, round__state=Round.State.OPEN, slot__isnull=False)
+    """The next thing to label: begun or planned work, then a pool's, then what was put aside."""
+    open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
     if after is not None:
         open_work = open_work.exclude(pk=after.pk)
-    return open_work.first() or take(user)
+    return _first(open_work.filter(position__lt=PUT_ASIDE)) or take(user) or open_work.first()
+
+
+def _first(work: QuerySet[Assignment]) -> Assignment | None:
+    """The first of the queue, or of its round what the round's order names; begun work first."""
+    first = work.first()
+    if first is None or first.round.order == Round.Order.SEED or hasattr(first, "annotation"):
+        return first
+    begun = F("annotation__pk").asc(nulls_last=True)
+    same_round = work.filter(round=first.round)
+    if first.round.order == Round.Order.PRIORITY:
+        return same_round.order_by(begun, "-conversation__priority", "position").first()
+    answers = _places(first.round).filter(annotation__status=Annotation.Status.SUBMITTED)
+    labelled = same_round.annotate(labelled=_per_conversation(answers))
+    return labelled.order_by(begun, "labelled", "position").first()
 
 
 def pools_for(user: User) -> QuerySet[Round]:
@@ -73,7 +90,7 @@ def take(user: User) -> Assignment | None:
 
 @transaction.atomic
 def _take_from(pool: Round, user: User) -> Assignment | None:
-    Round.objects.select_for_update().get(pk=pool.pk)  # PostgreSQL: one taker at a time
+    lock(pool)
     give_back_expired(pool)
     place = _free_places(pool, user).first()
     if place is None:
@@ -91,6 +108,11 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     return assignment
 
 
+def lock(round_: Round) -> None:
+    """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
+    Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+
+
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """Conversations with a free slot that the user has not answered, skipped or holds."""
     mine = pool.assignments.filter(annotator=user).filter(
@@ -98,65 +120,174 @@ def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     )
     return (
         pool.places.exclude(conversation__in=mine.values("conversation"))
-        .annotate(
-            taken=Count(
-                "conversation__assignments",
-                filter=Q(
-                    conversation__assignments__round=pool,
-                    conversation__assignments__slot__isnull=False,
-                ),
-            )
-        )
+        .annotate(taken=_per_conversation(_places(pool)))
         .filter(taken__lt=pool.overlap)
-        .order_by("position")
+        .order_by(*_ORDERS[Round.Order(pool.order)])
     )
+
+
+_ORDERS = {
+    Round.Order.SEED: ["position"],
+    Round.Order.LEAST: ["taken", "position"],
+    Round.Order.PRIORITY: ["-conversation__priority", "position"],
+}
+
+
+def _places(round_: Round) -> QuerySet[Assignment]:
+    return round_.assignments.filter(slot__isnull=False).order_by()
+
+
+def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
+    """How many of them each row's conversation has: a look into the index of the slots."""
+    mine = counted.filter(conversation=OuterRef("conversation")).values("conversation")
+    return Coalesce(Subquery(mine.annotate(n=Count("pk")).values("n")), 0)
 
 
 def _free_slot(pool: Round, conversation_id: int) -> int:
-    used = set(
-        pool.assignments.filter(conversation_id=conversation_id, slot__isnull=False).values_list(
-            "slot", flat=True
-        )
-    )
+    used = set(_places(pool).filter(conversation_id=conversation_id).values_list("slot", flat=True))
     return min(set(range(pool.overlap)) - used)
 
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    return (
-        pool.assignments.filter(slot__isnull=False, lease_expires_at__lt=timezone.now())
-        .filter(Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT))
-        .update(slot=None)
-    )
+    expired = pool.assignments.filter(slot__isnull=False, lease_expires_at__lt=timezone.now())
+    return expired.filter(UNFINISHED).update(slot=None)
 
 
-def hold(assignment: Assignment) -> bool:
+def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     """Renew the lease of work in progress; take the place again if it was given back.
 
-    False when others have filled the conversation's places meanwhile.
+    ``for_good`` ends the lease: the answer is in and keeps its place. False when the place is
+    gone: others have filled the conversation's places, or it was handed to somebody else.
     """
+    lease = None if for_good or not assignment.round.pool else lease_end()
     mine = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False)
     # One conditional update: whoever gives back expired places waits for it, then sees the lease.
-    if mine.filter(lease_expires_at__isnull=False).update(lease_expires_at=lease_end()):
-        return True
-    return mine.exists() or _retake(assignment)
+    return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
 
 
-def _retake(assignment: Assignment) -> bool:
-    pool = Round.objects.select_for_update().get(pk=assignment.round_id)
+def _retake(assignment: Assignment, lease: datetime | None) -> bool:
+    """Only from a pool, and only for its annotators: planned work without a place was moved."""
+    pool = assignment.round
+    if not pools_for(assignment.annotator).filter(pk=pool.pk).exists():
+        return False
+    lock(pool)
     give_back_expired(pool)
-    places = pool.assignments.filter(conversation=assignment.conversation, slot__isnull=False)
-    if places.count() >= pool.overlap:
+    if _places(pool).filter(conversation=assignment.conversation).count() >= pool.overlap:
         return False
     slot = _free_slot(pool, assignment.conversation_id)
-    Assignment.objects.filter(pk=assignment.pk).update(slot=slot, lease_expires_at=lease_end())
+    Assignment.objects.filter(pk=assignment.pk).update(slot=slot, lease_expires_at=lease)
     return True
 
 
-def give_back(assignment: Assignment) -> None:
-    """Return a pool place, so that somebody else gets the conversation."""
-    if assignment.round.pool:
-        Assignment.objects.filter(pk=assignment.pk).update(slot=None, lease_expires_at=None)
+def give_back(assignment: Assignment) -> bool:
+    """Return a pool's place before an answer, so that somebody else gets the conversation.
+
+    A draft is kept. False when there was nothing to return.
+    """
+    reserved = Assignment.objects.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
+    return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
+
+
+def put_aside(assignment: Assignment) -> bool:
+    """Do with a skipped conversation what the round says; True when it comes again.
+
+    To the same person it comes again once: a second skip hands it to others. Planned work goes
+    to whoever of the round has least left and never had it; if nobody is left, it stays skipped.
+    """
+    round_ = assignment.round
+    if round_.skip_policy == Round.SkipPolicy.NEVER:
+        hold(assignment, for_good=True)
+        return False
+    if round_.skip_policy == Round.SkipPolicy.SAME and assignment.position < PUT_ASIDE:
+        return _move_to_end(assignment)
+    if round_.pool:
+        give_back(assignment)
+    else:
+        _hand_on(assignment)
+    return False
+
+
+def _move_to_end(assignment: Assignment) -> bool:
+    """False when the place is gone: there is nothing to come again."""
+    if not hold(assignment):
+        return False
+    mine = Assignment.objects.owned_by(assignment.annotator).filter(round=assignment.round_id)
+    last = mine.aggregate(last=Max("position"))["last"] or 0
+    end = max(last + 1, PUT_ASIDE)
+    return bool(Assignment.objects.filter(pk=assignment.pk).update(position=end))
+
+
+def _hand_on(assignment: Assignment) -> None:
+    lock(assignment.round)
+    other = _least_loaded(assignment)
+    held = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()
+    if other is not None and held is not None:
+        hand_over([held], to=other)
+
+
+def _least_loaded(assignment: Assignment) -> User | None:
+    """Of the round's annotators who never had the conversation, the one with least left to do."""
+    round_ = assignment.round
+    had = round_.assignments.filter(conversation=assignment.conversation_id)
+    left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
+        Q(assignments__annotation__isnull=True)
+        | Q(assignments__annotation__status=Annotation.Status.DRAFT)
+    )
+    return (
+        annotators(round_.project)
+        .filter(pk__in=round_.assignments.order_by().values("annotator"))
+        .exclude(pk__in=had.order_by().values("annotator"))
+        .annotate(left=Count("assignments", filter=left))
+        .order_by("left", "pk")
+        .first()
+    )
+
+
+def annotators(project: Project) -> QuerySet[User]:
+    role = Membership.Role.ANNOTATOR
+    return User.objects.filter(
+        pk__in=project.memberships.filter(role=role).order_by().values("user")
+    ).order_by("username")
+
+
+def hand_over(held: Sequence[Assignment], *, to: User) -> None:
+    """Give the places of one round to somebody else, at the end of their queue.
+
+    The round is locked by the caller, and ``to`` has no place in these conversations.
+    """
+    round_ = held[0].round
+    places = [(one.conversation_id, one.slot) for one in held]
+    release(held)
+    queued = round_.assignments.filter(annotator=to, position__lt=PUT_ASIDE)
+    last = queued.aggregate(last=Max("position"))["last"]
+    start = 0 if last is None else last + 1
+    Assignment.objects.bulk_create(
+        [
+            Assignment(
+                round=round_,
+                conversation_id=conversation,
+                annotator=to,
+                slot=slot,
+                position=position,
+                lease_expires_at=lease_end() if round_.pool else None,
+            )
+            for position, (conversation, slot) in enumerate(places, start=start)
+        ],
+        batch_size=1000,
+        update_conflicts=True,  # somebody whose reservation ran out has a row already
+        unique_fields=["round", "conversation", "annotator"],
+        update_fields=["slot", "position", "lease_expires_at"],
+    )
+
+
+def release(held: Sequence[Assignment]) -> None:
+    """Take places back. What was labelled in them is kept, and counts for nothing."""
+    ids = [one.pk for one in held]
+    for start in range(0, len(ids), 1000):
+        Assignment.objects.filter(pk__in=ids[start : start + 1000]).update(
+            slot=None, lease_expires_at=None
+        )
 
 
 def lease_end() -> datetime:
