@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from labeling.api.agreement import AgreementView
 from labeling.api.annotations import AnnotationViewSet
+from labeling.api.comments import CommentsView, MentionsView, ResolveView
 from labeling.api.gold import GoldListView, GoldView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import NextView, QueueView
@@ -47,6 +48,13 @@ urlpatterns = [
         AnnotationViewSet.as_view({"get": "revision"}),
         name="api-annotation-revision",
     ),
+    path(
+        "annotations/<int:pk>/comments/",
+        CommentsView.as_view(),
+        name="api-annotation-comments",
+    ),
+    path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
+    path("mentions/", MentionsView.as_view(), name="api-mentions"),
     path("projects/", ProjectListView.as_view(), name="api-projects"),
     path("projects/<slug:slug>/", ProjectView.as_view(), name="api-project"),
     path(

@@ -32,6 +32,14 @@ GUARDS = [
     *_never("labeling_guideline", "A guideline version never changes: write a new version."),
     *_never("labeling_review", "A review never changes: review again."),
     *_never("labeling_adjudication", "A decision never changes: decide anew."),
+    Guard(
+        "labeling_comment",
+        "UPDATE",
+        # resolving changes neither what was said nor who said it
+        "NEW.body <> OLD.body OR NEW.author_id <> OLD.author_id OR NEW.label_uid <> OLD.label_uid",
+        "A comment never changes: write another one.",
+    ),
+    Guard("labeling_comment", "DELETE", "", "A comment never changes: write another one."),
     Guard("labeling_message", "UPDATE", "", "The text of a conversation never changes."),
     Guard(
         "labeling_annotation",

@@ -61,7 +61,7 @@ def test_the_list_loads_no_labels(signed_in, ana, assignment):
 
     read = queries(signed_in(ana), url(assignment))
 
-    selected = 'revision"."payload", "labeling_'  # counting the labels reads it too, in the database
+    selected = 'revision"."payload", "labeling_'  # only counting may read it
     assert [sql for sql in read if "json" in sql]
     assert not [sql for sql in read if selected in sql]
 

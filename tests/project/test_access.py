@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs
 from labeling.models import Assignment, Membership, Project
+from labeling.services import comments
 from tests import factories
 
 ALL = ("anonymous", "olga", "ana", "noor", "rita")
@@ -58,12 +59,19 @@ EXPECTED = {
     "api-annotation-restore": Row(403, 404, 400, 404, 404, post=True),
     "api-annotation-revisions": Row(403, 404, 200, 404, 404),
     "api-annotation-revision": Row(403, 404, 404, 404, 404),  # nothing was saved yet
+    "api-annotation-comments": Row(403, 404, 200, 404, 404),
+    "api-comment-resolve": Row(403, 404, 200, 403, 200, post=True),
+    "api-mentions": API_EVERYBODY,
     "api-queue": API_EVERYBODY,
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
     # read by everybody in the project
     "guidelines": MEMBERS,
     "guideline": MEMBERS,
+    "disagreements": MEMBERS,  # annotators: those of the round
+    "disagreement-comment": Row(302, 404, 302, 403, 302, post=True),
     # read by researchers and leads
+    "calibration": READERS,
+    "guideline-worklist": READERS,
     "project": READERS,
     "conversations": READERS,
     "conversation": READERS,
@@ -85,6 +93,9 @@ EXPECTED = {
     # changed by leads
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),
+    "disagreement-decide": Row(302, 404, 403, 403, 302, post=True),
+    "disagreement-names": Row(302, 404, 403, 403, 302, post=True),
+    "guideline-check": Row(302, 404, 404, 403, 302, post=True),
     "guideline-new": Row(302, 404, 404, 403, 200),
     "member-add": Row(302, 404, 404, 403, 302, post=True),
     "member-remove": Row(302, 404, 404, 403, 200),
@@ -131,7 +142,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     case = CaseRun.objects.filter(run=run)[0]
     member = Membership.objects.get(user=people["ben"])
     of_item = [*of_project, *of_release, release.items.all()[0].item_id]
+    said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
     about = {
+        "api-comment-resolve": [said.pk],
         "docs-page": ["metrics"],
         "guideline": [*of_project, 1],
         "member-remove": [*of_project, member.pk],
@@ -143,12 +156,16 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
+        ("calibration guideline-worklist guideline-check", of_project),
+        ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),
+        ("disagreement-names", [*of_project, 2]),
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
         ("gold-release gold-export gold-verify", of_item[:3]),
         ("run run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
+        ("api-annotation-comments", [mine.pk]),
         ("api-annotation-revision", [mine.pk, 1]),
     ]:
         about |= dict.fromkeys(names.split(), arguments)

@@ -1,0 +1,228 @@
+"""What people say about a conversation, a message or a label. Nothing said is ever changed.
+
+A thread is a comment and its replies; a reply has the pin of its thread. Discussions of
+disagreements keep to their own page (see discussions) and are no part of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Comment,
+    Conversation,
+    Membership,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.services import events
+
+Role = Membership.Role
+_MENTION = re.compile(r"(?<![\w.@+-])@([\w.@+-]+)")
+_SENT_TWICE_WITHIN = timedelta(minutes=1)
+MAX_LENGTH = 4000
+
+
+class EmptyComment(RuleError):
+    """A comment must say something."""
+
+    code = "empty_comment"
+
+
+class UnknownPin(RuleError):
+    """There is no such message or label to comment on."""
+
+    code = "unknown_pin"
+
+
+class Pin(NamedTuple):
+    """What a thread is about: one message, one label, or, with neither, all of a conversation."""
+
+    message_index: int | None = None
+    label_uid: str = ""
+
+
+class Place(NamedTuple):
+    """Where a thread stands: the conversation, and the round and answer it was said in."""
+
+    conversation: Conversation
+    round: Round | None
+    annotation: Annotation | None = None
+
+
+def place_of(assignment: Assignment) -> Place:
+    annotation = Annotation.objects.filter(assignment=assignment).first()
+    return Place(assignment.conversation, assignment.round, annotation)
+
+
+def place_for_lead(conversation: Conversation) -> Place:
+    """In an open calibration first: what is said there is blind, whoever says it."""
+    newest = F("closed_at").desc(nulls_first=True)
+    return Place(conversation, conversation.rounds.order_by(newest, "kind", "-number").first())
+
+
+def visible_to(user: Any) -> QuerySet[Comment]:
+    """What the user may read; oldest first.
+
+    Everybody reads the threads they began. In an open calibration round there is nothing else,
+    except that leads read and answer what is not about a label. Afterwards, and in full labeling,
+    leads and researchers read everything, and an annotator what is about their own answers, what is
+    about a conversation or message that they were given, and the threads that mention them.
+    """
+    led = Project.objects.with_role(user, Role.LEAD)
+    read = Project.objects.with_role(user, Role.LEAD, Role.RESEARCHER)
+    blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+    blind_places = RoundConversation.objects.filter(round__in=blind)
+    said_blind = Q(round__in=blind.values("pk"))
+    mine = Q(author=user) | Q(parent__author=user)
+    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~said_blind)
+    for_readers = Q(project__in=read) & ~said_blind
+    for_annotators = _of_own_work(user) & ~Q(conversation__in=blind_places.values("conversation"))
+    return (
+        Comment.objects.filter(project__in=Project.objects.visible_to(user))
+        .filter(disagreement=None)
+        .filter(mine | for_leads | for_readers | for_annotators)
+        .order_by("pk")
+    )
+
+
+def _of_own_work(user: Any) -> Q:
+    given = Assignment.objects.owned_by(user).order_by().values("conversation")
+    mentioned = Comment.objects.filter(mentions=user).order_by()
+    threads = mentioned.annotate(thread=Coalesce("parent", "pk")).values("thread")
+    return (
+        Q(annotation__assignment__annotator=user)
+        | Q(conversation__in=given, label_uid="")
+        | Q(pk__in=threads)
+        | Q(parent__in=threads)
+    )
+
+
+def may_write(user: Any, project: Project) -> bool:
+    """Researchers read."""
+    return bool(project.roles_of(user) & {Role.LEAD, Role.ANNOTATOR})
+
+
+@transaction.atomic
+def post(place: Place, *, body: str, author: User, pin: Pin | None = None) -> Comment:
+    """Begin a thread. Sent twice within a minute, it is one comment."""
+    pin = pin or Pin()
+    _check_pin(place, pin)
+    return _add(place.conversation, body, author, place=place, pin=pin)
+
+
+@transaction.atomic
+def reply(to: Comment, *, body: str, author: User) -> Comment:
+    """Answer in the thread of ``to``."""
+    thread = to.parent or to
+    place = Place(thread.conversation, thread.round, thread.annotation)
+    pin = Pin(thread.message_index, thread.label_uid)
+    return _add(thread.conversation, body, author, place=place, pin=pin, parent=thread)
+
+
+def _add(
+    conversation: Conversation,
+    body: str,
+    author: User,
+    *,
+    place: Place,
+    pin: Pin,
+    parent: Comment | None = None,
+) -> Comment:
+    body = body.strip()
+    if not body:
+        raise EmptyComment("Write something first.")
+    Conversation.objects.select_for_update().get(pk=conversation.pk)  # one after the other
+    said: dict[str, Any] = {
+        "conversation": conversation,
+        "project": conversation.project,
+        "parent": parent,
+        "body": body,
+        "author": author,
+        **pin._asdict(),
+    }
+    just_now = timezone.now() - _SENT_TWICE_WITHIN
+    sent_before = Comment.objects.filter(**said, created_at__gte=just_now).first()
+    if sent_before:
+        return sent_before
+    added = Comment.objects.create(**said, round=place.round, annotation=place.annotation)
+    added.mentions.set(mentioned_in(body, conversation.project))
+    _record("comment.posted", added, by=author)
+    return added
+
+
+def _check_pin(place: Place, pin: Pin) -> None:
+    messages = place.conversation.messages
+    if pin.message_index is not None and not messages.filter(index=pin.message_index).exists():
+        raise UnknownPin(f"There is no message {pin.message_index} in this conversation.")
+    payload = place.annotation.payload if place.annotation else {}
+    if pin.label_uid and pin.label_uid not in _uids(payload):
+        raise UnknownPin("This label is not saved: save it first, or comment on the message.")
+
+
+def _uids(payload: Mapping[str, Any]) -> set[str]:
+    return {str(label["uid"]) for labels in payload.values() for label in labels}
+
+
+def mentioned_in(body: str, project: Project) -> list[User]:
+    """The members that the text names as @username. Other names stay plain text."""
+    names = {name.rstrip(".@+-").casefold() for name in _MENTION.findall(body)}
+    names |= {name.casefold() for name in _MENTION.findall(body)}
+    return [member for member in people(project) if member.get_username().casefold() in names]
+
+
+def people(project: Project) -> list[User]:
+    """Who can be mentioned."""
+    members = User.objects.filter(memberships__project=project, is_active=True)
+    return list(members.distinct().order_by("username"))
+
+
+@transaction.atomic
+def resolve(comment: Comment, *, by: User, resolved: bool = True) -> Comment:
+    """Settle a thread, or take it up again; done twice it changes nothing."""
+    thread = comment.parent or comment
+    wanted = {"resolved_by": by, "resolved_at": timezone.now()} if resolved else {}
+    values = {"resolved_by": None, "resolved_at": None} | wanted
+    open_or_settled = Comment.objects.filter(pk=thread.pk, resolved_at__isnull=resolved)
+    if open_or_settled.update(**values):
+        _record("comment.resolved" if resolved else "comment.unresolved", thread, by=by)
+    thread.refresh_from_db()
+    return thread
+
+
+def mentions_of(user: User) -> QuerySet[Comment]:
+    """Where the user is mentioned and nothing is settled yet, newest first."""
+    settled = Coalesce(F("parent__resolved_at"), F("resolved_at"))
+    return (
+        visible_to(user)
+        .filter(pk__in=Comment.objects.filter(mentions=user).order_by().values("pk"))
+        .exclude(author=user)
+        .annotate(settled_at=settled)
+        .filter(settled_at=None)
+        .select_related("author", "conversation", "project")
+        .order_by("-pk")
+    )
+
+
+def _record(verb: str, comment: Comment, *, by: User) -> None:
+    """The audit log says that something was said and where, never what."""
+    events.record(
+        verb,
+        comment,
+        project=comment.project,
+        actor=by,
+        conversation=comment.conversation.external_id,
+    )

@@ -1,0 +1,342 @@
+"""Comments: who writes, who reads, and what stays blind."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from labeling.models import Annotation, Comment, Event
+from labeling.services import annotations, comments, rounds
+from labeling.services.comments import Pin
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+EVERYBODY = ("ana", "ben", "cleo", "rita", "noor", "admin", "olga")
+
+
+@pytest.fixture
+def full(project):
+    return factories.open_full(project, 1)
+
+
+@pytest.fixture
+def mine(full, ana):
+    return full.assignments.get(annotator=ana)
+
+
+@pytest.fixture
+def blind(project):
+    return factories.open_calibration(project, 1)
+
+
+def of(round_, person):
+    return round_.assignments.get(annotator=person)
+
+
+def url(assignment):
+    return f"/api/annotations/{assignment.pk}/comments/"
+
+
+def send(client, assignment, body="Is this one?", **fields):
+    return client.post(url(assignment), {"body": body, **fields}, content_type="application/json")
+
+
+def say(assignment, body="Is this one?", pin=None):
+    place = comments.place_of(assignment)
+    return comments.post(place, body=body, author=assignment.annotator, pin=pin)
+
+
+def on_label(assignment, body="Is it a duplicate?"):
+    annotations.save_draft(assignment, factories.save_of(factories.labels([0])))
+    (label,) = Annotation.objects.get(assignment=assignment).payload["requirements"]
+    return say(assignment, body, Pin(label_uid=label["uid"]))
+
+
+def readers(people, comment):
+    """Who of all may read it."""
+    return [name for name in EVERYBODY if comment in comments.visible_to(people[name])]
+
+
+def resolve(client, comment, **fields):
+    address = f"/api/comments/{comment.pk}/resolve/"
+    return client.post(address, fields, content_type="application/json")
+
+
+def test_a_comment_is_pinned_to_a_message_and_read_again(signed_in, ana, mine):
+    client = signed_in(ana)
+
+    response = send(client, mine, "Who is meant here?", message_index=2)
+
+    assert response.status_code == 201
+    (read,) = client.get(url(mine)).json()["results"]
+    assert read == response.json()
+    assert (read["author"], read["message_index"], read["label_uid"]) == ("ana", 2, "")
+    assert (read["body"], read["resolved_at"]) == ("Who is meant here?", None)
+    assert Event.objects.get(verb="comment.posted").data == {"conversation": "c-001"}
+
+
+def test_a_comment_is_pinned_to_a_saved_label_of_ones_own(signed_in, ana, mine):
+    annotations.save_draft(mine, factories.save_of(factories.labels([0])))
+    uid = Annotation.objects.get().payload["requirements"][0]["uid"]
+
+    response = send(signed_in(ana), mine, label_uid=uid)
+
+    assert (response.status_code, response.json()["label_uid"]) == (201, uid)
+    assert Comment.objects.get().annotation.assignment == mine
+
+
+@pytest.mark.parametrize("pin", [{"message_index": 4}, {"label_uid": "nowhere"}])
+def test_what_does_not_exist_cannot_be_commented_on(signed_in, ana, mine, pin):
+    response = send(signed_in(ana), mine, **pin)
+
+    assert (response.status_code, response.json()["code"]) == (400, "unknown_pin")
+    assert not Comment.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["", "  \n", "a\x00b", "x" * 4001])
+def test_a_comment_says_something_that_can_be_stored(signed_in, ana, mine, body):
+    assert send(signed_in(ana), mine, body).status_code == 400
+    assert not Comment.objects.exists()
+
+
+def test_a_comment_of_blanks_is_refused_below_the_api_too(mine):
+    with pytest.raises(comments.EmptyComment):
+        say(mine, " ")
+
+
+def test_a_comment_sent_twice_is_one(signed_in, ana, mine):
+    client = signed_in(ana)
+
+    first, second = send(client, mine), send(client, mine)
+
+    assert first.json()["id"] == second.json()["id"]
+    assert Comment.objects.count() == 1
+    assert send(client, mine, message_index=0).json()["id"] != first.json()["id"]
+
+
+def test_a_reply_joins_the_thread_and_its_pin_even_if_it_answers_a_reply(signed_in, ana, mine):
+    client = signed_in(ana)
+    thread = send(client, mine, message_index=1).json()
+    answer = send(client, mine, "Yes.", reply_to=thread["id"]).json()
+
+    again = send(client, mine, "Thanks.", reply_to=answer["id"]).json()
+
+    assert (again["parent"], again["message_index"]) == (thread["id"], 1)
+
+
+def test_nobody_answers_what_they_cannot_read(signed_in, ben, full, mine):
+    hidden = on_label(mine)
+
+    response = send(signed_in(ben), of(full, ben), "And?", reply_to=hidden.pk)
+
+    assert response.status_code == 404
+
+
+def test_a_thread_of_another_conversation_cannot_be_answered_here(signed_in, ana, project):
+    opened = factories.open_full(project, 2)
+    here, there = opened.assignments.filter(annotator=ana)
+    elsewhere = say(there)
+
+    assert send(signed_in(ana), here, reply_to=elsewhere.pk).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ("@ben look", {"ben"}),
+        ("Ask @Ben, or @rita.", {"ben", "rita"}),
+        ("(@ben)", {"ben"}),
+        ("ben@example.org", set()),
+        ("@olga is no member", set()),
+        ("@benjamin", set()),
+    ],
+)
+def test_members_are_mentioned_by_their_user_name(mine, body, named):
+    assert {user.username for user in say(mine, body).mentions.all()} == named
+
+
+# --- who reads --------------------------------------------------------------------------------
+
+
+def test_in_full_labeling_a_remark_on_a_message_is_read_by_who_has_the_conversation(people, mine):
+    comment = say(mine, pin=Pin(message_index=0))
+
+    assert readers(people, comment) == ["ana", "ben", "cleo", "rita", "noor", "admin"]
+
+
+def test_a_remark_on_a_label_is_not_read_by_the_other_annotators(people, mine):
+    assert readers(people, on_label(mine)) == ["ana", "rita", "noor", "admin"]
+
+
+def test_an_annotator_reads_nothing_about_conversations_of_others(people, project, ana, ben):
+    opened = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
+
+    assert readers(people, say(of(opened, ana))) == ["ana", "rita", "noor", "admin"]
+
+
+def test_who_is_mentioned_reads_the_whole_thread(people, ben, rita, project):
+    opened = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
+    thread = say(opened.assignments.get())
+
+    answer = comments.reply(thread, body="@ben knows.", author=rita)
+
+    assert ben in [people[name] for name in readers(people, thread)]
+    assert "ben" in readers(people, answer)
+    assert "cleo" not in readers(people, answer)
+
+
+def test_while_a_calibration_is_open_a_remark_is_read_by_author_and_leads(people, blind, ana):
+    comment = say(of(blind, ana), "@ben what do you think?")
+
+    assert readers(people, comment) == ["ana", "rita", "admin"]
+
+
+def test_while_a_calibration_is_open_not_even_leads_read_about_labels(people, blind, ana):
+    assert readers(people, on_label(of(blind, ana))) == ["ana"]
+
+
+def test_the_answer_of_a_lead_reaches_who_asked_and_nobody_else(people, blind, ana, rita):
+    thread = say(of(blind, ana))
+
+    answer = comments.reply(thread, body="Yes, and @ben will too.", author=rita)
+
+    assert readers(people, answer) == ["ana", "rita", "admin"]
+
+
+def test_what_a_lead_says_about_a_conversation_in_calibration_is_blind(people, blind, rita):
+    place = comments.place_for_lead(blind.conversations.get())
+
+    comment = comments.post(place, body="This one is odd.", author=rita)
+
+    assert readers(people, comment) == ["rita", "admin"]
+
+
+def test_when_the_calibration_has_closed_everybody_concerned_reads(people, blind, ana):
+    comment = say(of(blind, ana), "@ben what do you think?")
+    factories.answer_all(blind)
+
+    assert readers(people, comment) == ["ana", "ben", "cleo", "rita", "noor", "admin"]
+
+
+def test_a_new_calibration_on_the_same_conversation_hides_earlier_remarks_from_annotators(
+    people, project, blind, ana
+):
+    comment = say(of(blind, ana))
+    factories.answer_all(blind)
+    again = [blind.conversations.get()]
+    rounds.open_round(project=project, kind="calibration", by=None, conversations=again)
+
+    assert readers(people, comment) == ["ana", "rita", "noor", "admin"]
+
+
+def test_a_remark_outside_any_round_is_read_by_leads_and_researchers(people, project, rita):
+    (conversation,) = factories.make_conversations(project, 1)
+
+    comment = comments.post(comments.place_for_lead(conversation), body="Too short?", author=rita)
+
+    assert readers(people, comment) == ["rita", "noor", "admin"]
+
+
+def test_who_has_left_the_project_reads_nothing_any_more(people, mine, ana, project):
+    comment = say(mine)
+    project.memberships.filter(user=ana).delete()
+
+    assert "ana" not in readers(people, comment)
+
+
+@pytest.mark.parametrize("name", ["ben", "rita", "admin", "olga"])
+def test_nobody_uses_the_comments_of_anothers_assignment(signed_in, people, mine, name):
+    client = signed_in(people[name])
+
+    assert client.get(url(mine)).status_code == 404
+    assert send(client, mine).status_code == 404
+
+
+# --- resolving, mentions ------------------------------------------------------------------------
+
+
+def test_a_thread_is_resolved_and_taken_up_again(signed_in, ana, rita, mine):
+    thread = say(mine)
+    reply = comments.reply(thread, body="Yes.", author=rita)
+
+    settled = resolve(signed_in(rita), reply).json()
+    again = resolve(signed_in(rita), thread).json()
+    opened = resolve(signed_in(ana), thread, resolved=False).json()
+
+    assert (settled["id"], settled["resolved_by"]) == (thread.pk, "rita")
+    assert again["resolved_at"] == settled["resolved_at"]  # the second time changed nothing
+    assert (opened["resolved_by"], opened["resolved_at"]) == (None, None)
+    verbs = (
+        Event.objects.filter(object_type="comment").order_by("pk").values_list("verb", flat=True)
+    )
+    assert list(verbs) == [
+        "comment.posted",
+        "comment.posted",
+        "comment.resolved",
+        "comment.unresolved",
+    ]
+
+
+def test_a_researcher_reads_and_does_not_resolve(signed_in, noor, mine):
+    assert resolve(signed_in(noor), say(mine)).status_code == 403
+
+
+def test_what_somebody_cannot_read_they_cannot_resolve(signed_in, ben, olga, mine):
+    hidden = on_label(mine)
+
+    assert resolve(signed_in(ben), hidden).status_code == 404
+    assert resolve(signed_in(olga), hidden).status_code == 404
+
+
+def test_open_mentions_of_me_are_listed_until_the_thread_is_resolved(signed_in, ana, rita, mine):
+    thread = say(mine, "@rita is this one?")
+    client = signed_in(rita)
+
+    (listed,) = client.get("/api/mentions/").json()["results"]
+    resolve(client, thread)
+
+    assert (listed["project"], listed["conversation"]) == ("orders", "c-001")
+    assert (listed["author"], listed["body"]) == ("ana", "@rita is this one?")
+    assert client.get("/api/mentions/").json()["results"] == []
+
+
+def test_naming_oneself_is_no_mention_to_answer(signed_in, ana, mine):
+    say(mine, "@ana think again")
+
+    assert signed_in(ana).get("/api/mentions/").json()["results"] == []
+
+
+def test_a_mention_in_a_blind_round_arrives_when_it_has_closed(signed_in, ana, ben, blind):
+    say(of(blind, ana), "@ben same here?")
+    client = signed_in(ben)
+    assert client.get("/api/mentions/").json()["results"] == []
+
+    factories.answer_all(blind)
+
+    assert len(client.get("/api/mentions/").json()["results"]) == 1
+
+
+def test_a_comment_is_never_changed_or_deleted_by_anything(mine):
+    comment = say(mine)
+
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        Comment.objects.update(body="Something else")
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        Comment.objects.filter(pk=comment.pk).delete()
+
+    assert Comment.objects.get().body == "Is this one?"
+
+
+def test_who_can_be_mentioned_comes_with_the_comments(signed_in, ana, mine):
+    assert signed_in(ana).get(url(mine)).json()["people"] == ["ana", "ben", "cleo", "noor", "rita"]
+
+
+def test_many_comments_come_page_by_page(signed_in, ana, mine):
+    for number in range(105):
+        say(mine, f"Remark {number}")
+    client = signed_in(ana)
+
+    first = client.get(url(mine)).json()
+    rest = client.get(url(mine), {"after": first["next"]}).json()
+
+    assert [len(first["results"]), len(rest["results"]), rest["next"]] == [100, 5, None]
