@@ -2,7 +2,14 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from labeling.views.agreement import agreement, agreement_csv
+from labeling.views.calibration import calibration
 from labeling.views.conversations import conversation, conversations
+from labeling.views.disagreements import (
+    disagreement_comment,
+    disagreement_decide,
+    disagreement_names,
+    disagreements,
+)
 from labeling.views.docs import docs
 from labeling.views.gold import (
     gold,
@@ -12,6 +19,7 @@ from labeling.views.gold import (
     gold_release,
     gold_verify,
 )
+from labeling.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
 from labeling.views.home import home
@@ -33,7 +41,20 @@ of_a_project = [
     path("rounds/<int:number>/close/", round_close, name="round-close"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
+    path("calibration/", calibration, name="calibration"),
+    path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
+    path(
+        "rounds/<int:number>/disagreements/comment/",
+        disagreement_comment,
+        name="disagreement-comment",
+    ),
+    path(
+        "rounds/<int:number>/disagreements/decide/", disagreement_decide, name="disagreement-decide"
+    ),
+    path("rounds/<int:number>/disagreements/names/", disagreement_names, name="disagreement-names"),
     path("guidelines/", guidelines, name="guidelines"),
+    path("guidelines/worklist/", guideline_worklist, name="guideline-worklist"),
+    path("guidelines/worklist/check/", guideline_check, name="guideline-check"),
     path("guidelines/new/", guideline_new, name="guideline-new"),
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("conversations/", conversations, name="conversations"),

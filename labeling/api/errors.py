@@ -16,6 +16,8 @@ STATUS = {
     "locked": 409,
     "place_taken": 409,
     "round_closed": 409,
+    "round_open": 409,
+    "ruler_needed": 409,
     "stale_version": 409,
 }
 """Everything not named here is a 400: the request itself has to change."""

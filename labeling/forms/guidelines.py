@@ -1,6 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, QuerySet
+
+from labeling.models import Annotation, Guideline, GuidelineCheck, Project
+from labeling.services.guidelines import named_in_disagreements
 
 
 class GuidelineForm(forms.Form):
@@ -16,3 +23,58 @@ class GuidelineForm(forms.Form):
         help_text="Annotators read it first: “A deadline is a constraint, not a data requirement”.",
     )
     base_version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+
+class WorklistFilter(forms.Form):
+    """Narrows the labels made under a superseded version. Without an answer: what is to check."""
+
+    OPEN, STANDS, ANEW = "", "stands", "anew"
+
+    state = forms.ChoiceField(
+        required=False,
+        choices=[(OPEN, "to check"), (STANDS, "still stands"), (ANEW, "to be labelled anew")],
+    )
+    version = forms.ChoiceField(required=False)
+    annotator = forms.ChoiceField(required=False)
+    disputed = forms.BooleanField(
+        label="Only conversations because of which the guidelines change", required=False
+    )
+
+    def __init__(self, project: Project, newest: Guideline, data: Any) -> None:
+        super().__init__(data)
+        self.project, self.newest = project, newest
+        older = project.guidelines.filter(version__lt=newest.version)
+        versions = older.order_by("version").values_list("version", flat=True)
+        people = User.objects.filter(assignments__round__project=project).distinct()
+        names = people.order_by("username").values_list("username", flat=True)
+        self._offer("version", [(str(one), f"version {one}") for one in versions])
+        self._offer("annotator", [(one, one) for one in names])
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
+        field.choices = [("", "any"), *choices]
+
+    def narrow(self, answers: QuerySet[Annotation]) -> QuerySet[Annotation]:
+        self.is_valid()
+        asked = self.cleaned_data
+        answers = self._in_state(answers, asked.get("state") or self.OPEN)
+        if asked.get("version"):
+            answers = answers.filter(guideline__version=asked["version"])
+        if asked.get("annotator"):
+            answers = answers.filter(assignment__annotator__username=asked["annotator"])
+        if asked.get("disputed"):
+            named = named_in_disagreements(self.project).values("conversation")
+            answers = answers.filter(assignment__conversation__in=named)
+        return answers
+
+    def _in_state(self, answers: QuerySet[Annotation], state: str) -> QuerySet[Annotation]:
+        checks = GuidelineCheck.objects.filter(annotation=OuterRef("pk"), guideline=self.newest)
+        if state == self.OPEN:
+            return answers.filter(~Exists(checks))
+        return answers.filter(Exists(checks.filter(stands=state == self.STANDS)))
+
+
+class CheckForm(forms.Form):
+    annotation = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+    stands = forms.ChoiceField(choices=[("1", "still stands"), ("0", "has to be labelled anew")])
+    note = forms.CharField(required=False, max_length=5000)

@@ -1,19 +1,30 @@
-"""Guidelines: every change is a new version, because labels name the version they follow."""
+"""Guidelines: every change is a new version, because labels name the version they follow.
+
+Labels that were made under an older version are looked at again: they still stand, or they have
+to be made anew.
+"""
 
 from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
-from labeling.models import Guideline, Project
-from labeling.services import events
+from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
+from labeling.services import annotations, events, locking
 
 
 class GuidelineUnchanged(RuleError):
     """The text equals the newest version."""
 
     code = "guideline_unchanged"
+
+
+class NotSuperseded(RuleError):
+    """The labels follow the newest version, or were checked against it before."""
+
+    code = "not_superseded"
 
 
 @transaction.atomic
@@ -43,6 +54,70 @@ def add_version(
         "guideline.added", added, project=project, actor=by, version=added.version, summary=summary
     )
     return added
+
+
+def superseded(project: Project, newest: Guideline) -> QuerySet[Annotation]:
+    """Submitted labels that were made under an older version, checked or not.
+
+    Those of an open calibration round are left out: nobody looks at them before it has closed.
+    """
+    blind = Q(
+        assignment__round__kind=Round.Kind.CALIBRATION,
+        assignment__round__state=Round.State.OPEN,
+    )
+    return Annotation.objects.filter(
+        assignment__round__project=project,
+        status=Annotation.Status.SUBMITTED,
+        guideline__version__lt=newest.version,
+    ).exclude(blind)
+
+
+def named_in_disagreements(project: Project) -> QuerySet[Disagreement]:
+    """The disagreements because of which the guidelines change."""
+    return Disagreement.objects.filter(
+        round__project=project, outcome=Disagreement.Outcome.GUIDELINE
+    )
+
+
+@transaction.atomic
+def check(
+    annotation: Annotation, newest: Guideline, *, stands: bool, note: str, by: User
+) -> GuidelineCheck:
+    """Say whether labels of an older version hold under the newest one.
+
+    What does not hold goes back to its annotator, to be made under the newest version, unless it
+    is locked; then the check alone says that it has to be labelled anew.
+    """
+    if not stands and not note.strip():
+        raise annotations.ReasonMissing("Say what has to change.")
+    if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
+        raise NotSuperseded("These labels follow the newest version already.")
+    try:
+        with transaction.atomic():
+            made = GuidelineCheck.objects.create(
+                annotation=annotation,
+                guideline=newest,
+                stands=stands,
+                note=note.strip(),
+                checked_by=by,
+            )
+    except IntegrityError:
+        raise NotSuperseded("Somebody has checked these labels meanwhile.") from None
+    assignment = annotation.assignment
+    if not stands and not locking.why_locked(annotation, assignment.round):
+        annotations.send_back(assignment, by=by, reason=note.strip())
+        Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
+    events.record(
+        "guideline.checked",
+        made,
+        project=newest.project,
+        actor=by,
+        conversation=assignment.conversation.external_id,
+        annotator=assignment.annotator.get_username(),
+        version=newest.version,
+        found="still stands" if stands else "has to be labelled anew",
+    )
+    return made
 
 
 def _one_newline(text: str) -> str:

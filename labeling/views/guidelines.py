@@ -13,6 +13,7 @@ from labeling.forms.guidelines import GuidelineForm
 from labeling.models import Guideline, Project
 from labeling.services import guidelines as service
 from labeling.views import access
+from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
 
 CONTEXT_LINES = 3
@@ -46,6 +47,8 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
         "reads": access.reads(request.user, project),
         "may_write": access.leads(request.user, project),
     }
+    if context["reads"]:
+        context["open_checks"] = open_checks(project)
     return render(request, "labeling/guidelines.html", context)
 
 
@@ -54,6 +57,7 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     newest = project.guidelines.first()
     initial = {"body": newest.body, "base_version": newest.version} if newest else {}
+    initial["body"] = initial.get("body", "") + _draft(project, request.GET.get("disagreement"))
     form = GuidelineForm(request.POST or None, initial={"base_version": 0, **initial})
     if request.method == "POST" and form.is_valid():
         try:
@@ -66,6 +70,22 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"project": project, "form": form, "newest": newest}
     status = 400 if form.errors else 200
     return render(request, "labeling/guideline_new.html", context, status=status)
+
+
+def _draft(project: Project, asked: str | None) -> str:
+    """The message of a disagreement as a quotation to write a rule under; empty without one."""
+    if not asked or not asked.isdecimal() or len(asked) > 18:
+        return ""
+    found = service.named_in_disagreements(project).select_related("conversation")
+    row = get_object_or_404(found, pk=asked)
+    message = get_object_or_404(row.conversation.messages, index=row.unit)
+    quoted = "\n".join(f"> {line}" for line in message.content.splitlines())
+    speaker = message.speaker or message.role
+    rule = row.note or "Write the rule here."
+    return (
+        f"\n## Draft: {row.conversation}, message {row.unit}\n\n"
+        f"> **{speaker}**:\n{quoted}\n\n{rule}\n"
+    )
 
 
 def _shown(project: Project, versions: list[Guideline], version: int | None) -> Guideline | None:

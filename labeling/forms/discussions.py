@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from django import forms
+
+from labeling.domain.disagreements import Split
+from labeling.models import Disagreement
+from labeling.services.discussions import Place
+
+ANY = ("", "any")
+OPEN, DECIDED = "open", "decided"
+
+
+class PlaceField(forms.CharField):
+    """The place of a disagreement, as ``12-3``."""
+
+    def clean(self, value: Any) -> Place:
+        place = Place.parse(super().clean(value))
+        if place is None:
+            raise forms.ValidationError("This names no message.")
+        return place
+
+
+class RemarkForm(forms.Form):
+    place = PlaceField()
+    body = forms.CharField(label="Remark", max_length=5000, strip=True)
+
+
+class DecisionForm(forms.Form):
+    """``outcome`` empty opens the disagreement again."""
+
+    place = PlaceField()
+    outcome = forms.ChoiceField(
+        required=False, choices=[("", "open again"), *Disagreement.Outcome.choices]
+    )
+    note = forms.CharField(required=False, max_length=5000)
+
+
+class DisagreementFilter(forms.Form):
+    """Narrows the disagreements of a round; a value that is not offered narrows nothing."""
+
+    state = forms.ChoiceField(
+        required=False, choices=[ANY, (OPEN, "not decided"), (DECIDED, "decided")]
+    )
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *Disagreement.Outcome.choices])
+    pair = forms.ChoiceField(required=False)
+
+    def __init__(self, shown: Mapping[str, str], letters: Mapping[str, str], data: Any) -> None:
+        """``shown`` has the name that each annotator is shown under, ``letters`` the letter."""
+        super().__init__(data)
+        by_letter = sorted(letters, key=lambda person: letters[person])
+        self.pairs = {f"{letters[a]}-{letters[b]}": (a, b) for a, b in combinations(by_letter, 2)}
+        field: forms.ChoiceField = self.fields["pair"]  # type: ignore[assignment]
+        offered = [(key, f"{shown[a]} – {shown[b]}") for key, (a, b) in self.pairs.items()]
+        field.choices = [ANY, *offered]
+
+    def narrow(
+        self, found: Mapping[Place, Split], rows: Mapping[Place, Disagreement]
+    ) -> list[Place]:
+        self.is_valid()
+        outcomes = {place: row.outcome for place, row in rows.items()}
+        return [
+            place
+            for place, split in found.items()
+            if self._fits_outcome(outcomes.get(place, "")) and self._fits_pair(split)
+        ]
+
+    def _fits_outcome(self, outcome: str) -> bool:
+        state, wanted = self.cleaned_data.get("state"), self.cleaned_data.get("outcome")
+        if state and (state == DECIDED) != bool(outcome):
+            return False
+        return not wanted or wanted == outcome
+
+    def _fits_pair(self, split: Split) -> bool:
+        pair = self.pairs.get(self.cleaned_data.get("pair") or "")
+        return pair is None or split.divides(*pair)

@@ -1,0 +1,192 @@
+"""Calibration as a whole: where it stands, who has to act, and how the rounds went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from labeling.domain.calibration import mean_interval, standings
+from labeling.models import Project, Round
+from labeling.services import agreement, discussions
+from labeling.templatetags.figures import figure
+from labeling.views import access
+from labeling.views.calibration_chart import Reading, chart
+from labeling.views.gate import DONE, gates, lowest_pair
+
+
+class Step(NamedTuple):
+    """What has to be done next, by whom, and where. ``state`` is done, now or later."""
+
+    state: str
+    title: str
+    who: str = ""
+    detail: str = ""
+    url: str = ""
+
+
+@require_GET
+def calibration(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    rounds = _rounds(project)
+    closed = [one for one in rounds if one.agreement]
+    readings = [_reading(one) for one in closed]
+    latest = rounds[-1] if rounds else None
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "gate": gates([project])[project.pk],
+        "steps": steps(project, rounds),
+        "rows": list(zip(closed, readings, strict=True)),
+        "chart": chart(readings) if readings else None,
+        "standings": [(one, standings(one.agreement["pairs"])) for one in reversed(closed)],
+        "failed": latest if latest and latest.state == Round.State.FAILED else None,
+    }
+    return render(request, "labeling/calibration.html", context)
+
+
+def _rounds(project: Project) -> list[Any]:
+    """The calibration rounds, oldest first."""
+    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
+    counted = rounds.annotate(
+        n_assigned=Count("assignments"), n_done=Count("assignments", filter=DONE)
+    )
+    return list(counted.defer("guideline__body").order_by("number"))
+
+
+def _reading(measured: Round) -> Reading:
+    figures: Mapping[str, Any] = measured.agreement or {}
+    low, high = _interval(measured, figures)
+    return Reading(
+        number=measured.number,
+        value=figures["value"],
+        low=low,
+        high=high,
+        threshold=figures["threshold"],
+        passed=figures["passed"],
+    )
+
+
+def _interval(
+    measured: Round, figures: Mapping[str, Any]
+) -> tuple[float, float] | tuple[None, None]:
+    """Of the gate's figure: the lowest pair has one already, a mean is drawn anew."""
+    if figures["value"] is None:
+        return None, None
+    if figures["statistic"] == "mean":
+        return mean_interval(agreement.ratings(measured), seed=measured.seed) or (None, None)
+    pair = lowest_pair(figures)
+    return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
+
+
+def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
+    """The way to full labeling; exactly one step is the next one, unless all is done.
+
+    ``rounds`` are the calibration rounds with ``n_assigned`` and ``n_done``, oldest first.
+    """
+    written = _guidelines_step(project)
+    latest = rounds[-1] if rounds else None
+    if latest is None:
+        return _marked([written, _open_step(project), *_later("label", "measure", "full")])
+    names = f"calibration round {latest.number}"
+    opened = Step("done", f"Open {names}")
+    if latest.state == Round.State.OPEN:
+        return _marked([written, opened, _label_step(latest), *_later("measure", "full")])
+    labelled = Step("done", "Label it blind", detail=f"{latest.n_done} answers")
+    value = (latest.agreement or {}).get("value")
+    measured = Step("done", "Measure agreement", detail=f"{latest.state}, κ {figure(value)}")
+    before = [written, opened, labelled, measured]
+    if any(one.state == Round.State.PASSED for one in rounds):
+        return _marked([*before, _full_step(project)])
+    return _marked([*before, *_after_failure(project, latest), *_later("full")])
+
+
+def _marked(found: list[Step]) -> list[Step]:
+    """Of the steps that wait, the first one is next."""
+    first = next((at for at, step in enumerate(found) if step.state != "done"), None)
+    return [
+        step if step.state == "done" else step._replace(state="now" if at == first else "later")
+        for at, step in enumerate(found)
+    ]
+
+
+LATER = {
+    "label": Step("later", "Label it blind", "the annotators"),
+    "measure": Step("later", "Measure agreement", "the server, with the last answer"),
+    "full": Step("later", "Open full labeling", "a lead"),
+}
+
+
+def _later(*names: str) -> list[Step]:
+    return [LATER[name] for name in names]
+
+
+def _guidelines_step(project: Project) -> Step:
+    newest = project.guidelines.only("version").first()
+    if newest:
+        return Step("done", "Write the guidelines", detail=f"version {newest.version}")
+    url = reverse("guideline-new", args=[project.slug])
+    return Step("later", "Write the guidelines", "a lead", url=url)
+
+
+def _open_step(project: Project) -> Step:
+    url = reverse("round-new", args=[project.slug])
+    return Step("later", "Open a calibration round", "a lead", url=url)
+
+
+def _label_step(latest: Any) -> Step:
+    missing = (
+        latest.assignments.exclude(annotation__status__in=["submitted", "skipped"])
+        .order_by("annotator__username")
+        .values_list("annotator__username")
+        .annotate(n=Count("pk"))
+    )
+    waiting = ", ".join(f"{name} ({n} left)" for name, n in missing)
+    detail = f"{latest.n_done} of {latest.n_assigned} answers are in"
+    return Step("later", "Label it blind", waiting, detail, latest.get_absolute_url())
+
+
+def _after_failure(project: Project, latest: Round) -> list[Step]:
+    """Discuss, change the guidelines, try again."""
+    wanted = [str(place) for place in discussions.found_in(latest)]
+    rows = latest.disagreements.filter(layer=discussions.LAYER).exclude(outcome="")
+    decided = sum(f"{row.conversation_id}-{row.unit}" in set(wanted) for row in rows)
+    newer = project.guidelines.filter(version__gt=latest.guideline.version).only("version").first()
+    done = "done" if newer or decided == len(wanted) else "later"
+    slug = project.slug
+    return [
+        Step(
+            done,
+            "Discuss the disagreements",
+            "the annotators and a lead",
+            f"{decided} of {len(wanted)} decided",
+            reverse("disagreements", args=[slug, latest.number]),
+        ),
+        Step(
+            "done" if newer else "later",
+            "Change the guidelines",
+            "a lead",
+            f"version {newer.version}" if newer else "",
+            reverse("guideline-new", args=[slug]),
+        ),
+        Step(
+            "later",
+            "Open the next calibration round",
+            "a lead",
+            "with the same batch or a fresh one",
+            f"{reverse('round-new', args=[slug])}?same_as={latest.number}",
+        ),
+    ]
+
+
+def _full_step(project: Project) -> Step:
+    opened = project.rounds.filter(Q(kind=Round.Kind.FULL)).order_by("-number").first()
+    if opened:
+        return Step("done", "Open full labeling", detail=f"round {opened.number}")
+    url = reverse("round-new", args=[project.slug])
+    return Step("later", "Open full labeling", "a lead", url=url)

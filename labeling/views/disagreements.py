@@ -1,0 +1,194 @@
+"""The discussion of a closed round: each message that was not marked alike, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.disagreements import Split
+from labeling.domain.errors import RuleError
+from labeling.domain.keys import DISCUSSION_KEYS
+from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
+from labeling.models import Disagreement, Project, Round
+from labeling.services import discussions as service
+from labeling.services.discussions import Place
+from labeling.views import access
+from labeling.views.discussion_entries import Entry, People, entries_of
+
+PAGE = 20
+
+
+@require_GET
+def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    project, found = _round(request.user, slug, number)
+    context = _frame(request.user, project, found)
+    if found.state == Round.State.OPEN or context["blind_again"]:
+        return render(request, "labeling/disagreements_closed.html", context)
+    people = People.of(found, request.user)
+    splits, rows = service.found_in(found), _rows(found)
+    form = DisagreementFilter(people.shown, people.letters, request.GET)
+    places = form.narrow(splits, rows)
+    start = _start(list(splits), places, request.GET.get("after", ""))
+    shown = places[start : start + PAGE]
+    context |= {
+        "form": form,
+        "entries": _entries(found, shown, splits, rows, people),
+        "progress": _progress(splits, rows),
+        "fitting": len(places),
+        "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
+        "size": PAGE,
+        "keys": [key._asdict() for key in DISCUSSION_KEYS],
+        "query": _query(request),
+    }
+    return render(request, "labeling/disagreements.html", context)
+
+
+@require_POST
+def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """For the lead and the annotators of the round."""
+    project, found = _round(request.user, slug, number)
+    if not (access.leads(request.user, project) or _labelled(found, request.user)):
+        raise PermissionDenied("Leads and the annotators of the round discuss it.")
+    _refuse_blind(found, request.user)
+    form = RemarkForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, found, "Write something first.")
+    place, body = form.cleaned_data["place"], form.cleaned_data["body"]
+    try:
+        service.say(found, place, body=body, by=request.user)  # type: ignore[arg-type]
+    except RuleError as error:
+        return _refused(request, found, error.message)
+    return _entry_page(request, project, found, place)
+
+
+@require_POST
+def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    project = access.any_role(request.user, slug)
+    found = _led_round(request.user, project, slug, number)
+    form = DecisionForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, found, "Choose one of the outcomes.")
+    place, decision = form.cleaned_data.pop("place"), form.cleaned_data
+    try:
+        service.decide(found, place, by=request.user, **decision)  # type: ignore[arg-type]
+    except RuleError as error:
+        return _refused(request, found, error.message)
+    return _entry_page(request, project, found, place)
+
+
+@require_POST
+def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Names or letters, for everybody who reads the discussion of this round."""
+    project = access.any_role(request.user, slug)
+    found = _led_round(request.user, project, slug, number)
+    hidden = request.POST.get("hidden") == "1"
+    service.hide_names(found, hidden=hidden, by=request.user)  # type: ignore[arg-type]
+    return redirect("disagreements", slug, number)
+
+
+def _round(user: Any, slug: str, number: int) -> tuple[Project, Round]:
+    """For leads and researchers, and for those who labelled the round."""
+    project = access.any_role(user, slug)
+    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
+    found = get_object_or_404(rounds.defer("guideline__body"), number=number)
+    if not access.reads(user, project) and not _labelled(found, user):
+        raise Http404
+    return project, found
+
+
+def _led_round(user: Any, project: Project, slug: str, number: int) -> Round:
+    """Who may read the page but not decide gets 403, everybody else 404."""
+    _, found = _round(user, slug, number)
+    if not access.leads(user, project):
+        raise PermissionDenied("Only a lead of the project may decide this.")
+    _refuse_blind(found, user)
+    return found
+
+
+def _refuse_blind(found: Round, user: Any) -> None:
+    if service.blind_again(found, user):
+        raise PermissionDenied("You are labelling these conversations again, blind.")
+
+
+def _labelled(found: Round, user: Any) -> bool:
+    return found.assignments.filter(annotator=user).exists()
+
+
+def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
+    leads = access.leads(user, project)
+    return {
+        "project": project,
+        "round": found,
+        "reads": access.reads(user, project),
+        "may_write": leads,
+        "may_comment": leads or _labelled(found, user),
+        "blind_again": service.blind_again(found, user),
+        "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
+    }
+
+
+def _rows(found: Round) -> dict[Place, Disagreement]:
+    stored = found.disagreements.filter(layer=service.LAYER).select_related("decided_by")
+    return {Place(row.conversation_id, int(row.unit)): row for row in stored}
+
+
+def _progress(splits: dict[Place, Split], rows: dict[Place, Disagreement]) -> dict[str, int]:
+    return {
+        "total": len(splits),
+        "discussed": sum(place in rows for place in splits),
+        "decided": sum(bool(place in rows and rows[place].outcome) for place in splits),
+    }
+
+
+def _start(everything: list[Place], places: list[Place], after: str) -> int:
+    """Where the next page begins: behind ``after``, which the filter may have left out since."""
+    order = {place: position for position, place in enumerate(everything)}
+    last = Place.parse(after)
+    if last not in order:
+        return 0
+    return sum(order[place] <= order[last] for place in places)
+
+
+def _query(request: HttpRequest) -> str:
+    kept = request.GET.copy()
+    kept.pop("after", None)
+    return kept.urlencode()
+
+
+def _entries(
+    found: Round,
+    shown: list[Place],
+    splits: dict[Place, Split],
+    rows: dict[Place, Disagreement],
+    people: People,
+) -> list[Entry]:
+    return entries_of(found, {place: (splits[place], rows.get(place)) for place in shown}, people)
+
+
+def _entry_page(request: HttpRequest, project: Project, found: Round, place: Place) -> HttpResponse:
+    """The one entry anew for a script, else back to where it stands."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return redirect(f"{_address(found)}?{_query(request)}#d-{place}")
+    people = People.of(found, request.user)
+    splits, rows = service.found_in(found), _rows(found)
+    (entry,) = _entries(found, [place], splits, rows, people)
+    context = _frame(request.user, project, found)
+    context |= {"entry": entry, "progress": _progress(splits, rows), "swapped": True}
+    return render(request, "labeling/_disagreement.html", context)
+
+
+def _refused(request: HttpRequest, found: Round, sentence: str) -> HttpResponse:
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
+    messages.error(request, sentence)
+    return redirect(_address(found))
+
+
+def _address(found: Round) -> str:
+    return reverse("disagreements", args=[found.project.slug, found.number])

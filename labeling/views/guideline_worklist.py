@@ -1,0 +1,102 @@
+"""Labels that were made under a superseded version of the guidelines, to be looked at again."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.guidelines import CheckForm, WorklistFilter
+from labeling.models import Guideline, GuidelineCheck, Project
+from labeling.services import guidelines as service
+from labeling.services import locking
+from labeling.views import access
+from labeling.views.paging import page_of
+
+
+@require_GET
+def guideline_worklist(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    newest = project.guidelines.defer("body").first()
+    context = {
+        "project": project,
+        "newest": newest,
+        "may_write": access.leads(request.user, project),
+        "query": _query(request),
+    }
+    if newest:
+        context |= _worklist(request, project, newest)
+    return render(request, "labeling/guideline_worklist.html", context)
+
+
+@require_POST
+def guideline_check(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    newest = get_object_or_404(project.guidelines.all()[:1])
+    form = CheckForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Say whether the labels still stand.")
+        return _back(request, slug)
+    asked = form.cleaned_data
+    answers = service.superseded(project, newest).select_related(
+        "assignment__round", "assignment__conversation", "assignment__annotator"
+    )
+    annotation = get_object_or_404(answers, pk=asked["annotation"])
+    try:
+        service.check(
+            annotation,
+            newest,
+            stands=asked["stands"] == "1",
+            note=asked["note"],
+            by=request.user,  # type: ignore[arg-type]
+        )
+    except RuleError as error:
+        messages.error(request, error.message)
+    return _back(request, slug)
+
+
+def open_checks(project: Project) -> int:
+    """How many answers wait to be checked against the newest version."""
+    newest = project.guidelines.defer("body").first()
+    if newest is None:
+        return 0
+    return WorklistFilter(project, newest, {}).narrow(service.superseded(project, newest)).count()
+
+
+def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict[str, object]:
+    form = WorklistFilter(project, newest, request.GET)
+    everything = service.superseded(project, newest)
+    checks = GuidelineCheck.objects.filter(guideline=newest).select_related("checked_by")
+    rows = (
+        form.narrow(everything)
+        .defer("payload")
+        .select_related(
+            "guideline", "assignment__round", "assignment__conversation", "assignment__annotator"
+        )
+        .defer("payload", "guideline__body", "assignment__round__agreement")
+        .prefetch_related(Prefetch("guideline_checks", checks, to_attr="checks"))
+    )
+    page = page_of(rows, order=["pk"], after=request.GET.get("after"), anchors=everything)
+    for row in page.rows:
+        row.locked = locking.why_locked(row, row.assignment.round)
+    return {
+        "form": form,
+        "page": page,
+        "total": everything.count(),
+        "to_check": open_checks(project),
+    }
+
+
+def _query(request: HttpRequest) -> str:
+    kept = request.GET.copy()
+    kept.pop("after", None)
+    return kept.urlencode()
+
+
+def _back(request: HttpRequest, slug: str) -> HttpResponse:
+    """To the list, filtered as it was."""
+    return redirect(f"{reverse('guideline-worklist', args=[slug])}?{_query(request)}")

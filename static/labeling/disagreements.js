@@ -1,0 +1,60 @@
+// The discussion of a round by keyboard: from one disagreement to the next, digits decide.
+
+import { byId, readJson } from "./dom.js";
+import { Keys } from "./keys.js";
+
+const list = byId("disagreements");
+let current = list.firstElementChild;
+
+const entries = () => [...list.querySelectorAll(".disagreement")];
+
+function show(entry) {
+  if (!entry) return;
+  current = entry;
+  for (const one of entries()) one.removeAttribute("aria-current");
+  entry.setAttribute("aria-current", "true");
+  if (!entry.contains(document.activeElement)) entry.focus({ preventScroll: true });
+  entry.scrollIntoView({ block: "nearest" });
+}
+
+function step(by) {
+  const all = entries();
+  const at = all.indexOf(current);
+  show(all[Math.min(Math.max(at + by, 0), all.length - 1)]);
+}
+
+const actions = {
+  next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
+  previous: () => step(-1),
+  write: () => current.querySelector("[data-remark]")?.focus(),
+  decide: (digit) => current.querySelector(`[data-outcome="${digit}"]`)?.click(),
+};
+
+const keys = new Keys(readJson("keys"), actions, list.dataset.user);
+const single = byId("single-keys");
+single.checked = keys.singleKeys;
+single.addEventListener("change", () => (keys.singleKeys = single.checked));
+
+list.addEventListener("focusin", ({ target }) => {
+  const entry = target.closest(".disagreement");
+  if (entry && entry !== current) show(entry);
+});
+
+// The entry was replaced: the place in the list stays.
+document.addEventListener("htmx:afterSwap", ({ detail }) => {
+  const entry = byId(detail.target.id);
+  if (entry?.matches(".disagreement")) show(entry);
+});
+
+document.addEventListener("htmx:responseError", ({ detail }) => {
+  const refused = byId("refused");
+  refused.className = "notice bad";
+  refused.textContent =
+    detail.xhr.status === 400 ? detail.xhr.responseText : "It was not stored: reload the page.";
+});
+
+document.addEventListener("htmx:sendError", () => {
+  const refused = byId("refused");
+  refused.className = "notice bad";
+  refused.textContent = "No connection: nothing was stored. Send it again.";
+});
