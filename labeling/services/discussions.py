@@ -17,6 +17,7 @@ from labeling.domain.disagreements import Split, letters, splits
 from labeling.domain.errors import RuleError
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import agreement, events
+from labeling.services.comments import EmptyComment
 
 LAYER = "extraction"
 
@@ -31,12 +32,6 @@ class NoDisagreement(RuleError):
     """The annotators marked this message alike, or it does not exist."""
 
     code = "no_disagreement"
-
-
-class EmptyComment(RuleError):
-    """A remark must say something."""
-
-    code = "empty_comment"
 
 
 class Place(NamedTuple):
@@ -96,17 +91,21 @@ def blind_again(discussed: Round, user: Any) -> Round | None:
 
 @transaction.atomic
 def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
-    """Add a remark to the thread of a disagreement."""
-    if not body.strip():
+    """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""
+    body = body.strip()
+    if not body:
         raise EmptyComment("Write something first.")
     row = _row(discussed, place)
+    last = row.comments.last()
+    if last and (last.author, last.body) == (by, body):
+        return last
     added = Comment.objects.create(
         project=discussed.project,
         conversation=row.conversation,
         round=discussed,
         disagreement=row,
         message_index=place.unit,
-        body=body.strip(),
+        body=body,
         author=by,
     )
     events.record("disagreement.discussed", row, project=discussed.project, actor=by, **_named(row))
