@@ -1,5 +1,6 @@
 """The workspace's keys: the one table behind the key handler, the help overlay and the docs."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -60,7 +61,7 @@ KEYS = (
     Key("s", "skip", "Skip with a reason", "Finish"),
     Key("Ctrl+Enter", "submit", "Submit and go on", "Finish", typing=True),
     Key("Ctrl+S", "save", "Save now", "Finish", typing=True),
-    Key("Ctrl+Z", "undo", "Undo, a submission too (in a text field: the field's own undo)", "Finish"),
+    Key("Ctrl+Z", "undo", "Undo, also a submission (in a text field: its own undo)", "Finish"),
     Key("Ctrl+Shift+Z", "redo", "Redo", "Finish"),
     Key("?", "help", "Show all keys", "Finish"),
 )
@@ -72,3 +73,55 @@ DISCUSSION_KEYS = (
     Key("1-4", "decide", "Choose the outcome (leads)", "Discuss"),
 )
 """The keys of the page where a closed round is discussed."""
+
+
+def adjudication_keys(letters: Sequence[str]) -> list[Key]:
+    """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""
+    adopt = [
+        Key(letter.lower(), "side", f"Take the label of {letter}", "Decide")
+        for letter in letters[:ADOPTING_LETTERS]
+    ]
+    return [*adopt, *ADJUDICATION_KEYS]
+
+
+ADOPTING_LETTERS = 4  # further ones would take keys that do something else
+ADJUDICATION_KEYS = (
+    Key("1-9", "side", "Take the first, second, third … label", "Decide"),
+    Key("0", "agreed", "Take the agreed label, or leave it undecided again", "Decide"),
+    Key("x", "reject", "Leave this label out", "Decide"),
+    Key("e", "edit", "Edit the label", "Decide"),
+    Key("m", "link", "Link the message to the label, while it is edited", "Decide"),
+    Key("Escape", "close", "Leave the field; again: close the form", "Decide", typing=True),
+    Key("j", "next", "Next label", "Read"),
+    Key("k", "previous", "Previous label", "Read"),
+    Key("n", "undecided", "Next label that is not decided", "Read"),
+    Key("ArrowDown", "message-next", "Next message", "Read"),
+    Key("ArrowUp", "message-previous", "Previous message", "Read"),
+    Key("g", "guidelines", "Show or hide the guidelines", "Read"),
+    Key("v", "names", "Show names instead of letters, or letters again", "Read"),
+    Key("w", "kind", "Next reason why they differed", "Finish"),
+    Key("t", "note", "Write the note", "Finish"),
+    Key("f", "flag", "Flag it for the guidelines", "Finish"),
+    Key("Ctrl+Enter", "decide", "Decide and go on", "Finish", typing=True),
+    Key("?", "help", "Show all keys", "Finish"),
+)
+"""The keys of the page where a disputed conversation is decided."""
+
+REVIEW_KEYS = (
+    Key("a", "accept", "Accept the answer", "Decide"),
+    Key("f", "fix", "Accept the answer as you have corrected it", "Decide"),
+    Key("x", "return", "Return it with the comment", "Decide"),
+    Key("e", "edit", "Correct the label", "Correct"),
+    Key("Delete", "reject", "Leave this label out, or take it back in", "Correct"),
+    Key("0", "agreed", "Take the label as it was", "Correct"),
+    Key("m", "link", "Link the message to the label, while it is edited", "Correct"),
+    Key("Escape", "close", "Leave the field; again: close the form", "Correct", typing=True),
+    Key("j", "next", "Next label", "Read"),
+    Key("k", "previous", "Previous label", "Read"),
+    Key("ArrowDown", "message-next", "Next message", "Read"),
+    Key("ArrowUp", "message-previous", "Previous message", "Read"),
+    Key("g", "guidelines", "Show or hide the guidelines", "Read"),
+    Key("t", "note", "Write the comment", "Decide"),
+    Key("?", "help", "Show all keys", "Decide"),
+)
+"""The keys of the page where a submitted answer is reviewed."""

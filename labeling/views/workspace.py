@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.keys import KEYS
-from labeling.domain.schema import form_fields
+from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
-from labeling.services import assignments
+from labeling.services import assignments, locking
 from labeling.views.markdown import render_markdown
 
 
@@ -25,14 +25,14 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         pk=pk,
     )
     annotation = Annotation.objects.filter(assignment=assignment).first()
-    guideline = assignment.round.guideline
+    guideline, project = assignment.round.guideline, assignment.round.project
     context = {
         "assignment": assignment,
         "conversation": assignment.conversation,
         "conversation_messages": list(assignment.conversation.messages.all()),
         "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)},
         "annotation": _annotation(assignment, annotation or Annotation()),
-        "fields": form_fields("extraction"),
+        "layers": form_layers(project.layers, event_schema=project.event_schema),
         "keys": [key._asdict() for key in KEYS],
         **_place_in_queue(assignment),
     }
@@ -51,8 +51,10 @@ def next_sample(request: HttpRequest) -> HttpResponse:
 
 def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any]:
     """What the page starts from; the same keys as the API's answer, plus where to send things."""
+    submitted = annotation.status == Annotation.Status.SUBMITTED
     return {
         "assignment": assignment.pk,
+        "conversation": assignment.conversation.external_id,
         "user": assignment.annotator_id,
         "status": annotation.status,
         "version": annotation.version,
@@ -61,16 +63,24 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "empty": annotation.empty,
         "skip_reason": annotation.skip_reason,
         "active_seconds": annotation.active_seconds,
-        "read_only": annotation.status == Annotation.Status.SUBMITTED
-        or assignment.round.state != Round.State.OPEN,
+        "read_only": submitted or assignment.round.state != Round.State.OPEN,
         "urls": {
             "save": reverse("api-annotation", args=[assignment.pk]),
             "submit": reverse("api-annotation-submit", args=[assignment.pk]),
             "skip": reverse("api-annotation-skip", args=[assignment.pk]),
+            "reopen": _reopen_url(assignment, annotation),
+            "workspace": assignment.get_absolute_url(),
             "next": reverse("next-sample"),
             "queue": reverse("home"),
         },
     }
+
+
+def _reopen_url(assignment: Assignment, annotation: Annotation) -> str:
+    """Where a submission is taken back; empty where it would be refused."""
+    if locking.why_locked(annotation, assignment.round):
+        return ""
+    return reverse("api-annotation-reopen", args=[assignment.pk])
 
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:

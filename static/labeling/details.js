@@ -1,9 +1,12 @@
 // Labels to read, not to write: a submitted answer, and the two sides of a conflict.
 
 import { el } from "./dom.js";
+import { isBlank } from "./rows.js";
+import { wordsOf } from "./widgets.js";
 
-export function drawDetails(fields, label) {
-  const rows = fields.map((field) => [field.label, valueOf(label[field.name])]);
+// `store` names the labels that others point to.
+export function drawDetails(fields, label, store) {
+  const rows = fields.map((field) => [field.label, drawValue(field, label[field.name], store)]);
   return el(
     "dl",
     { class: "details" },
@@ -11,38 +14,24 @@ export function drawDetails(fields, label) {
   );
 }
 
-function valueOf(value) {
-  if (Array.isArray(value) && value.every(Number.isInteger)) {
-    return value.length ? value.map((index) => `[${index}]`).join(" ") : "–";
-  }
-  if (Array.isArray(value)) return el("ul", {}, ...value.map((line) => el("li", {}, line)));
-  return value === undefined || value === null || value === "" ? "–" : String(value);
+export function drawValue(field, value, store) {
+  if (isBlank(value)) return "–";
+  return (DRAW[field.widget] ?? String)(value, field, store);
 }
 
-// One version of the answer; labels that the other version has differently are marked.
-export function drawVersion(fields, work, other) {
-  const labels = Object.values(work.payload ?? {}).flat();
-  const others = new Map(Object.values(other.payload ?? {}).flat().map((label) => [label.uid, label]));
-  if (!labels.length) {
-    return [el("p", { class: "muted" }, work.empty ? "“Nothing here”" : "No label")];
-  }
-  return labels.map((label) => drawVersionLabel(fields, label, others.get(label.uid)));
-}
+const drawList = (items) => el("ul", {}, ...items.map((item) => el("li", {}, item)));
 
-function drawVersionLabel(fields, label, other) {
-  const changed = other && fields.some(({ name }) => !isSame(label[name], other[name]));
-  const mark = other ? changed && "changed" : "only here";
-  return el(
-    "details",
-    { class: "card compact", open: Boolean(mark) },
-    el(
-      "summary",
-      {},
-      el("strong", {}, `${label.id} ${label.title || "Untitled"}`),
-      mark ? el("span", { class: "badge warn" }, mark) : null,
-    ),
-    drawDetails(fields, label),
-  );
-}
+const drawMessages = (indices) => indices.map((index) => `[${index}]`).join(" ") || "–";
 
-const isSame = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+const drawWords = (span) =>
+  span ? `${span.message === undefined ? "" : `[${span.message}] `}“${span.text}”` : "–";
+
+const DRAW = {
+  choice: (value, field) => wordsOf(field.choices.find((choice) => choice.value === value) ?? { value }),
+  lines: drawList,
+  messages: drawMessages,
+  references: (uids, _, store) => drawList([uids].flat().map((uid) => store.name(uid) || "(deleted)")),
+  span: drawWords,
+  phases: (phases, field, store) => drawList(phases.map((phase) => drawDetails(field.fields, phase, store))),
+  arguments: (rows) => drawList(rows.map((row) => `${row.role}: ${drawWords(row.span)}`)),
+};

@@ -1,25 +1,13 @@
-// The three dialogs: keys, skip with a reason, and two versions side by side.
+// Small dialogs: skip with a reason, and which label to merge with.
 
-import { byId } from "./dom.js";
-import { drawVersion } from "./details.js";
-import { drawKeys } from "./keys.js";
-
-export function setUpHelp(keys) {
-  const dialog = byId("help-dialog");
-  const toggle = byId("single-keys");
-  byId("help-keys").append(...drawKeys(keys.table));
-  toggle.checked = keys.singleKeys;
-  toggle.addEventListener("change", () => (keys.singleKeys = toggle.checked));
-  closeButtons(dialog);
-  return () => dialog.showModal();
-}
+import { byId, el } from "./dom.js";
 
 // `skip(reason)` resolves when the server has it and throws with a message when it has not.
 export function setUpSkip(skip) {
   const dialog = byId("skip-dialog");
   const reason = byId("skip-reason");
   const error = byId("skip-error");
-  closeButtons(dialog);
+  dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
   const send = async (event) => {
     event.preventDefault();
     error.textContent = reason.value.trim() ? "" : "Say why, in a few words.";
@@ -42,20 +30,25 @@ export function setUpSkip(skip) {
   };
 }
 
-// Resolves with "mine" or "theirs"; undefined when the dialog was only closed.
-export function askWhichVersion({ fields, mine, theirs }) {
-  const dialog = byId("conflict-dialog");
-  byId("version-mine").replaceChildren(...drawVersion(fields, mine, theirs));
-  byId("version-theirs").replaceChildren(...drawVersion(fields, theirs, mine));
+// Resolves with the uid of the label that was picked; undefined when the dialog was only closed.
+export function pickLabel({ name, others }) {
+  const dialog = byId("merge-dialog");
+  const list = byId("merge-labels");
+  const options = others.map((one) => el("option", { value: one.uid }, `${one.name} ${one.heading || "Untitled"}`));
+  byId("merge-name").textContent = name;
+  list.replaceChildren(...options);
+  list.size = Math.min(10, Math.max(2, options.length));
+  list.selectedIndex = 0;
   dialog.returnValue = "";
   dialog.showModal();
+  list.focus();
+  list.onkeydown = (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    dialog.close("merge");
+  };
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue || undefined), { once: true });
+    const settle = () => resolve(dialog.returnValue === "merge" ? list.value : undefined);
+    dialog.addEventListener("close", settle, { once: true });
   });
-}
-
-function closeButtons(dialog) {
-  for (const button of dialog.querySelectorAll("[data-close]")) {
-    button.addEventListener("click", () => dialog.close());
-  }
 }

@@ -1,22 +1,35 @@
-// The form of the open label, drawn from the fields of the label schema.
+// The form of the open label, drawn from the fields of its layer.
 
 import { el } from "./dom.js";
-import { drawWidget, isOpen } from "./widgets.js";
+import { choicesOf } from "./layers.js";
+import { drawPhases } from "./phases.js";
+import { isOpen } from "./rows.js";
+import { drawArguments, drawSpan } from "./spanfields.js";
+import { drawWidget } from "./widgets.js";
+
+const OWN = { phases: drawPhases, span: drawSpan, arguments: drawArguments };
 
 export class LabelForm {
-  // handlers: edit(field, value), endEdit(), unlink(index), quote(index)
-  constructor(fields, label, handlers) {
-    this.fields = fields;
+  // handlers: edit(field, value), endEdit(), unlink(index), quote(index), labelsOf(layers),
+  // labelOf(uid), askWords(within, put), target()
+  constructor(layer, label, name, handlers) {
+    this.layer = layer;
+    this.fields = layer.fields;
+    this.handlers = handlers;
     this.left = new Set(); // fields that were left once: only these say that they are open
-    this.widgets = new Map(fields.map((field) => [field.name, this.draw(field, label, handlers)]));
+    this.widgets = new Map(this.fields.map((field) => [field.name, this.draw(field, label)]));
     const widgets = [...this.widgets.values()].map((widget) => widget.root);
-    this.root = el("div", { class: "label-form", role: "group", "aria-label": label.id }, ...widgets);
+    this.root = el("div", { class: "label-form", role: "group", "aria-label": name }, ...widgets);
+    this.root.addEventListener("focusin", ({ target }) => this.remember(target));
     this.problems = {};
     this.show(label);
   }
 
-  draw(field, label, { edit, endEdit, unlink, quote }) {
-    return drawWidget(field, `${field.name}-${label.uid}`, {
+  draw(field, label) {
+    const { edit, endEdit, unlink, target, ...others } = this.handlers;
+    const draw = OWN[field.widget] ?? drawWidget;
+    return draw(field, `${field.name}-${label.uid}`, {
+      ...others,
       onEdit: (value) => edit(field.name, value),
       onEnd: () => {
         this.left.add(field.name);
@@ -24,13 +37,19 @@ export class LabelForm {
         this.mark();
       },
       onUnlink: unlink,
-      quote,
+      onTarget: target,
+      hasDigits: field.name === choicesOf(this.layer)[0]?.name,
+      referenceField: this.fields.find(({ widget }) => widget === "references")?.name,
     });
+  }
+
+  remember(target) {
+    this.last = this.fields.find(({ name }) => this.widgets.get(name).root.contains(target))?.name;
   }
 
   show(label) {
     this.label = label;
-    for (const [name, widget] of this.widgets) widget.write(label[name]);
+    for (const [name, widget] of this.widgets) widget.write(label[name] ?? undefined, label);
     this.mark();
   }
 
@@ -48,12 +67,17 @@ export class LabelForm {
   }
 
   say(field, text, isWrong) {
-    const { root, control } = this.widgets.get(field.name);
-    const line = root.querySelector(".error");
-    line.textContent = text;
+    const { control } = this.widgets.get(field.name);
+    const line = this.errorOf(field);
+    if (line.textContent !== text) line.textContent = text;
     line.classList.toggle("soft", !isWrong);
     if (isWrong && control.matches("input, textarea")) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
+  }
+
+  // A group's own line stands after those of its parts.
+  errorOf(field) {
+    return [...this.widgets.get(field.name).root.querySelectorAll(".error")].at(-1);
   }
 
   focus(name = this.fields[0].name) {
@@ -65,5 +89,25 @@ export class LabelForm {
   // What a key may set in the given field: its choices, in order.
   choices(name) {
     return this.widgets.get(name)?.values ?? [];
+  }
+
+  // Digits go to the choice that has the focus, else to the first.
+  digitField() {
+    const choices = choicesOf(this.layer).map(({ name }) => name);
+    const focused = choices.find((name) => this.widgets.get(name).root.contains(document.activeElement));
+    return focused ?? choices[0];
+  }
+
+  // Where linked messages go: the field of messages, or the active phase.
+  get links() {
+    return [...this.widgets].find(([, widget]) => widget.toggle)?.[1];
+  }
+
+  // Where selected words go: what had the focus last, else what is still open, else a new argument.
+  wordsWidget(within) {
+    const fitting = [...this.widgets].filter(([, widget]) => widget.within === within && widget.put);
+    const last = fitting.find(([name, widget]) => name === this.last && !widget.isFilled());
+    const open = fitting.find(([, widget]) => !widget.isFilled());
+    return (last ?? open ?? fitting[0])?.[1];
   }
 }

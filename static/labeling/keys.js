@@ -1,41 +1,73 @@
-// Keys to actions, by the key table of the page. The help overlay is drawn from the same table.
+// Keys to actions, by the key table of the page and what this person has changed in it.
 
-import { el } from "./dom.js";
+import { byId } from "./dom.js";
 
-const STORED = "assay:single-keys";
-const NAMES = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc", Delete: "Del", Enter: "Enter" };
 const OWN_ARROWS = 'input[type="radio"], input[type="range"]';
 const TEXT = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
+const RESERVED = new Set(["ctrl+n", "ctrl+t", "ctrl+w", "ctrl+shift+n", "ctrl+shift+t", "ctrl+shift+w"]);
+const RANGE = /^(\d)-(\d)$/;
 
 export class Keys {
   // `actions` maps a row's action to a function of the pressed key; false means "not for me".
-  constructor(table, actions) {
-    this.table = table;
+  constructor(table, actions, user) {
+    this.defaults = table;
     this.actions = actions;
-    this.bindings = new Map(table.flatMap(expanded));
+    this.storedKeys = `assay:keys:${user}`;
+    this.storedSingle = `assay:single-keys:${user}`;
+    this.bind(parse(read(this.storedKeys)) ?? {});
     document.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  get singleKeys() {
-    try {
-      return localStorage.getItem(STORED) !== "off";
-    } catch {
-      return true;
+  // `changed` maps the key of the table to the key of this person.
+  bind(changed) {
+    this.changed = changed;
+    this.table = this.defaults.map((row) => ({ ...row, usual: row.key, key: changed[row.key] ?? row.key }));
+    this.bindings = new Map(this.table.flatMap(expanded));
+    for (const hint of document.querySelectorAll("kbd[data-key]")) {
+      hint.textContent = shortName(this.keyOf(hint.dataset.key));
     }
   }
 
-  set singleKeys(on) {
-    try {
-      localStorage.setItem(STORED, on ? "on" : "off");
-    } catch {
-      // Storage is blocked: the keys stay on.
+  keyOf(action) {
+    return this.table.find((row) => row.action === action)?.key ?? "";
+  }
+
+  // Why this key cannot be given to that row; an empty text if it can.
+  objection(row, key) {
+    const combination = key.toLowerCase();
+    const holder = this.bindings.get(combination);
+    if (holder && holder.usual !== row.usual) return `${key} is taken: ${holder.label}.`;
+    if (combination === "tab" || combination === "shift+tab") return "Tab moves the focus.";
+    if (RESERVED.has(combination)) return `The browser keeps ${key} for itself.`;
+    if (row.typing && !/^(ctrl|alt)\+/.test(combination)) {
+      return "This works while you type, so its key needs Ctrl or Alt.";
     }
+    return "";
+  }
+
+  rebind(row, key) {
+    const { [row.usual]: _, ...others } = this.changed;
+    this.bind(key === row.usual ? others : { ...others, [row.usual]: key });
+    write(this.storedKeys, JSON.stringify(this.changed));
+  }
+
+  reset() {
+    this.bind({});
+    write(this.storedKeys, "{}");
+  }
+
+  get singleKeys() {
+    return read(this.storedSingle) !== "off";
+  }
+
+  set singleKeys(on) {
+    write(this.storedSingle, on ? "on" : "off");
   }
 
   pressed(event) {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
-    const row = this.bindings.get(combination(event));
+    const row = this.bindings.get(keyName(event).toLowerCase());
     if (!row || !this.applies(row, event)) return;
     if (this.actions[row.action](event.key) !== false) event.preventDefault();
   }
@@ -46,49 +78,61 @@ export class Keys {
     if (row.key.startsWith("Ctrl+")) return true;
     if (key === "Enter" && target.closest("a, button, summary, input, [role=button]")) return false;
     if (key.startsWith("Arrow") && target.matches(OWN_ARROWS)) return false;
-    return this.singleKeys;
+    return row.key.startsWith("Alt+") || this.singleKeys;
   }
 }
 
+export const isFixed = (row) => RANGE.test(row.usual) || row.usual === "Escape";
+
 // "1-9" stands for nine keys
 function expanded(row) {
-  const range = row.key.match(/^(\d)-(\d)$/);
+  const range = row.key.match(RANGE);
   if (!range) return [[row.key.toLowerCase(), row]];
   const [first, last] = range.slice(1).map(Number);
   return Array.from({ length: last - first + 1 }, (_, at) => [String(first + at), row]);
 }
 
-// As the table writes it. Shift counts for letters and named keys; for signs it only types them.
-function combination({ key, ctrlKey, metaKey, altKey, shiftKey }) {
-  const isNamed = key.length > 1 || key.toLowerCase() !== key.toUpperCase();
+// As the table writes it. Shift counts for letters and named keys; for signs it only types them,
+// and so does AltGr, which some systems report as Ctrl+Alt.
+export function keyName(event) {
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+  const isLetter = key.length === 1 && key.toLowerCase() !== key.toUpperCase();
+  const typesSign = key.length === 1 && !isLetter && event.getModifierState?.("AltGraph");
   const parts = [];
-  if (ctrlKey || metaKey) parts.push("ctrl");
-  if (altKey) parts.push("alt");
-  if (shiftKey && isNamed) parts.push("shift");
-  return [...parts, key.toLowerCase()].join("+");
+  if ((ctrlKey || metaKey) && !typesSign) parts.push("Ctrl");
+  if (altKey && !typesSign) parts.push("Alt");
+  if (shiftKey && (isLetter || key.length > 1)) parts.push("Shift");
+  const letter = parts.length ? key.toUpperCase() : key.toLowerCase();
+  return [...parts, isLetter ? letter : key].join("+");
 }
 
-export function drawKeys(table) {
-  const groups = new Map();
-  for (const row of table) {
-    const group = groups.get(row.group) ?? new Map();
-    const line = group.get(row.action) ?? { label: row.label, keys: [] };
-    line.keys.push(row.key);
-    groups.set(row.group, group.set(row.action, line));
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", Delete: "Del" };
+
+export const keyParts = (key) =>
+  key === "+" ? ["+"] : key.split("+").map((part) => NAMES[part] ?? part);
+
+export const shortName = (key) => keyParts(key).join(" ").replace("Enter", "⏎");
+
+function read(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null; // storage is blocked: the usual keys
   }
-  return [...groups].map(([name, lines]) =>
-    el("section", {}, el("h3", {}, name), el("dl", { class: "key-list" }, ...drawLines(lines))),
-  );
 }
 
-function drawLines(lines) {
-  return [...lines.values()].map(({ label, keys }) =>
-    el("div", {}, el("dt", {}, ...keys.flatMap(drawCombination)), el("dd", {}, label)),
-  );
+function write(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    byId("keys-error").textContent = "This browser keeps nothing: the change lasts until you leave.";
+  }
 }
 
-function drawCombination(key, at) {
-  const parts = key.split("+").map((part) => el("kbd", {}, NAMES[part] ?? part));
-  const keys = el("span", { class: "nowrap" }, ...parts.flatMap((part, i) => (i ? ["+", part] : [part])));
-  return at ? [" or ", keys] : [keys];
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

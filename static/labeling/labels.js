@@ -1,27 +1,32 @@
-// The list of labels. The open one holds its form; a change touches only the cards it concerns.
+// The labels of one layer. The open one holds its form; a change touches only the cards it concerns.
 
 import { el } from "./dom.js";
 import { drawDetails } from "./details.js";
 import { LabelForm } from "./form.js";
-import { isOpen } from "./widgets.js";
+import { citedMessages } from "./layers.js";
+import { isBlank, isOpen, tinyButton } from "./rows.js";
+import { wordsOf } from "./widgets.js";
 
 export class LabelList {
   // handlers: open(uid), close(), remove(uid), point(uid|null), current(uid), form: see LabelForm
-  constructor({ root, fields, readOnly, handlers }) {
-    Object.assign(this, { root, fields, readOnly, handlers });
+  constructor({ root, store, readOnly, handlers }) {
+    Object.assign(this, { root, store, readOnly, handlers });
     this.cards = new Map();
     this.form = null;
     this.openUid = null;
   }
 
-  render({ labels, openUid, currentUid, problems }) {
+  render({ layer, openUid, currentUid, problems }) {
+    const labels = this.store.inLayer(layer);
+    this.layer = layer;
     this.removeMissing(labels);
     const cards = labels.map((label) => this.cards.get(label.uid) ?? this.addCard(label));
     for (const [at, card] of cards.entries()) {
       if (this.root.children[at] !== card.root) this.root.insertBefore(card.root, this.root.children[at]);
     }
     this.openCard(labels.find((label) => label.uid === openUid));
-    for (const label of labels) this.fill(label, { currentUid, problems: problems[label.uid] ?? {} });
+    for (const label of labels) this.fill(label, problems[label.uid] ?? {});
+    this.setCurrent(currentUid);
   }
 
   removeMissing(labels) {
@@ -36,20 +41,14 @@ export class LabelList {
 
   addCard(label) {
     const { handlers } = this;
+    const id = el("span", { class: "label-id" });
     const name = el("span", { class: "label-title" });
     const meta = el("span", { class: "label-meta" });
-    const head = el(
-      "button",
-      { type: "button", class: "label-head", "aria-expanded": "false" },
-      el("span", { class: "label-id" }, label.id),
-      name,
-      meta,
-    );
+    const head = el("button", { type: "button", class: "label-head", "aria-expanded": "false" }, id, name, meta);
     head.addEventListener("click", () =>
       this.openUid === label.uid ? handlers.close() : handlers.open(label.uid),
     );
-    const remove = el("button", { type: "button", class: "icon-button tiny" }, "×");
-    remove.addEventListener("click", () => handlers.remove(label.uid));
+    const remove = tinyButton("×", "Delete", () => handlers.remove(label.uid));
     const body = el("div", { class: "label-body" });
     const top = el("div", { class: "label-top" }, head, this.readOnly ? null : remove);
     const root = el("li", { class: "label-card", data: { uid: label.uid } }, top, body);
@@ -60,7 +59,7 @@ export class LabelList {
       root.addEventListener(type, () => handlers.point(null));
     }
     root.addEventListener("focusin", () => handlers.current(label.uid));
-    const card = { root, head, name, meta, remove, body };
+    const card = { root, head, id, name, meta, remove, body };
     this.cards.set(label.uid, card);
     return card;
   }
@@ -76,36 +75,56 @@ export class LabelList {
     this.form = null;
     if (!uid) return;
     const card = this.cards.get(uid);
-    if (!this.readOnly) this.form = new LabelForm(this.fields, label, this.handlers.form);
-    card.body.append(this.form?.root ?? drawDetails(this.fields, label));
+    if (!this.readOnly) {
+      this.form = new LabelForm(this.layer, label, this.store.name(uid), this.handlers.form);
+    }
+    card.body.append(this.form?.root ?? drawDetails(this.layer.fields, label, this.store));
     card.head.setAttribute("aria-expanded", "true");
     card.root.classList.add("open");
   }
 
-  fill(label, { currentUid, problems }) {
+  // Labels are replaced when they change, so the same label with the same name is drawn already.
+  fill(label, problems) {
     const card = this.cards.get(label.uid);
-    card.name.textContent = label.title || "Untitled";
-    card.name.classList.toggle("untitled", !label.title);
-    card.remove.setAttribute("aria-label", `Delete ${label.id}`);
-    card.meta.replaceChildren(...this.badges(label, problems));
-    card.root.classList.toggle("current", label.uid === currentUid);
-    card.root.classList.toggle("wrong", Object.keys(problems).length > 0);
+    const name = this.store.name(label.uid);
+    const heading = this.store.heading(label.uid);
+    const drawn = [label, name, heading, Object.keys(problems).length];
+    if (!card.drawn?.every((value, at) => value === drawn[at])) this.draw(card, label, drawn, problems);
     if (label.uid !== this.openUid || !this.form) return;
     this.form.show(label);
     this.form.showProblems(problems);
   }
 
+  draw(card, label, drawn, problems) {
+    const [, name, heading, wrong] = drawn;
+    card.drawn = drawn;
+    card.id.textContent = name;
+    card.name.textContent = heading || "Untitled";
+    card.name.classList.toggle("untitled", !heading);
+    card.remove.setAttribute("aria-label", `Delete ${name}`);
+    card.meta.replaceChildren(...this.badges(label, problems));
+    card.root.classList.toggle("wrong", wrong > 0);
+  }
+
   badges(label, problems) {
-    const open = this.fields.filter((field) => isOpen(field, label[field.name])).length;
+    const { fields, badges } = this.layer;
+    const open = fields.filter((field) => isOpen(field, label[field.name])).length;
     const wrong = Object.keys(problems).length;
-    const sources = (label.source_messages ?? []).map((index) => el("span", { class: "index" }, index));
+    const cited = [...citedMessages(this.layer, label)].sort((a, b) => a - b);
+    const sources = cited.map((index) => el("span", { class: "index" }, index));
+    const values = badges.filter((name) => !isBlank(label[name]));
     return [
-      label.type && el("span", { class: "badge" }, label.type),
-      label.priority && el("span", { class: "badge" }, label.priority),
+      ...values.map((name) => el("span", { class: "badge" }, wordOf(fields, name, label[name]))),
       sources.length ? el("span", { class: "label-sources" }, ...sources) : null,
       wrong ? el("span", { class: "badge bad" }, `${wrong} to correct`) : null,
       open && !wrong ? el("span", { class: "badge warn" }, `${open} open`) : null,
     ].filter(Boolean);
+  }
+
+  setCurrent(uid) {
+    this.cards.get(this.currentUid)?.root.classList.remove("current");
+    this.cards.get(uid)?.root.classList.add("current");
+    this.currentUid = uid;
   }
 
   highlight(uids) {
@@ -119,4 +138,9 @@ export class LabelList {
   focusHead(uid) {
     this.cards.get(uid)?.head.focus();
   }
+}
+
+function wordOf(fields, name, value) {
+  const choices = fields.find((field) => field.name === name)?.choices ?? [];
+  return wordsOf(choices.find((choice) => choice.value === value) ?? { value });
 }

@@ -1,14 +1,24 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
 import { el } from "./dom.js";
+import { rangeOf } from "./spans.js";
 
 const VOICES = 6;
+
+// One text node, also where a message is empty: places in a message are places in it.
+function textNode(element) {
+  if (!element.firstChild) element.append(document.createTextNode(""));
+  return element.firstChild;
+}
 
 export class MessageList {
   // handlers: link(index), point(index|null), openLabel(uid)
   constructor({ root, readOnly, handlers }) {
     this.root = root;
     this.items = [...root.querySelectorAll(".message")];
+    this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
+    this.drawn = [];
+    this.related = new Set();
     this.currentIndex = 0;
     this.readOnly = readOnly;
     this.handlers = handlers;
@@ -53,33 +63,52 @@ export class MessageList {
     this.items[index].scrollIntoView({ block: "nearest" });
   }
 
-  render({ labels, linked }) {
-    const drawn = JSON.stringify([...linked, labels.map((label) => [label.id, label.source_messages])]);
-    if (drawn === this.drawn) return; // typing into a field changes nothing here
-    this.drawn = drawn;
+  // `citing` has the names of the labels that cite a message, by its place: [[{uid, name}, …], …].
+  // Only what differs from what is drawn is touched: conversations may have hundreds of messages.
+  render({ citing, linked }) {
     for (const [index, item] of this.items.entries()) {
-      const citing = labels.filter((label) => label.source_messages?.includes(index));
+      const labels = citing.get(index) ?? [];
+      const drawn = `${linked.has(index)} ${labels.map(({ uid, name }) => uid + name).join()}`;
+      if (this.drawn[index] === drawn) continue;
+      this.drawn[index] = drawn;
       item.classList.toggle("linked", linked.has(index));
-      item.classList.toggle("cited", citing.length > 0);
+      item.classList.toggle("cited", labels.length > 0);
       const button = item.querySelector(".message-link");
       if (!this.readOnly) button.setAttribute("aria-pressed", String(linked.has(index)));
-      item.querySelector(".message-labels").replaceChildren(...citing.map((label) => this.chip(label)));
+      item.querySelector(".message-labels").replaceChildren(...labels.map((label) => this.chip(label)));
     }
   }
 
   chip(label) {
-    const chip = el("button", { type: "button", class: "label-chip", data: { uid: label.uid } }, label.id);
+    const chip = el("button", { type: "button", class: "label-chip", data: { uid: label.uid } }, label.name);
     chip.addEventListener("click", () => this.handlers.openLabel(label.uid));
     return chip;
   }
 
   highlight(indices) {
-    for (const [index, item] of this.items.entries()) {
-      item.classList.toggle("related", indices.has(index));
-    }
+    for (const index of this.related) this.items[index]?.classList.remove("related");
+    for (const index of indices) this.items[index]?.classList.add("related");
+    this.related = indices;
+  }
+
+  // The reader is led to a message; the focus stays where it is.
+  show(index) {
+    this.move(index - this.currentIndex, { focus: false });
+  }
+
+  textOf(index) {
+    return this.texts[index]?.parentElement;
+  }
+
+  // Words that labels cite are painted over the text: every one, and those of the label in hand.
+  paint(name, spans) {
+    if (!CSS.highlights) return;
+    const found = spans.filter((span) => this.texts[span.message]);
+    const ranges = found.map((span) => rangeOf(this.texts[span.message], span));
+    CSS.highlights.set(name, new Highlight(...ranges));
   }
 
   quote(index) {
-    return this.items[index]?.querySelector(".message-text").textContent ?? "";
+    return this.texts[index]?.data ?? "";
   }
 }

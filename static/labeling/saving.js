@@ -2,15 +2,19 @@
 
 import { csrfToken, send } from "./api.js";
 import { Autosave } from "./autosave.js";
-import { askWhichVersion } from "./dialogs.js";
+import { ActiveTime } from "./clock.js";
 import { byId, clockTime, newUid } from "./dom.js";
+import { rememberSubmission } from "./submitted.js";
 import { sameWork, Unsent } from "./unsent.js";
+import { askWhichVersion } from "./versions.js";
 
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  constructor({ annotation, fields, store, status, activeTime, showProblems }) {
-    Object.assign(this, { annotation, fields, store, status, activeTime, showProblems });
+  constructor({ page, showProblems }) {
+    const { annotation, store, status } = page;
+    Object.assign(this, { annotation, store, status, showProblems });
+    this.activeTime = new ActiveTime(annotation.active_seconds);
     this.unsent = new Unsent({
       user: annotation.user,
       assignment: annotation.assignment,
@@ -89,8 +93,9 @@ export class Saving {
     const theirs = { payload: details.payload, empty: details.empty };
     this.status.dismiss("conflict");
     if (sameWork(this.work(), theirs)) return this.takeTheirs(theirs, details.current_version);
-    const choice = await askWhichVersion({ fields: this.fields, mine: this.work(), theirs });
-    if (choice === "mine") await this.autosave.continueFrom(details.current_version);
+    const { choice, work } = await askWhichVersion({ store: this.store, mine: this.work(), theirs });
+    if (choice === "merge") this.store.replace(work.payload, work.empty);
+    if (["mine", "merge"].includes(choice)) await this.autosave.continueFrom(details.current_version);
     else if (choice === "theirs") this.takeTheirs(theirs, details.current_version);
     else this.askAgain(details);
   }
@@ -161,6 +166,7 @@ export class Saving {
 
   async submit() {
     await this.autosave.conclude((body) => send("POST", this.annotation.urls.submit, body));
+    rememberSubmission(this.annotation);
     this.goOn();
   }
 

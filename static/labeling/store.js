@@ -1,26 +1,37 @@
-// What has been labelled on this page, with undo. States are never changed, only replaced.
+// What has been labelled on this page, with undo. States are never changed, only replaced:
+// {labels: {requirements: […], …}, empty}.
 
 import { newUid } from "./dom.js";
+import { citedMessages, headingOf, nameOf } from "./layers.js";
+import { idOf, mergedLabel, numberOf, withoutReferences } from "./merging.js";
 
-const KEY = "requirements";
-const PREFIX = "REQ";
 const DEPTH = 200; // undo steps kept
 
 export class Store {
-  constructor(payload, empty) {
-    this.state = { labels: payload?.[KEY] ?? [], empty: Boolean(empty) };
+  constructor(layers, payload, empty) {
+    this.layers = layers;
+    this.state = this.stateOf(payload, empty);
     this.past = [];
     this.future = [];
     this.listeners = [];
     this.lastEdit = null;
   }
 
+  stateOf(payload, empty) {
+    const labels = Object.fromEntries(this.layers.map(({ key }) => [key, payload?.[key] ?? []]));
+    return { labels, empty: Boolean(empty) };
+  }
+
   get payload() {
-    return { [KEY]: this.state.labels };
+    return this.state.labels;
   }
 
   get labels() {
-    return this.state.labels;
+    return this.layers.flatMap((layer) => this.inLayer(layer));
+  }
+
+  inLayer({ key }) {
+    return this.state.labels[key];
   }
 
   onChange(listener) {
@@ -31,23 +42,38 @@ export class Store {
     return this.labels.find((label) => label.uid === uid);
   }
 
-  citing(index) {
-    return this.labels.filter((label) => label.source_messages?.includes(index));
+  layerOf(uid) {
+    return this.layers.find((layer) => this.inLayer(layer).some((label) => label.uid === uid));
   }
 
-  add(values = {}) {
-    const label = { uid: newUid(), id: this.nextId(), source_messages: [], ...values };
-    this.become({ ...this.state, labels: [...this.labels, label] });
+  name(uid) {
+    const layer = this.layerOf(uid);
+    if (!layer) return "";
+    const at = this.inLayer(layer).findIndex((label) => label.uid === uid);
+    return nameOf(layer, this.inLayer(layer)[at], at);
+  }
+
+  heading(uid) {
+    const label = this.label(uid);
+    return label ? headingOf(this.layerOf(uid), label, this) : "";
+  }
+
+  citing(index) {
+    return this.labels.filter((label) => citedMessages(this.layerOf(label.uid), label).has(index));
+  }
+
+  add(layer, values = {}) {
+    const label = { uid: newUid(), ...this.nextId(layer), ...values };
+    this.change(layer, (labels) => [...labels, label]);
     return label;
   }
 
   // Letters typed into one field are one undo step, until something else is changed.
   edit(uid, field, value) {
     const edit = `${uid}.${field}`;
-    const labels = this.labels.map((label) =>
-      label.uid === uid ? { ...label, [field]: value } : label,
-    );
-    this.become({ ...this.state, labels }, { joins: this.lastEdit === edit });
+    const edited = (label) => (label.uid === uid ? { ...label, [field]: value } : label);
+    const joins = this.lastEdit === edit;
+    this.change(this.layerOf(uid), (labels) => labels.map(edited), { joins });
     this.lastEdit = edit;
   }
 
@@ -55,16 +81,48 @@ export class Store {
     this.lastEdit = null;
   }
 
-  toggleLink(uid, index) {
-    const linked = new Set(this.label(uid).source_messages ?? []);
+  toggle(uid, field, index) {
+    const linked = new Set(this.label(uid)[field] ?? []);
     if (!linked.delete(index)) linked.add(index);
-    this.edit(uid, "source_messages", [...linked].sort((a, b) => a - b));
+    this.edit(uid, field, [...linked].sort((a, b) => a - b));
     this.endEdit();
     return linked.has(index);
   }
 
+  // What pointed to a removed label points to nothing any more.
   remove(uid) {
-    this.become({ ...this.state, labels: this.labels.filter((label) => label.uid !== uid) });
+    const labels = withoutReferences(this.layers, this.state.labels, uid);
+    const { key } = this.layerOf(uid);
+    const left = labels[key].filter((label) => label.uid !== uid);
+    this.become({ ...this.state, labels: { ...labels, [key]: left } });
+  }
+
+  duplicate(uid) {
+    const layer = this.layerOf(uid);
+    const label = structuredClone(this.label(uid));
+    for (const phase of label.phases ?? []) phase.uid = newUid();
+    const copy = { ...label, uid: newUid(), ...this.nextId(layer) };
+    this.change(layer, (labels) => labels.flatMap((one) => (one.uid === uid ? [one, copy] : [one])));
+    return copy;
+  }
+
+  move(uid, by) {
+    const layer = this.layerOf(uid);
+    const at = this.inLayer(layer).findIndex((label) => label.uid === uid);
+    const to = at + by;
+    if (to < 0 || to >= this.inLayer(layer).length) return false;
+    this.change(layer, (labels) => labels.with(at, labels[to]).with(to, labels[at]));
+    return true;
+  }
+
+  // The first keeps its fields; the other's sources and lists are added, and it goes.
+  merge(uid, otherUid) {
+    const layer = this.layerOf(uid);
+    const merged = mergedLabel(layer, this.label(uid), this.label(otherUid));
+    const labels = withoutReferences(this.layers, this.state.labels, otherUid, uid);
+    const left = labels[layer.key].filter((label) => label.uid !== otherUid);
+    const united = left.map((label) => (label.uid === uid ? { ...label, ...merged } : label));
+    this.become({ ...this.state, labels: { ...labels, [layer.key]: united } });
   }
 
   setEmpty(empty) {
@@ -72,12 +130,12 @@ export class Store {
   }
 
   replace(payload, empty) {
-    this.become({ labels: payload?.[KEY] ?? [], empty: Boolean(empty) });
+    this.become(this.stateOf(payload, empty));
   }
 
   // What the server has, shown in place of what it had when the page was drawn.
   load(payload, empty) {
-    Object.assign(this, new Store(payload, empty), { listeners: this.listeners });
+    Object.assign(this, new Store(this.layers, payload, empty), { listeners: this.listeners });
     this.tell();
   }
 
@@ -98,6 +156,11 @@ export class Store {
     return true;
   }
 
+  change({ key }, changed, options) {
+    const labels = { ...this.state.labels, [key]: changed(this.state.labels[key]) };
+    this.become({ ...this.state, labels }, options);
+  }
+
   become(state, { joins = false } = {}) {
     if (!joins) this.past = [...this.past.slice(1 - DEPTH), this.state];
     this.future = [];
@@ -110,15 +173,15 @@ export class Store {
     for (const listener of this.listeners) listener(this.state);
   }
 
-  nextId() {
-    const numbers = this.labels.map((label) => Number.parseInt(label.id?.split("-")[1], 10) || 0);
-    return `${PREFIX}-${String(Math.max(0, ...numbers) + 1).padStart(3, "0")}`;
+  nextId(layer) {
+    if (!layer.stores_id) return {};
+    const highest = Math.max(0, ...this.inLayer(layer).map(({ id }) => numberOf(id)));
+    return { id: idOf(layer.prefix, highest + 1) };
   }
 
   // "requirements.2.title" -> the label and the field it speaks of
   locate(path) {
     const [key, position, field] = path.split(".");
-    const label = key === KEY ? this.labels[Number(position)] : undefined;
-    return { uid: label?.uid, field };
+    return { uid: this.state.labels[key]?.[Number(position)]?.uid, field };
   }
 }

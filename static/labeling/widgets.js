@@ -1,21 +1,18 @@
-// One control per field of the label schema. A widget is {root, focus, write}: `write` brings in a
-// value from the state and leaves a control alone that already shows it.
+// One control per field of the label schema. A widget is {root, control, focus, write}: `write`
+// brings in a value from the state and leaves a control alone that already shows it.
 
 import { el } from "./dom.js";
+import { drawError, drawGroup, drawHelp, drawRow, isBlank, requiredClass, tinyButton } from "./rows.js";
 
 const CONFIDENCES = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3];
 
-export const isOpen = (field, value) =>
-  field.required && (Array.isArray(value) ? value.length < field.at_least : isBlank(value));
-
-const isBlank = (value) => value === undefined || value === null || !String(value).trim();
-
 export function drawWidget(field, id, handlers) {
+  if (field.widget === "choice" && !field.choices.length) return drawText(field, id, handlers);
   return (WIDGETS[field.widget] ?? drawText)(field, id, handlers);
 }
 
 function drawText(field, id, { onEdit, onEnd }) {
-  const isLong = field.widget !== "text";
+  const isLong = ["textarea", "lines"].includes(field.widget);
   const control = el(isLong ? "textarea" : "input", {
     id,
     rows: isLong ? 2 : null,
@@ -50,23 +47,28 @@ const LINES = {
 };
 
 function drawChoice(field, id, handlers) {
-  const choices = field.choices.map((choice) => ({ ...choice, label: choice.label ?? choice.value }));
+  const choices = field.choices.map((choice) => ({ ...choice, label: wordsOf(choice) }));
   return drawChips(field, id, choices, handlers);
 }
+
+// "ambiguous_verb" is what is stored, and 2 on a scale: people read words.
+export const wordsOf = ({ value, help }) =>
+  Number.isInteger(value) ? `${value} · ${help}` : String(value).replaceAll("_", " ");
 
 function drawConfidence(field, id, handlers) {
   const choices = CONFIDENCES.map((value) => ({ value, label: value.toFixed(1) }));
   return drawChips(field, id, choices, handlers);
 }
 
-function drawChips(field, id, choices, { onEdit, onEnd }) {
+function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
   const box = el("div", { class: "chips" });
-  const help = el("p", { class: "help", id: `${id}-help` }, field.help);
+  const help = drawHelp(field, id);
   const choose = (choice) => {
     onEdit(choice.value);
     onEnd();
   };
-  const inputs = choices.map((choice, at) => addChip(box, id, choice, choose, keyOf(field, at)));
+  const digit = (at) => (hasDigits && at < 9 ? String(at + 1) : null);
+  const inputs = choices.map((choice, at) => addChip(box, id, choice, choose, digit(at)));
   const write = (value) => {
     for (const input of inputs) input.checked = input.value === String(value);
     if (!isBlank(value) && !inputs.some((input) => input.checked)) {
@@ -76,15 +78,12 @@ function drawChips(field, id, choices, { onEdit, onEnd }) {
     help.textContent = choices.find((choice) => choice.value === value)?.help ?? field.help;
     help.classList.toggle("visually-hidden", field.widget === "confidence" && !isBlank(value));
   };
-  const root = drawRow(groupLabel(field, id), [box, help, drawError(id)]);
-  describeGroup(root, id, "radiogroup");
+  const root = drawGroup(field, id, [box, help], "radiogroup");
   const focus = () => (inputs.find((input) => input.checked) ?? inputs[0]).focus();
   return { root, control: root, focus, write, values: choices.map((choice) => choice.value) };
 }
 
-// Digits choose the type, so they are printed on it.
-const keyOf = (field, at) => (field.name === "type" ? String(at + 1) : null);
-
+// Digits choose in one field of the form, so they are printed on it.
 function addChip(box, id, choice, choose, key = null) {
   const input = el("input", { type: "radio", name: id, value: String(choice.value) });
   input.addEventListener("change", () => choose(choice));
@@ -96,7 +95,7 @@ function addChip(box, id, choice, choose, key = null) {
 
 function drawSources(field, id, { onUnlink, quote }) {
   const list = el("ul", { class: "sources" });
-  const help = el("p", { class: "help", id: `${id}-help` }, field.help);
+  const help = drawHelp(field, id);
   const unlink = (index) => {
     onUnlink(index);
     root.focus(); // the pressed button is gone
@@ -105,41 +104,55 @@ function drawSources(field, id, { onUnlink, quote }) {
     list.replaceChildren(...indices.map((index) => drawSource(index, quote(index), unlink)));
     help.classList.toggle("visually-hidden", indices.length > 0);
   };
-  const root = drawRow(groupLabel(field, id), [list, help, drawError(id)]);
-  describeGroup(root, id, "group");
+  const root = drawGroup(field, id, [list, help]);
   root.tabIndex = -1;
   return { root, control: root, focus: () => root.focus(), write };
 }
 
 function drawSource(index, text, onUnlink) {
-  const remove = el(
-    "button",
-    { type: "button", class: "icon-button tiny", "aria-label": `Unlink message ${index}` },
-    "×",
-  );
-  remove.addEventListener("click", () => onUnlink(index));
+  const remove = tinyButton("×", `Unlink message ${index}`, () => onUnlink(index));
   const quote = el("span", { class: "source-quote" }, text);
   return el("li", { data: { source: index } }, el("span", { class: "index" }, index), quote, remove);
 }
 
-const requiredClass = (field) => (field.required ? "label required" : "label");
+// Other labels to point to. A label that is gone stays shown until it is unchosen.
+function drawReferences(field, id, { onEdit, onEnd, labelsOf }) {
+  const box = el("div", { class: "references" });
+  const help = drawHelp(field, id);
+  const root = drawGroup(field, id, [box, help], field.many ? "group" : "radiogroup");
+  let drawn = "";
+  let chosen = [];
+  const choose = (uid, isChosen) => {
+    const left = chosen.filter((one) => one !== uid);
+    onEdit(field.many ? (isChosen ? [...left, uid] : left) : uid);
+    onEnd();
+  };
+  const draw = (offers) => {
+    drawn = JSON.stringify(offers);
+    box.replaceChildren(...offers.map((offer) => drawOffer(field, id, offer, choose)));
+    if (!offers.length) box.append(el("p", { class: "muted small" }, "There is no label to choose yet."));
+  };
+  const write = (value) => {
+    chosen = [value ?? []].flat();
+    const offers = labelsOf(field.of);
+    if (JSON.stringify(offers) !== drawn) draw(offers);
+    for (const input of box.querySelectorAll("input")) input.checked = chosen.includes(input.value);
+  };
+  const focus = () => (box.querySelector("input:checked") ?? box.querySelector("input"))?.focus();
+  return { root, control: root, focus, write };
+}
 
-const groupLabel = (field, id) =>
-  el("span", { class: requiredClass(field), id: `${id}-label` }, field.label);
-
-const drawError = (id) => el("p", { class: "error", id: `${id}-error` });
-
-const drawRow = (label, children) =>
-  el("div", { class: "field" }, label, el("div", { class: "field-control" }, ...children));
-
-function describeGroup(root, id, role) {
-  root.setAttribute("role", role);
-  root.setAttribute("aria-labelledby", `${id}-label`);
-  root.setAttribute("aria-describedby", `${id}-help ${id}-error`);
+function drawOffer(field, id, { uid, name, heading }, choose) {
+  const type = field.many ? "checkbox" : "radio";
+  const input = el("input", { type, name: id, value: uid });
+  input.addEventListener("change", () => choose(uid, input.checked));
+  const title = el("span", { class: "source-quote" }, heading || "Untitled");
+  return el("label", { class: "reference" }, input, el("span", { class: "label-id" }, name), title);
 }
 
 const WIDGETS = {
   choice: drawChoice,
   confidence: drawConfidence,
   messages: drawSources,
+  references: drawReferences,
 };

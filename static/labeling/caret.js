@@ -1,0 +1,106 @@
+// Selecting words by keyboard: ← → move from word to word, Shift widens, Ctrl+Shift trims letters.
+
+import { spanBetween, wordsOf } from "./spans.js";
+
+export class Caret {
+  // `take(span, element)` gets what was chosen; `say(text)` tells what is selected.
+  constructor({ take, say }) {
+    Object.assign(this, { take, say, element: null });
+    window.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
+    document.addEventListener("pointerdown", () => this.leave());
+  }
+
+  get isOn() {
+    return this.element !== null;
+  }
+
+  start(element) {
+    this.leave();
+    this.node = element.firstChild;
+    this.words = wordsOf(this.node?.data ?? "");
+    if (!this.words.length) return this.say("There is no text to select here.");
+    this.element = element;
+    this.back = document.activeElement;
+    this.anchor = this.focus = 0;
+    this.nudge = 0;
+    element.tabIndex = -1;
+    element.classList.add("caret");
+    element.focus({ preventScroll: true });
+    return this.show("Selecting words: arrows move, Shift widens, Enter takes, Esc leaves. ");
+  }
+
+  leave() {
+    if (!this.isOn) return;
+    const { element } = this;
+    this.element = null;
+    element.classList.remove("caret");
+    element.removeAttribute("tabindex");
+    getSelection().removeAllRanges();
+    if (document.activeElement === element || document.activeElement === document.body) this.back.focus();
+  }
+
+  pressed(event) {
+    if (!this.isOn || event.isComposing) return;
+    const handled = this.handle(event);
+    if (!handled) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  handle({ key, shiftKey, ctrlKey, metaKey, altKey }) {
+    if (key === "Escape") this.leave();
+    else if (key === "Enter" && !ctrlKey && !metaKey && !altKey) this.finish();
+    else if (key === "ArrowLeft" || key === "ArrowRight") {
+      const by = key === "ArrowLeft" ? -1 : 1;
+      if (shiftKey && (ctrlKey || metaKey)) this.trim(by);
+      else this.step(by, shiftKey);
+    } else if (key === "Home" || key === "End") this.jump(key, shiftKey);
+    else return key.startsWith("Arrow") || key === "Tab";
+    return true;
+  }
+
+  step(by, isWider) {
+    this.to(Math.min(this.words.length - 1, Math.max(0, this.focus + by)), isWider);
+  }
+
+  jump(key, isWider) {
+    this.to(key === "Home" ? 0 : this.words.length - 1, isWider);
+  }
+
+  to(word, isWider) {
+    this.focus = word;
+    if (!isWider) this.anchor = word;
+    this.nudge = 0;
+    this.show();
+  }
+
+  // One letter more or less at the end, where a word is cut wrongly.
+  trim(by) {
+    const [from, to] = this.place();
+    const letters = [...new Intl.Segmenter(undefined).segment(this.node.data)].map(({ index }) => index);
+    const ends = [...letters, this.node.data.length].filter((at) => at > from);
+    const next = ends[ends.indexOf(to) + by];
+    if (next === undefined) return;
+    this.nudge += next - to;
+    this.show();
+  }
+
+  place() {
+    const [first, last] = [this.anchor, this.focus].sort((a, b) => a - b);
+    return [this.words[first].from, this.words[last].to + this.nudge];
+  }
+
+  show(before = "") {
+    const [from, to] = this.place();
+    getSelection().setBaseAndExtent(this.node, from, this.node, to);
+    this.say(before + this.node.data.slice(from, to));
+    return undefined;
+  }
+
+  finish() {
+    const span = spanBetween(this.node.data, ...this.place());
+    const { element } = this;
+    this.leave();
+    if (span) this.take(span, element);
+  }
+}

@@ -1,0 +1,84 @@
+// The table of keys: shows what each key does and lets a person choose another.
+
+import { byId, el } from "./dom.js";
+import { isFixed, keyName, keyParts } from "./keys.js";
+
+const MODIFIERS = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta"]);
+
+export function setUpKeyTable(keys) {
+  const dialog = byId("help-dialog");
+  const toggle = byId("single-keys");
+  const table = new KeyTable(keys, byId("help-keys"), byId("keys-error"));
+  table.draw();
+  toggle.checked = keys.singleKeys;
+  toggle.addEventListener("change", () => (keys.singleKeys = toggle.checked));
+  byId("keys-reset").addEventListener("click", () => {
+    keys.reset();
+    table.draw("All keys are as they were at first.");
+  });
+  dialog.addEventListener("close", () => table.draw());
+  dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
+  return () => dialog.showModal();
+}
+
+class KeyTable {
+  constructor(keys, root, line) {
+    Object.assign(this, { keys, root, line });
+    root.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  draw(text = "") {
+    this.waiting = null;
+    this.line.textContent = text;
+    const groups = Map.groupBy(this.keys.table, (row) => row.group);
+    this.root.replaceChildren(...[...groups].map(([name, rows]) => this.drawGroup(name, rows)));
+  }
+
+  drawGroup(name, rows) {
+    const lines = [...Map.groupBy(rows, (row) => row.label)].map(([label, same]) =>
+      el("div", {}, el("dt", {}, ...same.flatMap((row, at) => this.drawRow(row, at))), el("dd", {}, label)),
+    );
+    return el("section", {}, el("h3", {}, name), el("dl", { class: "key-list" }, ...lines));
+  }
+
+  drawRow(row, at) {
+    const parts = keyParts(row.key).map((part) => el("kbd", {}, part));
+    const names = parts.flatMap((part, i) => (i ? ["+", part] : [part]));
+    const or = at ? [" or "] : [];
+    if (isFixed(row)) return [...or, el("span", { class: "nowrap" }, ...names)];
+    const button = el("button", { type: "button", class: "key-button", data: { usual: row.usual } }, ...names);
+    button.setAttribute("aria-label", `${row.key}: ${row.label}. Change this key`);
+    button.addEventListener("click", () => this.wait(row, button));
+    return [...or, button];
+  }
+
+  wait(row, button) {
+    this.draw(`Press the new key for “${row.label}”. Esc leaves it as it is.`);
+    this.waiting = row;
+    this.root.querySelector(`[data-usual="${CSS.escape(button.dataset.usual)}"]`).classList.add("waiting");
+    this.focus(row);
+  }
+
+  pressed(event) {
+    const row = this.waiting;
+    if (!row || MODIFIERS.has(event.key)) return;
+    event.preventDefault();
+    if (event.key === "Escape") this.draw("Nothing was changed.");
+    else this.take(row, keyName(event));
+    this.focus(row);
+  }
+
+  take(row, key) {
+    const objection = this.keys.objection(row, key);
+    if (objection) {
+      this.line.textContent = `${objection} Press another key, or Esc.`;
+      return;
+    }
+    this.keys.rebind(row, key);
+    this.draw(`${key}: ${row.label}.`);
+  }
+
+  focus(row) {
+    this.root.querySelector(`[data-usual="${CSS.escape(row.usual)}"]`).focus();
+  }
+}

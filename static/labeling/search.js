@@ -1,0 +1,95 @@
+// Search in the conversation. Hits are painted over the text by the browser (CSS highlights), so
+// that the text itself is never touched; a browser without them still goes from hit to hit.
+
+import { byId } from "./dom.js";
+
+export class Search {
+  constructor({ messages, status }) {
+    Object.assign(this, { messages, status, hits: [], at: -1, isOpen: false });
+    this.bar = byId("search");
+    this.input = byId("search-input");
+    this.count = byId("search-count");
+    this.input.addEventListener("input", () => this.find());
+    this.input.addEventListener("keydown", (event) => this.pressed(event));
+    byId("search-next").addEventListener("click", () => this.go(1));
+    byId("search-previous").addEventListener("click", () => this.go(-1));
+    byId("search-close").addEventListener("click", () => this.close());
+  }
+
+  open() {
+    this.bar.hidden = false;
+    this.input.focus();
+    this.input.select();
+    this.find();
+  }
+
+  close() {
+    this.bar.hidden = true;
+    this.hits = [];
+    this.paint();
+    this.messages.move(0, { focus: true });
+  }
+
+  pressed(event) {
+    if (event.isComposing) return;
+    if (event.key === "Enter") this.go(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") this.close();
+    else return;
+    event.preventDefault();
+  }
+
+  find() {
+    const wanted = folded(this.input.value);
+    this.hits = wanted ? this.messages.texts.flatMap((node, index) => hitsIn(node, index, wanted)) : [];
+    const here = this.messages.currentIndex;
+    this.at = this.hits.length ? Math.max(0, this.hits.findIndex((hit) => hit.index >= here)) : -1;
+    this.show();
+  }
+
+  go(step) {
+    if (!this.hits.length) return this.status.say(this.input.value ? "No hit" : "Nothing to search for");
+    this.at = (this.at + step + this.hits.length) % this.hits.length;
+    return this.show();
+  }
+
+  show() {
+    this.paint();
+    const { length } = this.hits;
+    this.count.textContent = this.input.value ? `${length ? this.at + 1 : 0} of ${length}` : "";
+    if (!length) return;
+    const { index, range } = this.hits[this.at];
+    this.messages.show(index);
+    this.status.announce(`Hit ${this.at + 1} of ${length}, message ${index}`);
+    range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
+  }
+
+  paint() {
+    if (!CSS.highlights) return;
+    const ranges = this.hits.map((hit) => hit.range);
+    const current = ranges[this.at];
+    CSS.highlights.set("hits", new Highlight(...ranges));
+    CSS.highlights.set("hit", new Highlight(...(current ? [current] : [])));
+  }
+}
+
+// Case does not count. A letter that grows when folded would shift the places: it is left as it is.
+const folded = (text) =>
+  Array.from(text, (letter) => {
+    const lower = letter.toLowerCase();
+    return lower.length === letter.length ? lower : letter;
+  }).join("");
+
+function hitsIn(node, index, wanted) {
+  const text = folded(node.data);
+  const hits = [];
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+    const range = new StaticRange({
+      startContainer: node,
+      startOffset: at,
+      endContainer: node,
+      endOffset: at + wanted.length,
+    });
+    hits.push({ index, range });
+  }
+  return hits;
+}

@@ -1,0 +1,62 @@
+// After a submission the next conversation follows at once; its page offers to take it back.
+
+import { send } from "./api.js";
+
+const STORED = "assay:submitted";
+const TIME_MS = 10 * 60_000; // an older offer would surprise
+
+export function rememberSubmission({ urls, conversation }) {
+  if (!urls.reopen) return;
+  const entry = { reopen: urls.reopen, workspace: urls.workspace, conversation, at: Date.now() };
+  try {
+    sessionStorage.setItem(STORED, JSON.stringify(entry));
+  } catch {
+    // Storage is blocked: it can still be reopened from the queue.
+  }
+}
+
+export class Submitted {
+  constructor(status) {
+    this.status = status;
+    this.last = recall();
+    if (!this.last || this.last.workspace === location.pathname) return;
+    this.status.notice("submitted", {
+      kind: "ok",
+      text: `${this.last.conversation} submitted.`,
+      actions: [["Undo (Ctrl+Z)", () => this.undo()]],
+    });
+  }
+
+  undo() {
+    if (!this.last || !document.getElementById("notice-submitted")) return false;
+    this.reopen(this.last);
+    return true;
+  }
+
+  async reopen({ reopen, workspace }) {
+    try {
+      await send("POST", reopen, {});
+      forget();
+      location.assign(workspace);
+    } catch (error) {
+      if (!error.kind) throw error;
+      const isReached = error.kind === "refused" || error.kind === "conflict";
+      const text = isReached ? error.message : "The server cannot be reached. Nothing was undone; try again.";
+      this.status.notice("submitted", { kind: "bad", text });
+    }
+  }
+}
+
+function recall() {
+  try {
+    const entry = JSON.parse(sessionStorage.getItem(STORED));
+    forget();
+    return entry && Date.now() - entry.at < TIME_MS ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+function forget() {
+  sessionStorage.removeItem(STORED);
+}
