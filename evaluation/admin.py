@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from evaluation.forms import LaunchForm
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
+from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 
 admin.site.unregister(GoldRelease)
@@ -46,7 +47,8 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
         """Pipeline and configuration for the ticked releases; each of them gets a run."""
         if not self.has_launch_permission(request):
             raise PermissionDenied
-        numbers = [one for one in request.GET.get("ids", "").split(",") if one.isdecimal()]
+        asked = map(whole_number, request.GET.get("ids", "").split(","))
+        numbers = [one for one in asked if one is not None]
         releases = list(GoldRelease.objects.filter(pk__in=numbers).select_related("project"))
         if not releases:
             messages.error(request, "Tick the gold releases to evaluate first.")

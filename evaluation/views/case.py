@@ -20,7 +20,7 @@ from labeling.views.markdown import render_markdown
 def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
     related = ("item", "run__release__project", "run__requested_by")
-    case = get_object_or_404(cases.select_related(*related), run=run_pk, pk=pk)
+    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     scores = [score for score in case.scores.all() if _is_current(score)]
     rows = drilldown.rows_of(case, scores)
     provenance = drilldown.provenance_of(case)

@@ -5,6 +5,7 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -39,9 +40,11 @@ class AgreementOut(serializers.Serializer[Any]):
 
 
 class AgreementView(APIView):
-    @extend_schema(responses={200: AgreementOut, 404: ErrorOut})
+    @extend_schema(responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut})
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
         visible = Round.objects.visible_to(request.user).select_related("project")
         found = get_object_or_404(visible, project__slug=slug, number=number)
+        if found.is_blind:
+            raise PermissionDenied("A calibration round is blind until its last answer is in.")
         return Response(agreement.of_round(found).as_json())

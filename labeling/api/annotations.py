@@ -17,7 +17,9 @@ class SaveIn(serializers.Serializer[Any]):
         min_value=0, help_text="The version this page has seen; 0 before the first save"
     )
     client = serializers.UUIDField(help_text="Names this open page")
-    seq = serializers.IntegerField(min_value=1, help_text="Counts this page's saves")
+    seq = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
+    )
     payload = serializers.DictField()
     empty = serializers.BooleanField(default=False, help_text="The answer “nothing here”")
     active_seconds = serializers.IntegerField(
@@ -103,7 +105,9 @@ class RestoreIn(serializers.Serializer[Any]):
     )
     base_version = serializers.IntegerField(min_value=0, help_text="The version the page has seen")
     client = serializers.UUIDField(help_text="Names this open page")
-    seq = serializers.IntegerField(min_value=1, help_text="Counts this page's saves")
+    seq = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, help_text="Counts this page's saves"
+    )
 
 
 CONFLICT = {200: AnnotationOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}

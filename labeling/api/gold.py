@@ -38,7 +38,7 @@ class GoldListView(APIView):
     @extend_schema(responses=GoldOut(many=True))
     def get(self, request: Request) -> Response:
         """The gold releases I may read, newest first."""
-        visible = GoldRelease.objects.visible_to(request.user).with_size()
+        visible = GoldRelease.objects.visible_to(request.user).with_size().light()
         return Response(GoldOut(visible.order_by("-pk")[:200], many=True).data)
 
 

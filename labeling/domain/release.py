@@ -12,6 +12,10 @@ from labeling.domain.errors import NotCanonical
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL, and halves of surrogate pairs
 
 
+RELEASE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+"""A release's name is part of an address and of file names."""
+
+
 def canonical_json(value: Any) -> str:
     """The one way to write a JSON value down.
 

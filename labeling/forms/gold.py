@@ -5,12 +5,13 @@ from typing import Any
 from django import forms
 from django.core.validators import RegexValidator
 
+from labeling.domain.release import RELEASE_NAME
 from labeling.domain.schema import LAYERS
 from labeling.models import Project
 
-RELEASE_NAME = RegexValidator(
-    r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
-    "Use letters, digits, dots, hyphens and underscores: the name is part of an address.",
+IN_ADDRESSES = RegexValidator(
+    rf"^{RELEASE_NAME.pattern}\Z",
+    "Use letters, digits, dots, hyphens and underscores, no dot first: it is part of an address.",
 )
 
 
@@ -18,7 +19,7 @@ class FreezeForm(forms.Form):
     layer = forms.ChoiceField()
     name = forms.CharField(
         max_length=100,
-        validators=[RELEASE_NAME],
+        validators=[IN_ADDRESSES],
         help_text="The same name again makes its next version.",
     )
     message = forms.CharField(

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Max, QuerySet
 
+from labeling.domain.numbers import whole_number
 from labeling.domain.planning import shuffled
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.services.rounds import unplanned
@@ -35,6 +36,14 @@ class RoundPreview:
         return f"{fewest} to {fewest + 1}" if extra else str(fewest)
 
 
+class PeopleField(forms.ModelMultipleChoiceField):
+    def clean(self, value: Any) -> Any:
+        """SQLite breaks off at a number that is larger than any row's."""
+        if any(whole_number(str(one)) is None for one in value or []):
+            raise forms.ValidationError("Choose people of the list.")
+        return super().clean(value)
+
+
 class RoundForm(forms.Form):
     """A new round of ``project``. ``chosen`` are the conversations it would take."""
 
@@ -53,9 +62,7 @@ class RoundForm(forms.Form):
     )
     split = forms.ChoiceField(required=False)
     domain = forms.ChoiceField(required=False)
-    annotators = forms.ModelMultipleChoiceField(
-        queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
-    )
+    annotators = PeopleField(queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple)
     overlap = forms.IntegerField(
         label="Annotators per conversation",
         min_value=1,

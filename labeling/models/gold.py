@@ -16,6 +16,11 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(project__in=reading)
 
+    def light(self) -> GoldReleaseQuerySet:
+        """For lists and choices: with the project, without the documents."""
+        documents = ("agreement", "header", "left_out", "overrides")
+        return self.select_related("project").defer(*documents)
+
     def with_size(self) -> GoldReleaseQuerySet:
         """Adds ``n_items`` and loads the project with it."""
         return self.select_related("project").annotate(n_items=models.Count("items"))

@@ -101,6 +101,11 @@ class Round(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("agreement", args=[self.project.slug, self.number])
 
+    @property
+    def is_blind(self) -> bool:
+        """While a calibration round is open nobody, not even a lead, sees what others labelled."""
+        return self.kind == self.Kind.CALIBRATION and self.state == self.State.OPEN
+
 
 class RoundConversation(models.Model):
     """A conversation's place in a round, shuffled by the round's seed."""

@@ -11,7 +11,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.numbers import whole_number
+from labeling.domain.release import (
+    RELEASE_NAME,
+    canonical_json,
+    item_sha256,
+    release_sha256,
+)
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.similarity import Ruler
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
@@ -36,6 +42,12 @@ class NameTaken(RuleError):
     code = "name_taken"
 
 
+class BadName(RuleError):
+    """The name cannot stand in an address."""
+
+    code = "bad_name"
+
+
 class UnknownRelease(RuleError):
     """There is no such gold release."""
 
@@ -54,7 +66,7 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     name, at, version = address.partition("@")
     wanted = releases.filter(name=name)
     if at:
-        wanted = wanted.filter(version=int(version) if version.isdecimal() else -1)
+        wanted = wanted.filter(version=whole_number(version) or 0)
     release = wanted.order_by("-version").first()
     if release is None:
         known = ", ".join(map(str, releases.order_by("-pk")[:5])) or "none yet"
@@ -141,6 +153,11 @@ def _check_name(project: Project, layer: str, name: str) -> None:
     if layer not in LAYERS or layer not in project.layers:
         raise UnknownLayer(
             f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
+        )
+    if not RELEASE_NAME.fullmatch(name):
+        raise BadName(
+            f"{name!r} cannot name a release: use up to 100 letters, digits, dots, hyphens and "
+            "underscores, no dot first."
         )
     taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
     if taken:
@@ -244,9 +261,9 @@ def _overrides(project: Project) -> list[dict[str, Any]]:
 
 
 def _agreement(project: Project) -> dict[str, Any]:
-    """Agreement of every round at this moment, kept with the release."""
+    """Agreement of every round that is not blind now, kept with the release."""
     measured = project.rounds.filter(overlap__gte=2).select_related("guideline")
-    return {"rounds": [_round_agreement(one) for one in measured]}
+    return {"rounds": [_round_agreement(one) for one in measured if not one.is_blind]}
 
 
 def _round_agreement(measured: Round) -> dict[str, Any]:

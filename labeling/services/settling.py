@@ -11,7 +11,15 @@ from labeling.domain.consensus import Settlement, settle
 from labeling.domain.matching import DEFAULT_SYNONYMS, Synonyms, texts_to_prime
 from labeling.domain.schema import LAYERS
 from labeling.domain.similarity import Ruler
-from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Project,
+    Review,
+    Round,
+)
 
 
 class SettledConversation(NamedTuple):
@@ -27,7 +35,7 @@ class Answers(NamedTuple):
     """What the annotators of a conversation's newest round gave."""
 
     conversation: Conversation
-    wanted: int
+    round: Round
     submitted: list[Assignment]
     skipped: list[Assignment]
 
@@ -92,8 +100,7 @@ def answers_of(conversation: Conversation) -> Answers:
     }
     submitted = by_status[Annotation.Status.SUBMITTED]
     skipped = by_status[Annotation.Status.SKIPPED]
-    wanted = given[0].round.overlap
-    return Answers(conversation, wanted, submitted, skipped)
+    return Answers(conversation, given[0].round, submitted, skipped)
 
 
 def _status(assignment: Assignment) -> str:
@@ -105,15 +112,17 @@ def _outcome(
 ) -> SettledConversation | str:
     """The settled labels, or the reason why there are none."""
     conversation = answers.conversation
+    if answers.round.is_blind:
+        return f"calibration round {answers.round.number} is open: its answers are blind until then"
     decisions: list[Adjudication] = conversation.decisions  # type: ignore[attr-defined]
     decision = decisions[0] if decisions else None
     if decision and decision.kind != Adjudication.Kind.ACCEPTED:
         return _adjudicated(answers, layer, decision)
     if not answers.submitted:
         return "nobody has submitted labels"
-    missing = answers.wanted - len(answers.submitted) - len(answers.skipped)
+    missing = answers.round.overlap - len(answers.submitted) - len(answers.skipped)
     if missing > 0:
-        return f"{len(answers.submitted)} of {answers.wanted} annotators have submitted"
+        return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
     settlement = settlement_of(answers, project, layer, ruler=ruler)
     if settlement.state == "disputed":
         return f"disputed: {_shown(settlement)}; decide in adjudication"

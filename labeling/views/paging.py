@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+from labeling.domain.numbers import whole_number
+
 PAGE = 100
 
 
@@ -28,8 +30,8 @@ def page_of(
     """
     names = [column.lstrip("-") for column in order]
     start = None
-    if after and after.isdecimal() and len(after) < 19:
-        start = anchors.order_by().filter(pk=int(after)).values_list(*names).first()
+    if (last := whole_number(after or "")) is not None:
+        start = anchors.order_by().filter(pk=last).values_list(*names).first()
     if start is not None and None not in start:
         rows = rows.filter(_follows(order, start))
     found = list(rows.order_by(*order)[: PAGE + 1])

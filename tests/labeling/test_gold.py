@@ -11,6 +11,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
+from django.urls import reverse
 
 from labeling.domain.similarity import Ruler
 from labeling.models import (
@@ -22,7 +24,7 @@ from labeling.models import (
     Project,
     guards,
 )
-from labeling.services import adjudications, annotations, gold
+from labeling.services import adjudications, annotations, gold, rounds
 from labeling.services.verification import verify
 from tests import factories
 from tests.fakes import WordOverlap
@@ -337,3 +339,51 @@ def test_gold_names_who_labelled_under_which_guideline(project: Project) -> None
     versions = {item.item_id: item.content["provenance"]["guideline_version"] for item in items}
     assert versions == {"c-001": 1, "c-002": 2}
     assert AnnotationRevision.objects.filter(kind="submitted").count() == 6
+
+
+@pytest.mark.parametrize("name", ["a/b", "a@1", "..", "a b", "a\n", "x" * 101])
+def test_a_name_that_cannot_stand_in_an_address_is_refused(project: Project, name: str) -> None:
+    factories.open_full(project, 1)
+
+    with pytest.raises(gold.BadName, match="cannot name a release"):
+        freeze(project, name=name)
+
+
+def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: User) -> None:
+    factories.make_release(project, items=1)
+    again = rounds.open_round(
+        project=project, kind="calibration", by=rita, conversations=project.conversations.all()
+    )
+    for assignment in again.assignments.all()[:2]:
+        factories.answer(assignment)
+    other = factories.make_conversations(project, 1)
+    full = rounds.open_round(
+        project=project, kind="full", by=rita, conversations=other, override_reason="Agreed."
+    )
+    for assignment in full.assignments.all():
+        factories.answer(assignment)
+
+    release = freeze(project)
+
+    assert [row["reason"] for row in release.left_out] == [
+        f"calibration round {again.number} is open: its answers are blind until then"
+    ]
+    assert again.number not in [row["round"] for row in release.agreement["rounds"]]
+
+
+def test_the_api_keeps_an_open_calibration_round_blind(
+    project: Project, rita: User, client: Client
+) -> None:
+    blind = rounds.open_round(
+        project=project,
+        kind="calibration",
+        by=rita,
+        conversations=factories.make_conversations(project, 2),
+    )
+    factories.answer(blind.assignments.all()[0])
+    client.force_login(rita)
+
+    response = client.get(reverse("api-agreement", args=[project.slug, blind.number]))
+
+    assert response.status_code == 403
+    assert "pairs" not in response.json()

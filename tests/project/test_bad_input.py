@@ -1,0 +1,110 @@
+"""Input that nobody types: it is answered with a sentence and never breaks a page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from labeling.models import Annotation, GoldRelease, Project
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+LONG = "1" * 5000
+
+
+def client_of(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/projects/orders/gold/%00/1/",
+        "/projects/orders/gold/orders/1/items/a%00b/",
+        "/api/gold/%00/1/",
+        "/runs/?pipeline=%00",
+        "/admin/evaluation/run/?pipeline=%00",
+    ],
+)
+def test_a_nul_in_an_address_is_a_bad_request(project: Project, admin: User, address: str) -> None:
+    assert client_of(admin).get(address).status_code == 400
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, '{"a":' * 50_000])
+def test_json_that_is_nested_too_deeply_is_refused(admin: User, body: str) -> None:
+    response = client_of(admin).post(reverse("api-runs"), body, content_type="application/json")
+
+    assert response.status_code == 400
+    assert response.json()["message"] == "This JSON is nested too deeply."
+
+
+def test_half_of_a_surrogate_pair_can_be_named_in_an_error(admin: User) -> None:
+    body = {"gold": "demo", "pipeline": "nothing", "split": "\ud800"}
+
+    response = client_of(admin).post(reverse("api-runs"), body, content_type="application/json")
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid"
+
+
+def test_a_release_with_a_version_of_5000_digits_is_unknown(admin: User) -> None:
+    body = {"gold": f"demo@{LONG}", "pipeline": "nothing"}
+
+    response = client_of(admin).post(reverse("api-runs"), body, content_type="application/json")
+
+    assert response.json()["code"] == "unknown_release"
+
+
+@pytest.mark.parametrize("numbers", ["9" * 25, LONG, "²,x,,-1"])
+def test_the_admin_launches_nothing_for_numbers_of_no_release(admin: User, numbers: str) -> None:
+    address = reverse("admin:labeling_goldrelease_evaluate")
+
+    response = client_of(admin).get(address, {"ids": numbers}, follow=True)
+
+    assert "Tick the gold releases to evaluate first." in response.content.decode()
+
+
+def test_a_round_for_a_person_whose_number_is_too_large_is_refused(
+    project: Project, rita: User
+) -> None:
+    sent = {"kind": "calibration", "batch": 1, "seed": 0, "seen": 0, "annotators": "9" * 25}
+
+    response = client_of(rita).post(reverse("round-new", args=[project.slug]), sent)
+
+    assert response.status_code == 400
+    assert "Choose people of the list." in response.content.decode()
+
+
+def test_a_save_with_a_count_that_no_column_holds_is_refused(project: Project, ana: User) -> None:
+    assignment = factories.open_full(project, 1).assignments.get(annotator=ana)
+    save: dict[str, Any] = {"base_version": 0, "client": str(uuid4()), "payload": {}}
+
+    response = client_of(ana).put(
+        reverse("api-annotation", args=[assignment.pk]),
+        json.dumps(save | {"seq": 10**30}),
+        content_type="application/json",
+    )
+
+    assert response.status_code == 400
+    assert "seq" in response.json()["details"]["fields"]
+    assert not Annotation.objects.exists()
+
+
+def test_the_list_of_releases_leaves_the_documents_in_the_database(
+    project: Project, noor: User
+) -> None:
+    release = factories.make_release(project, items=1)
+
+    [listed] = GoldRelease.objects.visible_to(noor).light()
+
+    assert listed == release
+    assert {"agreement", "header", "left_out", "overrides"} <= listed.get_deferred_fields()
