@@ -225,7 +225,9 @@ def _is_repeated(annotation: Annotation, save: Save) -> bool:
 def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("This is submitted: reopen it before you change it.")
-    if assignment.round.state != Round.State.OPEN:
+    # Read anew: the round may have ended since the page's request came in. Whoever ends it waits.
+    current = Round.objects.select_for_update(no_key=True).get(pk=assignment.round_id)
+    if current.state != Round.State.OPEN:
         raise RoundClosed("This round has ended, so nothing more can be saved in it.")
 
 

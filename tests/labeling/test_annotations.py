@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
+from labeling.services import annotations, rounds
 from tests import factories
 
 PAGE = UUID(int=1)
@@ -226,14 +227,23 @@ def test_text_that_no_database_can_store_is_refused(
     assert response.json()["code"] == "invalid_payload"
 
 
+def test_a_save_that_was_under_way_when_the_round_ended_is_refused(
+    project: Project, ana: User
+) -> None:
+    full = factories.open_full(project, 1)
+    loaded = full.assignments.select_related("round__project", "conversation").get(annotator=ana)
+    rounds.close(full, by=None)
+
+    with pytest.raises(annotations.RoundClosed):
+        annotations.save_draft(loaded, factories.save_of(factories.labels([0])))
+
+
 def test_nothing_is_saved_in_a_round_that_has_ended(
     signed_in: SignedIn, ana: User, project: Project
 ) -> None:
     factories.make_conversations(project, 2)
     full = factories.open_full(project, 2)
     assignment = full.assignments.filter(annotator=ana)[0]
-    from labeling.services import rounds
-
     rounds.close(full, by=None)
     response = send(signed_in(ana), assignment, titled("late"))
 
