@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.models import F
 from django.utils import timezone
 
@@ -79,7 +79,7 @@ def renew_scoring(run_id: int, owner: UUID) -> bool:
 
 
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
-    held = Run.objects.filter(pk=run_id, scoring_owner=owner)
+    held = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
     return held.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
 
 
@@ -111,8 +111,11 @@ class KeepAlive:
         end = timezone.now() + MAX_HOLD
         try:
             while not self._done.wait(self._interval) and timezone.now() < end:
-                if not self._renew():
-                    return
+                try:
+                    if not self._renew():
+                        return
+                except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
+                    connections.close_all()
         finally:
             connections.close_all()  # those of this thread
 

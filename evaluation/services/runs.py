@@ -20,6 +20,7 @@ from pipelines.registry import Entry, check_config, entry_for
 
 logger = logging.getLogger(__name__)
 
+MAX_SEED = 2**31 - 1  # what the column holds
 RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
 
 
@@ -57,6 +58,8 @@ def launch(
     entry, config = _checked_pipeline(pipeline, config or {}, release.layer)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
+    if not 0 <= seed <= MAX_SEED:
+        raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
     items = _selected_items(release, split, reason.strip())
     described = spec.describe(release, pipeline=entry.name, config=config, split=split, seed=seed)
     with transaction.atomic():

@@ -20,7 +20,7 @@ from evaluation.metrics.calibration import (
 from evaluation.metrics.registry import Metric, Value, metrics_for
 from evaluation.metrics.summary import Summary, summarize
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import leases
+from evaluation.services import leases, spec
 from labeling.domain.matching import texts_to_prime
 from labeling.domain.similarity import Ruler
 from labeling.models import GoldItem
@@ -75,8 +75,8 @@ def score(run_id: int, owner: UUID) -> None:
     scores = [row for case in scored for row in _score_rows(case, metrics)]
     aggregates = _aggregates(run, scored, ruler)
     with transaction.atomic():
-        spec = run.spec | {"ruler": ruler.id}
-        if not leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=spec):
+        scored_with = run.spec | spec.measures(run.release.layer) | {"ruler": ruler.id}
+        if not leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=scored_with):
             return
         _store(scores, aggregates)
 

@@ -47,9 +47,7 @@ def describe(
         "pipeline": pipeline,
         "config": config,
         "config_sha256": sha256_of(config),
-        "metrics_version": METRICS_VERSION,
-        "protocol_version": PROTOCOL_VERSION,
-        "metrics": {metric.id: metric.version for metric in metrics_for(release.layer)},
+        **measures(release.layer),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,
@@ -59,6 +57,15 @@ def describe(
         "git": _git(),
         "python": platform.python_version(),
         "packages": _packages(),
+    }
+
+
+def measures(layer: str) -> dict[str, Any]:
+    """The metrics in force. Scoring writes them anew: it may come long after the launch."""
+    return {
+        "metrics_version": METRICS_VERSION,
+        "protocol_version": PROTOCOL_VERSION,
+        "metrics": {metric.id: metric.version for metric in metrics_for(layer)},
     }
 
 

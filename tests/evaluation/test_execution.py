@@ -7,11 +7,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import execution, leases, runs, scoring
+from evaluation.services import execution, leases, runs, scoring, spec
+from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
@@ -200,6 +201,23 @@ def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any
         runs.resume(run, by=people["rita"])
 
 
+def test_a_run_that_is_cancelled_while_it_is_scored_stays_cancelled(
+    launch: Any, script: Any, people: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(perfect)
+    run = launch()
+    ruler = vectors.ruler
+
+    def cancelled_meanwhile() -> Any:
+        runs.cancel(run, by=people["rita"])
+        return ruler()
+
+    monkeypatch.setattr(vectors, "ruler", cancelled_meanwhile)
+
+    assert work(run).status == "cancelled"
+    assert not Score.objects.exists()
+
+
 def test_scores_are_computed_anew_without_running_the_pipeline(
     launch: Any, script: Any, people: Any
 ) -> None:
@@ -214,6 +232,23 @@ def test_scores_are_computed_anew_without_running_the_pipeline(
     assert run.status == "finished"
     assert len(pipeline.seen) == calls
     assert list(Score.objects.order_by("pk").values_list("pk", "metric", "value")) == first
+
+
+def test_scoring_anew_names_the_metrics_it_used(
+    launch: Any, people: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = work(launch())
+    monkeypatch.setattr(spec, "METRICS_VERSION", "later")
+
+    runs.rescore(run, by=people["rita"])
+
+    assert work(run).spec["metrics_version"] == "later"
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31])
+def test_a_seed_that_cannot_be_stored_is_refused(make_release: Any, seed: int) -> None:
+    with pytest.raises(runs.RunRefused, match="seed"):
+        runs.launch(make_release(), pipeline="nothing", seed=seed)
 
 
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
@@ -292,6 +327,22 @@ def test_a_lease_is_renewed_while_a_case_takes_long(
     settings.CASE_LEASE_SECONDS = 0.03
 
     with leases.KeepAlive(lambda: renewed.set() or True):  # type: ignore[func-returns-value]
+        assert renewed.wait(5)
+
+
+def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) -> None:
+    answers = iter([OperationalError("database is locked"), True])
+    renewed = threading.Event()
+    settings.CASE_LEASE_SECONDS = 0.03
+
+    def renew() -> bool:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        renewed.set()
+        return False
+
+    with leases.KeepAlive(renew):
         assert renewed.wait(5)
 
 
