@@ -14,6 +14,7 @@ from evaluation.access import require_reader
 from evaluation.forms import LaunchForm
 from evaluation.models import Aggregate, Run
 from evaluation.views import present
+from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from pipelines.registry import PIPELINES
 
@@ -43,7 +44,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
-    releases = GoldRelease.objects.visible_to(request.user).select_related("project")
+    releases = GoldRelease.objects.visible_to(request.user).light()
     start = {"release": request.GET.get("release")}
     form = LaunchForm(request.POST or None, releases=releases, initial=start)
     if request.method == "POST" and form.is_valid():
@@ -57,7 +58,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "").replace("\x00", "")  # PostgreSQL refuses it even in a query
+    return request.GET.get(name, "")
 
 
 def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[list[Run], int | None]:
@@ -66,11 +67,11 @@ def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[lis
     if filters["pipeline"]:
         runs = runs.filter(pipeline=filters["pipeline"])
     if filters["release"]:
-        wanted = int(version) if version.isdecimal() else 0
+        wanted = whole_number(version) or 0
         runs = runs.filter(release__name=name, release__version=wanted)
-    before = request.GET.get("before", "")
-    if before.isdecimal():
-        runs = runs.filter(pk__lt=int(before))
+    before = whole_number(request.GET.get("before", ""))
+    if before is not None:
+        runs = runs.filter(pk__lt=before)
     runs = runs.with_progress()
     if filters["status"]:
         runs = runs.filter(state=filters["status"])
