@@ -22,7 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from config.env import ROOT, env_bool, env_int, env_path, env_str
 
 SECONDS_TO_START = 60
-SECONDS_TO_STOP = 5
+SECONDS_TO_STOP = 15
 SECONDS_TO_TRUST = 60  # a child that ran this long may fail again without a longer pause
 LONGEST_PAUSE = 30
 LOG_BYTES = 10 * 1024 * 1024

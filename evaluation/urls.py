@@ -2,10 +2,11 @@ from django.urls import path
 
 from evaluation.views.case import run_case
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
-from evaluation.views.runs import run_list, run_new
+from evaluation.views.runs import run_list, run_new, runs_mine
 
 urlpatterns = [
     path("runs/", run_list, name="runs"),
+    path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, name="run-new"),
     path("runs/<int:pk>/", run_page, name="run"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),

@@ -19,6 +19,7 @@ from labeling.models import GoldRelease
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
+MINE = 5  # runs on the home page
 SHOWN = ("requirement_recall", "requirement_precision", "requirement_f1")
 
 
@@ -39,6 +40,15 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "statuses": Run.Status.values,
     }
     return render(request, "evaluation/runs.html", context)
+
+
+@require_GET
+def runs_mine(request: HttpRequest) -> HttpResponse:
+    """The reader's own newest runs, as a part of the home page."""
+    require_reader(request.user)
+    mine = Run.objects.visible_to(request.user).filter(requested_by=request.user)
+    rows = [_row(run) for run in _light(mine.with_progress())[:MINE]]
+    return render(request, "evaluation/_runs_mine.html", {"runs": rows})
 
 
 @require_http_methods(["GET", "POST"])
@@ -75,14 +85,19 @@ def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[lis
     runs = runs.with_progress()
     if filters["status"]:
         runs = runs.filter(state=filters["status"])
-    shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail")
-    found = list(
-        runs.select_related("release", "requested_by")
-        .defer("spec", "config", "release__header", "release__agreement", "release__left_out")
-        .prefetch_related(Prefetch("aggregates", shown))[: PAGE_SIZE + 1]
-    )
+    found = list(_light(runs)[: PAGE_SIZE + 1])
     more = len(found) > PAGE_SIZE
     return found[:PAGE_SIZE], found[PAGE_SIZE - 1].pk if more else None
+
+
+def _light(runs: Any) -> Any:
+    """With what a row shows and nothing heavy."""
+    shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail")
+    return (
+        runs.select_related("release", "requested_by")
+        .defer("spec", "config", "release__header", "release__agreement", "release__left_out")
+        .prefetch_related(Prefetch("aggregates", shown))
+    )
 
 
 def _row(run: Run) -> dict[str, Any]:

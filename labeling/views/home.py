@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET
 
 from labeling.models import Assignment, Membership, Project, Round
@@ -43,7 +42,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),
         "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
         "researches": Membership.Role.RESEARCHER in roles or request.user.is_superuser,
-        "runs_fragment": _url_if_known("runs-mine"),
         "roles": roles,
     }
     return render(request, "labeling/home.html", context)
@@ -127,11 +125,3 @@ def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
         row["round__project"]: {"assigned": row["assigned"], "answered": row["answered"]}
         for row in rows
     }
-
-
-def _url_if_known(name: str) -> str:
-    """The address of a screen of another part of the product, if that part has one."""
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from labeling.management.arguments import release_named
 from labeling.services.verification import verify
@@ -23,7 +24,7 @@ class Command(BaseCommand):
         for fault in faults:
             self.stderr.write(f"{release} {fault.item_id or '(release)'}: {fault.message}")
         if faults:
-            raise CommandError(f"{release} is not intact: {len(faults)} faults.")
+            raise CommandError(f"{release} is not intact: {len(faults)} fault{pluralize(len(faults))}.")
         self.stdout.write(
             f"{release} is intact: {release.items.count()} items, sha256 {release.sha256}"
         )
