@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
-from labeling.domain.planning import plan, shuffled
+from labeling.domain.planning import Planned, plan, shuffled
 from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
-    Membership,
     Project,
     Round,
     RoundConversation,
 )
-from labeling.services import agreement, events, locking
+from labeling.services import agreement, assignments, events, locking
 
 
 class GateLocked(RuleError):
@@ -56,12 +55,16 @@ def open_round(
     overlap: int | None = None,
     seed: int = 0,
     pool: bool = False,
+    order: str = Round.Order.SEED,
+    skip_policy: str = Round.SkipPolicy.OTHERS,
+    quotas: Mapping[int, int] | None = None,
     override_reason: str = "",
 ) -> Round:
     """Open a round and, unless annotators take from a pool, hand out its assignments.
 
     A calibration round goes to all its annotators. ``annotators`` None means everybody with the
-    annotator role. ``override_reason`` opens full labeling although the gate is locked; it is
+    annotator role; ``quotas`` gives each of them, by id, a number of conversations instead of the
+    same to all. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # one round after the other
@@ -80,15 +83,13 @@ def open_round(
         overlap=len(people) if calibration else overlap or project.overlap,
         seed=seed,
         pool=pool and not calibration,
+        order=order,
+        skip_policy=skip_policy,
         override_reason="" if calibration or gate_is_open(project) else override_reason.strip(),
         opened_by=by,
     )
-    RoundConversation.objects.bulk_create(
-        RoundConversation(round=opened, conversation_id=pk, position=position)
-        for position, pk in enumerate(shuffled(ids, seed=seed))
-    )
-    if not opened.pool:
-        _hand_out(opened, ids, people)
+    _check_sharing(opened, quotas)
+    _place(opened, ids, people, quotas)
     events.record(
         "round.opened",
         opened,
@@ -101,12 +102,44 @@ def open_round(
     return opened
 
 
-def annotators_of(project: Project) -> list[User]:
-    return list(
-        User.objects.filter(
-            memberships__project=project, memberships__role=Membership.Role.ANNOTATOR
-        ).order_by("username")
+@transaction.atomic
+def add_batch(
+    to: Round,
+    *,
+    conversations: Iterable[Conversation],
+    by: User | None,
+    annotators: Sequence[User] | None = None,
+) -> int:
+    """Add conversations to open full labeling, behind what is there; how many were new to it.
+
+    Planned work is spread evenly over ``annotators``, by default those who have work in the round.
+    """
+    assignments.lock(to)
+    current = Round.objects.get(pk=to.pk)
+    if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
+        raise RoundImpossible("Conversations are added only to an open round of full labeling.")
+    known = set(current.places.order_by().values_list("conversation", flat=True))
+    ids = [one.pk for one in conversations if one.pk not in known]
+    people = list(annotators) if annotators is not None else working_in(current)
+    if not ids:
+        raise RoundImpossible("Nothing to add: these conversations are in the round already.")
+    if not people and not current.pool:
+        raise RoundImpossible("Nobody is chosen: name the annotators of the new conversations.")
+    _place(current, ids, people, None)
+    events.record(
+        "round.extended", current, project=current.project, actor=by, conversations=len(ids)
     )
+    return len(ids)
+
+
+def annotators_of(project: Project) -> list[User]:
+    return list(assignments.annotators(project))
+
+
+def working_in(round_: Round) -> list[User]:
+    """The annotators of the project who were given something in the round."""
+    given = round_.assignments.order_by().values("annotator")
+    return list(assignments.annotators(round_.project).filter(pk__in=given))
 
 
 def _check(
@@ -128,16 +161,66 @@ def _check(
         )
 
 
-def _hand_out(opened: Round, ids: Sequence[int], people: Sequence[User]) -> None:
-    planned = plan(ids, [user.pk for user in people], overlap=opened.overlap, seed=opened.seed)
+def _check_sharing(opened: Round, quotas: Mapping[int, int] | None) -> None:
+    if quotas is None:
+        return
+    if opened.kind == Round.Kind.CALIBRATION:
+        raise RoundImpossible("In a calibration round everybody labels everything: share evenly.")
+    if opened.pool:
+        raise RoundImpossible(
+            "Annotators take from a pool as they work, so nobody gets a fixed number: share "
+            "evenly, or plan the work."
+        )
+
+
+def _place(
+    round_: Round, ids: Sequence[int], people: Sequence[User], quotas: Mapping[int, int] | None
+) -> None:
+    """Put conversations into a round, behind those that are there, and hand out planned work."""
+    rank = _rank(round_)
+    start = _after(round_.places.aggregate(last=Max("position"))["last"])
+    RoundConversation.objects.bulk_create(
+        (
+            RoundConversation(round=round_, conversation_id=pk, position=position)
+            for position, pk in enumerate(shuffled(ids, seed=round_.seed, rank=rank), start=start)
+        ),
+        batch_size=1000,
+    )
+    if not round_.pool:
+        planned = plan(
+            ids,
+            [user.pk for user in people],
+            overlap=round_.overlap,
+            seed=round_.seed,
+            rank=rank,
+            quotas=quotas,
+        )
+        _hand_out(round_, planned)
+
+
+def _rank(round_: Round) -> dict[int, int]:
+    """What comes first by the round's order: a lower number before a higher one."""
+    conversations = round_.project.conversations.order_by()
+    if round_.order == Round.Order.PRIORITY:
+        return {pk: -priority for pk, priority in conversations.values_list("pk", "priority")}
+    if round_.order == Round.Order.LEAST:
+        submitted = Q(assignments__annotation__status=Annotation.Status.SUBMITTED)
+        counted = conversations.annotate(answers=Count("assignments", filter=submitted))
+        return dict(counted.values_list("pk", "answers"))
+    return {}
+
+
+def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
+    queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
+    ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
     Assignment.objects.bulk_create(
         [
             Assignment(
-                round=opened,
+                round=round_,
                 conversation_id=one.conversation,
                 annotator_id=one.annotator,
                 slot=one.slot,
-                position=one.position,
+                position=_after(ends.get(one.annotator)) + one.position,
             )
             for one in planned
         ],
@@ -145,12 +228,17 @@ def _hand_out(opened: Round, ids: Sequence[int], people: Sequence[User]) -> None
     )
 
 
+def _after(last: int | None) -> int:
+    return 0 if last is None else last + 1
+
+
 def close_if_complete(finished: Round) -> bool:
     """Close a calibration round once nothing is open in it; call inside the last submission."""
     if finished.kind != Round.Kind.CALIBRATION or finished.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
-    if finished.assignments.exclude(annotation__status__in=done).exists():
+    held = finished.assignments.filter(slot__isnull=False)  # what was moved or taken back is over
+    if held.exclude(annotation__status__in=done).exists():
         return False
     result = agreement.of_round(finished)
     state = Round.State.PASSED if result.passed else Round.State.FAILED
