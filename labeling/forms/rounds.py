@@ -14,6 +14,7 @@ from labeling.models import Conversation, Membership, Project, Round
 from labeling.services.rounds import unplanned
 
 NEW = ""  # conversations that are in no round yet
+CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,21 @@ class RoundForm(forms.Form):
         offered.queryset = annotators.order_by("username")
         self.initial["annotators"] = [person.pk for person in people]
         return people
+
+    def propose_few(self) -> None:
+        """Three annotators calibrate; more are a choice."""
+        self.initial["annotators"] = self.initial["annotators"][:CALIBRATORS]
+
+    def follow(self, earlier: Round, *, same_batch: bool) -> None:
+        """Propose a calibration round like an earlier one, on its conversations or on new ones."""
+        people = set(earlier.assignments.order_by().values_list("annotator", flat=True).distinct())
+        self.initial |= {
+            "kind": Round.Kind.CALIBRATION,
+            "source": str(earlier.number) if same_batch else NEW,
+            "batch": earlier.places.count(),
+            "annotators": [pk for pk in self.initial["annotators"] if pk in people],
+            "seed": earlier.number,
+        }
 
     def clean(self) -> None:
         """A form that is sent twice must not open two rounds."""

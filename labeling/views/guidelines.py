@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
 from labeling.forms.guidelines import GuidelineForm
 from labeling.models import Guideline, Project
 from labeling.services import guidelines as service
@@ -74,10 +75,11 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _draft(project: Project, asked: str | None) -> str:
     """The message of a disagreement as a quotation to write a rule under; empty without one."""
-    if not asked or not asked.isdecimal() or len(asked) > 18:
+    number = whole_number(asked or "")
+    if number is None:
         return ""
     found = service.named_in_disagreements(project).select_related("conversation")
-    row = get_object_or_404(found, pk=asked)
+    row = get_object_or_404(found, pk=number)
     message = get_object_or_404(row.conversation.messages, index=row.unit)
     quoted = "\n".join(f"> {line}" for line in message.content.splitlines())
     speaker = message.speaker or message.role

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
 from labeling.forms.rounds import RoundForm
 from labeling.models import Project, Round
 from labeling.services import rounds as service
@@ -21,6 +22,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     gate_open = service.gate_is_open(project)
     form = RoundForm(project, request.POST or None, gate_open=gate_open)
+    _propose(project, form, request)
     only_preview = "preview" in request.POST
     if request.method == "POST" and not only_preview and form.is_valid():
         try:
@@ -57,6 +59,18 @@ def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     else:
         messages.success(request, f"Round {found.number} is closed.")
     return redirect(project)
+
+
+def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
+    """What the page that led here asks for: a round like an earlier one."""
+    for name, same_batch in (("same_as", True), ("fresh_after", False)):
+        number = whole_number(request.GET.get(name, ""))
+        if number is not None:
+            earlier = get_object_or_404(project.rounds, number=number)
+            form.follow(earlier, same_batch=same_batch)
+            return
+    if not project.rounds.exists():
+        form.propose_few()
 
 
 def _open(project: Project, form: RoundForm, by: Any) -> Round:
