@@ -11,6 +11,7 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
+from labeling.forms.projects import ProjectSetup
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -32,6 +33,7 @@ from labeling.models import (
     Round,
     Suggestion,
 )
+from labeling.services import events
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
@@ -81,6 +83,30 @@ class ProjectAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "overlap", "kappa_threshold", "kappa_statistic", "created_at")
     search_fields = ("name", "slug")
     inlines = (MembershipInline,)
+    form = ProjectSetup
+
+    def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if not change:
+            events.record("project.created", obj, project=obj, actor=request.user, name=obj.name)
+        elif form.changed_data:
+            changed = form.changed_data
+            events.record("project.changed", obj, project=obj, actor=request.user, fields=changed)
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Members: whoever loses a role is written down before the row is gone."""
+        super().save_formset(request, form, formset, change)
+        added = [*formset.new_objects, *(one for one, _ in formset.changed_objects)]
+        for verb, members in (("added", added), ("removed", formset.deleted_objects)):
+            for one in members:
+                events.record(
+                    f"member.{verb}",
+                    one,
+                    project=one.project,
+                    actor=request.user,
+                    user=one.user.get_username(),
+                    role=one.role,
+                )
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
         return False

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.core.validators import validate_slug
 
@@ -39,6 +41,32 @@ class ProjectForm(forms.Form):
         max_value=100,
         help_text="In full labeling; a calibration round goes to everybody.",
     )
+
+
+class ProjectSetup(forms.ModelForm):
+    """A project in the admin. Everything reads these documents, so they must have their shape."""
+
+    def clean_layers(self) -> list[str]:
+        layers = self.cleaned_data["layers"]
+        if not layers or not _is_list_of(layers, str) or not LAYERS.keys() >= set(layers):
+            raise forms.ValidationError(f"Give a list of these: {', '.join(LAYERS)}.")
+        return layers
+
+    def clean_actor_synonyms(self) -> list[list[str]]:
+        groups = self.cleaned_data["actor_synonyms"] or []
+        if not _is_list_of(groups, list) or not all(_is_list_of(one, str) for one in groups):
+            raise forms.ValidationError("Give groups of words: [[“buyer”, “shopper”]].")
+        return groups
+
+    def clean_match_threshold(self) -> float:
+        threshold: float = self.cleaned_data["match_threshold"]
+        if not 0 <= threshold < 1:
+            raise forms.ValidationError("A similarity threshold is at least 0 and less than 1.")
+        return threshold
+
+
+def _is_list_of(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
 
 
 class MemberForm(forms.Form):

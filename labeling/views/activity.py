@@ -29,6 +29,7 @@ WORDS = {
     "guideline.checked": "checked {conversation} by {annotator} against version {version}: {found}",
     "member.added": "made {user} {role}",
     "member.removed": "took the role of {role} from {user}",
+    "project.changed": "changed the project's {fields}",
     "project.created": "created the project",
     "round.closed": "closed a round of full labeling",
     "round.extended": "added {conversations} conversations to a round",

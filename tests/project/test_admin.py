@@ -14,6 +14,7 @@ from django.urls import reverse
 from evaluation.services import runs
 from labeling.models import (
     AnnotationRevision,
+    Event,
     Membership,
     Message,
     Project,
@@ -75,3 +76,78 @@ def test_the_admin_is_for_staff(people: dict[str, User], name: str) -> None:
 
     assert client.get("/admin/").status_code == 302
     assert client.get("/admin/labeling/goldrelease/").status_code == 302
+
+
+DOCUMENTS = {"actor_synonyms": "[]", "event_schema": "{}", "targets": "{}"}
+
+
+def sent(project: Project, **changed: Any) -> dict[str, Any]:
+    page = {
+        "slug": project.slug,
+        "name": project.name,
+        "layers": '["extraction"]',
+        "kappa_threshold": "0.75",
+        "kappa_statistic": "min",
+        "overlap": "3",
+        "match_threshold": "0.85",
+        **DOCUMENTS,
+        "review_rate": "0",
+        "memberships-TOTAL_FORMS": "0",
+        "memberships-INITIAL_FORMS": "0",
+    }
+    before = {
+        f"initial-{name}": page[name] for name in ("layers", *DOCUMENTS)
+    }  # hidden on the page
+    return page | before | changed
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("layers", "5"),
+        ("layers", "[]"),
+        ("layers", '["nope"]'),
+        ("layers", "[[]]"),
+        ("actor_synonyms", "[1]"),
+        ("actor_synonyms", '{"a": 1}'),
+        ("actor_synonyms", "[[1]]"),
+        ("match_threshold", "7"),
+        ("match_threshold", "1"),
+    ],
+)
+def test_a_project_cannot_be_set_up_so_that_its_pages_break(
+    project: Project, admin_client: Client, field: str, value: str
+) -> None:
+    address = reverse("admin:labeling_project_change", args=[project.pk])
+
+    response = admin_client.post(address, sent(project, **{field: value}))
+
+    assert response.context["adminform"].form.errors.keys() == {field}
+    assert Project.objects.get(pk=project.pk).layers == ["extraction"]
+
+
+def test_what_the_admin_changes_in_a_project_is_in_the_audit_log(
+    project: Project, admin_client: Client, ana: User
+) -> None:
+    address = reverse("admin:labeling_project_change", args=[project.pk])
+    member = project.memberships.get(user=ana)
+    members = {
+        "memberships-TOTAL_FORMS": "2",
+        "memberships-INITIAL_FORMS": "1",
+        "memberships-0-id": str(member.pk),
+        "memberships-0-project": str(project.pk),
+        "memberships-0-user": str(ana.pk),
+        "memberships-0-role": member.role,
+        "memberships-0-DELETE": "on",
+        "memberships-1-project": str(project.pk),
+        "memberships-1-user": str(ana.pk),
+        "memberships-1-role": "lead",
+    }
+
+    response = admin_client.post(address, sent(project, kappa_threshold="0.6", **members))
+
+    assert response.status_code == 302
+    written = {event.verb: event.data for event in Event.objects.filter(project=project)}
+    assert written["project.changed"] == {"fields": ["kappa_threshold"]}
+    assert written["member.removed"] == {"user": "ana", "role": "annotator"}
+    assert written["member.added"] == {"user": "ana", "role": "lead"}
