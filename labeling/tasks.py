@@ -6,8 +6,8 @@ from celery import shared_task
 from django.contrib.auth.models import User
 
 from labeling.domain.errors import RuleError
-from labeling.models import Project
-from labeling.services import events, gold, merges
+from labeling.models import Project, Round
+from labeling.services import agreement, events, gold, merges, rounds
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: an equal release is refused
@@ -34,6 +34,17 @@ def merge_answers(project_id: int, conversation_id: int | None) -> None:
         waiting = merges.due(project, layer, conversation=conversation_id)
         if waiting:
             merges.make(project, layer, waiting, ruler=ruler())
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: the same labels give the same figures
+def measure_round(round_id: int) -> None:
+    from labeling.services.vectors import ruler
+
+    measured, by_meaning = Round.objects.select_related("project").get(pk=round_id), ruler()
+    agreement.measure(measured, ruler=by_meaning)  # encodes before the transaction that closes
+    rounds.close_if_complete(measured, ruler=by_meaning)
+    measured.refresh_from_db()
+    agreement.remember(measured, ruler=by_meaning)
 
 
 def _refused(project: Project, by: User, layer: str, message: str) -> None:

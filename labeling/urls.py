@@ -1,7 +1,14 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from labeling.views.agreement import agreement, agreement_csv
+from labeling.views.adjudication import (
+    adjudicate,
+    adjudication,
+    adjudication_accept,
+    adjudication_next,
+)
+from labeling.views.agreement import agreement, agreement_compute, agreement_pair
+from labeling.views.agreement_csv import agreement_csv
 from labeling.views.calibration import calibration
 from labeling.views.conversations import conversation, conversations
 from labeling.views.disagreements import (
@@ -23,6 +30,7 @@ from labeling.views.guideline_worklist import guideline_check, guideline_worklis
 from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
 from labeling.views.home import home
+from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.projects import (
     member_add,
     member_remove,
@@ -30,7 +38,8 @@ from labeling.views.projects import (
     project_list,
     project_new,
 )
-from labeling.views.rounds import round_close, round_new
+from labeling.views.reviews import review, review_next, reviews
+from labeling.views.rounds import round_batch, round_close, round_new, work_move
 from labeling.views.workspace import next_sample, workspace
 
 of_a_project = [
@@ -39,7 +48,11 @@ of_a_project = [
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
     path("rounds/new/", round_new, name="round-new"),
     path("rounds/<int:number>/close/", round_close, name="round-close"),
+    path("rounds/<int:number>/batch/", round_batch, name="round-batch"),
+    path("people/<int:pk>/move/", work_move, name="work-move"),
     path("rounds/<int:number>/agreement/", agreement, name="agreement"),
+    path("rounds/<int:number>/agreement/pair/", agreement_pair, name="agreement-pair"),
+    path("rounds/<int:number>/agreement/compute/", agreement_compute, name="agreement-compute"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
     path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
@@ -59,6 +72,11 @@ of_a_project = [
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("conversations/", conversations, name="conversations"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
+    path("adjudication/", adjudication, name="adjudication"),
+    path("adjudication/next/", adjudication_next, name="adjudication-next"),
+    path("adjudication/accept/", adjudication_accept, name="adjudication-accept"),
+    path("review/", reviews, name="reviews"),
+    path("review/next/", review_next, name="review-next"),
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
@@ -81,6 +99,10 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),
+    path("label/<int:pk>/renew/", lease_renew, name="lease-renew"),
+    path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
+    path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
+    path("review/<int:pk>/", review, name="review"),
     path("projects/", project_list, name="projects"),
     path("projects/new/", project_new, name="project-new"),
     path("projects/<slug:slug>/", include(of_a_project)),

@@ -12,6 +12,8 @@ from labeling.domain.errors import RuleError
 
 STATUS = {
     "already_submitted": 409,
+    "answers_changed": 409,
+    "blind": 409,
     "gate_locked": 409,
     "locked": 409,
     "place_taken": 409,

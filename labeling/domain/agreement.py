@@ -1,6 +1,6 @@
 """Do the annotators agree? One kappa per pair, and the gate that depends on it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import fsum
@@ -28,14 +28,16 @@ __all__ = [
     "agreement",
     "band",
     "cohen_kappa",
+    "excluded_samples",
     "fleiss_kappa",
+    "gate_value",
     "gwet_ac1",
     "krippendorff_alpha",
-    "marked_messages",
     "pair_agreement",
 ]
 
 Statistic = Literal["min", "mean"]
+Measure = Literal["kappa", "f1"]
 ONE_LABEL = "both used one and the same label throughout, so chance alone explains the agreement"
 
 
@@ -69,8 +71,9 @@ class PairAgreement:
 class Agreement:
     """The agreement of a round: the gate's figure, every pair behind it, and all together.
 
-    ``reasons`` says for each figure without a value why it has none. ``excluded``
-    lists the samples that count for no one, with whose and why.
+    ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
+    units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
+    value why it has none. ``excluded`` lists what counts for no one, with whose and why.
     """
 
     statistic: Statistic
@@ -82,36 +85,11 @@ class Agreement:
     krippendorff_alpha: float | None
     reasons: dict[str, str] = field(default_factory=dict)
     excluded: list[dict[str, str]] = field(default_factory=list)
+    measure: Measure = "kappa"
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, in the shape that ``manage.py agreement --format json`` prints."""
         return asdict(self)
-
-
-def marked_messages(payload: Mapping[str, Any], message_count: int) -> list[int]:
-    """The units of agreement: 1 for each message that some requirement cites, else 0.
-
-    Raises
-    ------
-    ValueError
-        If a requirement cites a message that does not exist.
-
-    Examples
-    --------
-    >>> marked_messages({"requirements": [{"source_messages": [0, 2]}]}, 4)
-    [1, 0, 1, 0]
-    >>> marked_messages({"requirements": []}, 2)
-    [0, 0]
-    """
-    units = [0] * message_count
-    for requirement in payload.get("requirements", []):
-        for index in requirement.get("source_messages", []):
-            if not 0 <= index < message_count:
-                raise ValueError(
-                    f"marked_messages: message {index} is cited, there are {message_count}"
-                )
-            units[index] = 1
-    return units
 
 
 def agreement(
@@ -162,7 +140,7 @@ def agreement(
     units = grid(ratings)
     everyone = range(len(units.annotators))
     pairs = [_pair(units, a, b, seed=seed) for a, b in combinations(everyone, 2)]
-    value, reason = _gate_value(pairs, statistic)
+    value, reason = gate_value(pairs, statistic)
     counts = units.counts()
     fleiss, alpha = fleiss_kappa(counts), krippendorff_alpha(counts)
     reasons = {"value": reason} if reason else {}
@@ -178,7 +156,7 @@ def agreement(
         fleiss_kappa=fleiss,
         krippendorff_alpha=alpha,
         reasons=reasons,
-        excluded=_excluded(ratings, excluded or {}),
+        excluded=excluded_samples(ratings, excluded or {}),
     )
 
 
@@ -242,13 +220,19 @@ def _why_no_kappa(shared: int, size: int) -> str:
     return ONE_LABEL if size else "their common samples hold no unit that both labelled"
 
 
-def _gate_value(pairs: list[PairAgreement], statistic: Statistic) -> tuple[float | None, str]:
+def gate_value(
+    pairs: Sequence[PairAgreement], statistic: Statistic, *, measure: Measure = "kappa"
+) -> tuple[float | None, str]:
+    """The figure that the gate compares with its threshold, or why there is none."""
     if not pairs:
         return None, "agreement needs the submitted labels of at least two annotators"
-    undefined = [f"{pair.a} and {pair.b}: {pair.undefined}" for pair in pairs if pair.undefined]
+    by_pair = [(pair, pair.kappa if measure == "kappa" else pair.positive_f1) for pair in pairs]
+    undefined = [
+        f"{pair.a} and {pair.b}: {pair.undefined}" for pair, value in by_pair if value is None
+    ]
     if undefined:
         return None, "; ".join(undefined)
-    values = [pair.kappa for pair in pairs if pair.kappa is not None]
+    values = [value for _, value in by_pair if value is not None]
     return (min(values) if statistic == "min" else fsum(values) / len(values)), ""
 
 
@@ -258,8 +242,8 @@ def _why_no_overall(counts: NDArray[np.int64]) -> str:
     return "all annotators used one and the same label throughout"
 
 
-def _excluded(
-    ratings: Mapping[str, Ratings], reasons: Mapping[str, Mapping[str, str]]
+def excluded_samples(
+    ratings: Mapping[str, Iterable[str]], reasons: Mapping[str, Mapping[str, str]]
 ) -> list[dict[str, str]]:
     """Samples that enter no pair: given with a reason, or submitted by one person alone."""
     rows = [

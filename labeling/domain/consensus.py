@@ -123,8 +123,8 @@ def settle(
         raise ValueError("settle: nobody has submitted labels")
     people = sorted(labels_by_annotator)
     labels = {person: sorted(labels_by_annotator[person], key=canonical_json) for person in people}
-    clusters = _clusters(labels, ruler=ruler, synonyms=synonyms, threshold=threshold)
-    settled = [_settled(cluster, people, ruler) for cluster in clusters]
+    found = clusters(labels, ruler=ruler, synonyms=synonyms, threshold=threshold)
+    settled = [_settled(cluster, people, ruler) for cluster in found]
     agreed = sorted((each for each in settled if each.how != "disputed"), key=_position)
     disputed = sorted((each for each in settled if each.how == "disputed"), key=_position)
     for number, each in enumerate(agreed, start=1):
@@ -132,8 +132,12 @@ def settle(
     return Settlement(_state(people, agreed, disputed), people, agreed, disputed)
 
 
-def _clusters(
-    labels: Mapping[str, Sequence[Record]], *, ruler: Ruler, synonyms: Synonyms, threshold: float
+def clusters(
+    labels: Mapping[str, Sequence[Record]],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
 ) -> list[list[Held]]:
     """Join matched labels, most similar first, unless an annotator would be in it twice."""
     cluster_of = {

@@ -217,6 +217,31 @@ def match_texts(
     return assign(similarities, similarities > threshold)
 
 
+def match_events(left: Sequence[Record], right: Sequence[Record]) -> list[Match]:
+    """One-to-one matches between events of the same type whose triggers overlap.
+
+    The similarity is the overlap of the triggers: their common code points by all of theirs.
+    """
+    overlaps = np.array(
+        [[_trigger_overlap(a, b) for b in right] for a in left], dtype=np.float64
+    ).reshape(len(left), len(right))
+    same_type = _table(
+        [event.get("type") for event in left],
+        [event.get("type") for event in right],
+        lambda a, b: bool(a) and a == b,
+    )
+    return assign(overlaps.round(6), (overlaps > 0) & same_type)
+
+
+def _trigger_overlap(a: Record, b: Record) -> float:
+    first, second = a.get("trigger") or {}, b.get("trigger") or {}
+    if not first or not second or first["message"] != second["message"]:
+        return 0.0
+    common = min(first["end"], second["end"]) - max(first["start"], second["start"])
+    union = max(first["end"], second["end"]) - min(first["start"], second["start"])
+    return float(max(0, common) / union)
+
+
 def _components(allowed: Mask) -> Iterator[tuple[list[int], list[int]]]:
     """Split the allowed pairs into parts that share no row and no column."""
     rows, columns = np.nonzero(allowed)

@@ -66,6 +66,7 @@ def record_agreement(
     ruler: Ruler,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
+    has_sources: bool = True,
 ) -> list[RecordAgreement]:
     """Each pair of annotators over the conversations that both submitted.
 
@@ -75,6 +76,8 @@ def record_agreement(
         By annotator and conversation; only what was submitted.
     ruler, synonyms, threshold
         As for :func:`~labeling.domain.matching.match_requirements`.
+    has_sources
+        Whether the records cite messages; inferred requirements do not.
 
     Returns
     -------
@@ -90,13 +93,18 @@ def record_agreement(
                 for name in sorted(labels[a].keys() & labels[b].keys())
             ],
             threshold,
+            has_sources,
         )
         for a, b in combinations(sorted(labels), 2)
     ]
 
 
 def _pair(
-    a: str, b: str, conversations: Sequence[RequirementPairs], threshold: float
+    a: str,
+    b: str,
+    conversations: Sequence[RequirementPairs],
+    threshold: float,
+    has_sources: bool,
 ) -> RecordAgreement:
     counts = [
         (len(pairs.matches(threshold)), len(pairs.left), len(pairs.right))
@@ -109,6 +117,8 @@ def _pair(
         undefined["record_f1"] = undefined["micro_f1"] = "they submitted no sample in common"
     if not rows:
         undefined["fields"] = "no two of their requirements have similar text"
+    if not has_sources:
+        undefined["source_overlap"] = "these records cite no messages"
     fields = [_mean([row[column] for row in rows]) for column in range(4)]
     return RecordAgreement(
         a=a,
@@ -123,7 +133,7 @@ def _pair(
         type_agreement=fields[0],
         actor_agreement=fields[1],
         priority_agreement=fields[2],
-        source_overlap=fields[3],
+        source_overlap=fields[3] if has_sources else None,
         undefined=undefined,
     )
 

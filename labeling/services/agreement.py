@@ -1,62 +1,358 @@
-"""Agreement of what people submitted, for one round."""
+"""Agreement of what people submitted, for one round, layer by layer."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Literal, cast
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, cast
 
+from celery import current_app
+from django.db import transaction
 from django.db.models import Count, QuerySet
+from django.utils import timezone
 
-from labeling.domain.agreement import Agreement, marked_messages
+from labeling.domain.agreement import Agreement
 from labeling.domain.agreement import agreement as compute
-from labeling.models import Annotation, Assignment, Round
+from labeling.domain.event_agreement import event_agreement
+from labeling.domain.matching import match_events, texts_to_prime
+from labeling.domain.records import record_agreement
+from labeling.domain.schema import LAYERS
+from labeling.domain.similarity import Ruler
+from labeling.domain.units import (
+    BY_REQUIREMENT,
+    TYPE_FIELDS,
+    Units,
+    judged,
+    of_type,
+    units,
+)
+from labeling.models import Annotation, Assignment, Project, Round
+from labeling.services.settling import synonyms_of
+from labeling.services.vectors import RulerNeeded
 
-Ratings = dict[str, dict[str, list[int]]]
+RECORD_LAYERS = ("extraction", "inference")
+"""Layers whose labels are matched as records by the one matcher."""
 
 
-def of_round(measured: Round) -> Agreement:
-    """Message-level agreement of a round (METRICS section 1: a message is cited or not)."""
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of the submitted labels are compared; empty means all."""
+
+    label_type: str = ""
+    annotator: str = ""
+    guideline: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.label_type or self.annotator or self.guideline)
+
+
+EVERYTHING = Selection()
+
+
+class _Answer(NamedTuple):
+    annotator: str
+    conversation: str
+    payload: dict[str, Any]
+    messages: int
+
+
+_Answers = dict[str, dict[str, _Answer]]  # by conversation and annotator
+Events = dict[str, dict[str, list[dict[str, Any]]]]  # the same
+Ratings = dict[str, dict[str, list[Hashable]]]  # by annotator and conversation
+
+
+def of_round(
+    measured: Round,
+    layer: str = "",
+    *,
+    ruler: Ruler | None = None,
+    selection: Selection = EVERYTHING,
+) -> Agreement:
+    """Agreement of a round on one layer (default: the project's first)."""
+    layer = layer or first_layer(measured.project)
     project = measured.project
-    return compute(
-        ratings(measured),
-        threshold=project.kappa_threshold,
-        statistic=cast(Literal["min", "mean"], project.kappa_statistic),
-        seed=measured.seed,
-        excluded=_excluded(measured),
+    rules: dict[str, Any] = {
+        "threshold": project.kappa_threshold,
+        "statistic": cast(Literal["min", "mean"], project.kappa_statistic),
+        "seed": measured.seed,
+        "excluded": excluded_answers(measured, selection),
+    }
+    if layer == "events":
+        return _only_with(
+            selection.annotator, event_agreement(_events(measured, selection), **rules)
+        )
+    found = units_of(measured, layer, ruler=ruler, selection=selection)
+    result = compute(ratings_of(found), **rules)
+    result = replace(result, excluded=[*result.excluded, *_missing(found)])
+    return _only_with(selection.annotator, result)
+
+
+def measure(measured: Round, *, ruler: Ruler | None = None) -> dict[str, Any]:
+    """Every layer that the project requires, and the figure of the gate: the lowest of them.
+
+    The gate holds only if each layer passes; a layer without a figure is the lowest.
+    """
+    layers = {
+        layer: of_round(measured, layer, ruler=ruler).as_json() for layer in measured.project.layers
+    }
+    lowest = min(
+        layers, key=lambda layer: (layers[layer]["value"] is not None, layers[layer]["value"])
     )
+    passed = all(figures["passed"] for figures in layers.values())
+    return {**layers[lowest], "layer": lowest, "passed": passed, "layers": layers}
 
 
-def ratings(measured: Round) -> Ratings:
-    """By annotator and conversation: 1 for each message that a requirement cites, else 0."""
-    found: Ratings = defaultdict(dict)
-    submitted = (
-        _rows(measured)
-        .filter(annotation__status=Annotation.Status.SUBMITTED)
-        .annotate(n_messages=Count("conversation__messages"))
-        .values_list(
-            "annotator__username",
-            "conversation__external_id",
-            "annotation__payload",
-            "n_messages",
+def compare_records(measured: Round, *, ruler: Ruler) -> dict[str, Any]:
+    """Record and field agreement of each pair, by layer."""
+    return {
+        "computed_at": timezone.now().isoformat(timespec="seconds"),
+        "ruler": ruler.id,
+        "layers": {
+            layer: records_of(measured, layer, ruler=ruler)
+            for layer in measured.project.layers
+            if layer in RECORD_LAYERS
+        },
+    }
+
+
+def records_of(
+    measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
+) -> list[dict[str, Any]]:
+    labels: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
+    for answer in _answers(measured, layer, selection):
+        found = answer.payload.get(LAYERS[layer].key, [])
+        labels[answer.annotator][answer.conversation] = found
+    ruler.prime(texts_to_prime(_every(labels)))
+    project = measured.project
+    compared = record_agreement(
+        labels,
+        ruler=ruler,
+        synonyms=synonyms_of(project),
+        threshold=project.match_threshold,
+        has_sources=layer == "extraction",
+    )
+    pairs = [pair.as_json() for pair in compared]
+    return [pair for pair in pairs if selection.annotator in ("", pair["a"], pair["b"])]
+
+
+def request(measured: Round) -> None:
+    """Ask a worker for what needs the encoder, once the current transaction is committed."""
+    wake_up = partial(current_app.send_task, "labeling.tasks.measure_round", [measured.pk])
+    transaction.on_commit(wake_up, robust=True)
+
+
+def remember(measured: Round, *, ruler: Ruler) -> None:
+    """Store what a worker found. The figures a calibration round closed with never change."""
+    if measured.is_blind:
+        return
+    kept = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
+    figures = kept or measure(measured, ruler=ruler)
+    records = compare_records(measured, ruler=ruler)
+    measured.agreement = {**figures, "records": records}
+    measured.save(update_fields=["agreement"])
+
+
+def needs_ruler(project: Project) -> bool:
+    return any(layer in BY_REQUIREMENT for layer in project.layers)
+
+
+def first_layer(project: Project) -> str:
+    return str(project.layers[0])
+
+
+def ratings(
+    measured: Round,
+    layer: str = "",
+    *,
+    ruler: Ruler | None = None,
+    selection: Selection = EVERYTHING,
+) -> Ratings:
+    """By annotator and conversation, the labels of the units in order."""
+    return ratings_of(units_of(measured, layer, ruler=ruler, selection=selection))
+
+
+def ratings_of(found: Mapping[str, Units]) -> Ratings:
+    by_annotator: Ratings = defaultdict(dict)
+    for conversation, of_conversation in found.items():
+        for annotator, labels in of_conversation.labels.items():
+            by_annotator[annotator][conversation] = labels
+    return dict(by_annotator)
+
+
+class Difference(NamedTuple):
+    """One unit, or one event, that two annotators see differently."""
+
+    conversation: str
+    unit: str
+    left: Hashable
+    right: Hashable
+
+
+def differences(
+    measured: Round,
+    a: str,
+    b: str,
+    layer: str = "",
+    *,
+    ruler: Ruler | None = None,
+    selection: Selection = EVERYTHING,
+) -> list[Difference]:
+    """What lowers the agreement of one pair, in order of conversation and unit."""
+    if (layer or first_layer(measured.project)) == "events":
+        return _event_differences(_events(measured, selection), a, b)
+    return [
+        Difference(conversation, name, left, right)
+        for conversation, found in units_of(
+            measured, layer, ruler=ruler, selection=selection
+        ).items()
+        if a in found.labels and b in found.labels
+        for name, left, right in zip(found.names, found.labels[a], found.labels[b], strict=True)
+        if left is not None and right is not None and left != right
+    ]
+
+
+def _event_differences(events: Events, a: str, b: str) -> list[Difference]:
+    """The events that only one of the two marked."""
+    found = []
+    left, right = events.get(a, {}), events.get(b, {})
+    for name in sorted(left.keys() & right.keys()):
+        matches = match_events(left[name], right[name])
+        for side, own, seen in (
+            (0, left[name], {match.left for match in matches}),
+            (1, right[name], {match.right for match in matches}),
+        ):
+            found += [
+                Difference(name, _event_name(event), int(side == 0), int(side == 1))
+                for position, event in enumerate(own)
+                if position not in seen
+            ]
+    return found
+
+
+def _event_name(event: Mapping[str, Any]) -> str:
+    trigger = event["trigger"]
+    return f"{event['type']}: “{trigger['text']}” in message {trigger['message']}"
+
+
+def units_of(
+    measured: Round,
+    layer: str = "",
+    *,
+    ruler: Ruler | None = None,
+    selection: Selection = EVERYTHING,
+) -> dict[str, Units]:
+    """The units of each conversation of a round; none for events, which have no units."""
+    layer = layer or first_layer(measured.project)
+    if layer == "events":
+        return {}
+    answers: _Answers = defaultdict(dict)
+    for answer in _answers(measured, layer, selection):
+        answers[answer.conversation][answer.annotator] = answer
+    if layer in BY_REQUIREMENT:
+        return _judged_units(measured.project, layer, answers, ruler)
+    return {
+        name: units(layer, _payloads(given), message_count=_messages(given))
+        for name, given in answers.items()
+    }
+
+
+def _judged_units(
+    project: Project, layer: str, answers: _Answers, ruler: Ruler | None
+) -> dict[str, Units]:
+    if ruler is None:
+        raise RulerNeeded("The requirements are not matched yet; a worker does that.")
+    everything = (one.payload for given in answers.values() for one in given.values())
+    keys = [LAYERS[name].key for name in LAYERS[layer].needs]
+    ruler.prime(
+        texts_to_prime(
+            label for payload in everything for key in keys for label in payload.get(key, [])
         )
     )
-    for annotator, conversation, payload, n_messages in submitted:
-        found[annotator][conversation] = marked_messages(payload, n_messages)
-    return dict(found)
+    rules = {"synonyms": synonyms_of(project), "threshold": project.match_threshold}
+    found = {}
+    for name, given in answers.items():
+        payloads = _payloads(given)
+        base = judged(layer, payloads, ruler=ruler, **rules)  # type: ignore[arg-type]
+        found[name] = units(layer, payloads, message_count=_messages(given), base=base)
+    return found
 
 
-def _excluded(measured: Round) -> dict[str, dict[str, str]]:
-    """Why an assignment does not count: skipped with a reason, or not finished."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    open_or_skipped = (
-        _rows(measured)
-        .exclude(annotation__status=Annotation.Status.SUBMITTED)
-        .values_list("annotator__username", "conversation__external_id", "annotation__skip_reason")
+def _payloads(given: Mapping[str, _Answer]) -> dict[str, dict[str, Any]]:
+    return {annotator: one.payload for annotator, one in given.items()}
+
+
+def _messages(given: Mapping[str, _Answer]) -> int:
+    return next(iter(given.values())).messages
+
+
+def _events(measured: Round, selection: Selection) -> Events:
+    found: Events = defaultdict(dict)
+    for answer in _answers(measured, "events", selection):
+        found[answer.annotator][answer.conversation] = answer.payload.get("events", [])
+    return found
+
+
+def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Answer]:
+    submitted = _rows(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
+    if selection.guideline:
+        submitted = submitted.filter(annotation__guideline__version=selection.guideline)
+    rows = submitted.annotate(n_messages=Count("conversation__messages")).values_list(
+        "annotator__username", "conversation__external_id", "annotation__payload", "n_messages"
     )
-    for annotator, conversation, skip_reason in open_or_skipped:
-        reason = f"skipped: {skip_reason}" if skip_reason else "not submitted"
-        found[annotator][conversation] = reason
+    for row in rows:
+        answer = _Answer(*row)
+        if selection.label_type and layer in TYPE_FIELDS:
+            answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
+        yield answer
+
+
+def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, str]]:
+    """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    rows = _rows(measured).values_list(
+        "annotator__username",
+        "conversation__external_id",
+        "annotation__status",
+        "annotation__skip_reason",
+        "annotation__guideline__version",
+    )
+    for annotator, conversation, status, skip_reason, version in rows:
+        if status != Annotation.Status.SUBMITTED:
+            reason = f"skipped: {skip_reason}" if skip_reason else "not submitted"
+            found[annotator][conversation] = reason
+        elif selection.guideline and version != selection.guideline:
+            found[annotator][conversation] = f"labelled under guidelines v{version}"
     return dict(found)
+
+
+def _missing(found: Mapping[str, Units]) -> list[dict[str, str]]:
+    """The units that somebody could not judge, because they have no such requirement."""
+    return [
+        {
+            "conversation": conversation,
+            "annotator": annotator,
+            "reason": f"“{name}” is about a requirement that they do not have",
+        }
+        for conversation, of_conversation in found.items()
+        for annotator, labels in of_conversation.labels.items()
+        for name, label in zip(of_conversation.names, labels, strict=True)
+        if label is None
+    ]
+
+
+def _only_with(annotator: str, found: Agreement) -> Agreement:
+    """Only the pairs of one annotator; the figures of all together stay those of all."""
+    if not annotator:
+        return found
+    return replace(found, pairs=[pair for pair in found.pairs if annotator in (pair.a, pair.b)])
+
+
+def _every(
+    labels: Mapping[str, Mapping[str, Iterable[dict[str, Any]]]],
+) -> Iterator[dict[str, Any]]:
+    return (label for given in labels.values() for found in given.values() for label in found)
 
 
 def _rows(measured: Round) -> QuerySet[Assignment]:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.planning import Planned, plan, shuffled
+from labeling.domain.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -232,22 +233,31 @@ def _after(last: int | None) -> int:
     return 0 if last is None else last + 1
 
 
-def close_if_complete(finished: Round) -> bool:
-    """Close a calibration round once nothing is open in it; call inside the last submission."""
+@transaction.atomic
+def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
+    """Close a calibration round once nothing is open in it; call inside the last submission.
+
+    Where a layer needs its requirements matched, a worker closes the round moments later: the
+    web process never loads the encoder.
+    """
     if finished.kind != Round.Kind.CALIBRATION or finished.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
     held = finished.assignments.filter(slot__isnull=False)  # what was moved or taken back is over
     if held.exclude(annotation__status__in=done).exists():
         return False
-    result = agreement.of_round(finished)
-    state = Round.State.PASSED if result.passed else Round.State.FAILED
+    if ruler is None:
+        agreement.request(finished)
+        if agreement.needs_ruler(finished.project):
+            return False
+    figures = agreement.measure(finished, ruler=ruler)
+    state = Round.State.PASSED if figures["passed"] else Round.State.FAILED
     closed = Round.objects.filter(pk=finished.pk, state=Round.State.OPEN).update(
-        state=state, agreement=result.as_json(), closed_at=timezone.now()
+        state=state, agreement=figures, closed_at=timezone.now()
     )
     if closed:
         locking.lock(Annotation.objects.filter(assignment__round=finished))
-        events.record(f"round.{state}", finished, project=finished.project, kappa=result.value)
+        events.record(f"round.{state}", finished, project=finished.project, kappa=figures["value"])
     return bool(closed)
 
 
@@ -261,3 +271,4 @@ def close(finished: Round, *, by: Any) -> None:
         raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
     locking.lock(Annotation.objects.filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
+    agreement.request(finished)

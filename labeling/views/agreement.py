@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Q
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
 
-from labeling.domain.csv_cells import safe_row
+from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.units import TYPE_FIELDS, Units
 from labeling.models import Project, Round
 from labeling.services import agreement as service
+from labeling.services.agreement import Difference, Selection
+from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
 from labeling.views.gate import gates, statistic_words, verdict
 
 SHOWN_CONVERSATIONS = 100
+SHOWN_DIFFERENCES = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
+BLIND = "A calibration round is blind until its last answer is in."
+
+
+UNIT_WORDS = {
+    "extraction": (
+        "The unit is the message: it counts as marked when a requirement of the annotator cites "
+        "it. “Nothing here” marks no message."
+    ),
+    "inference": (
+        "The unit is the requirement, matched between the annotators: it counts as marked when an "
+        "inferred requirement is triggered by it. Whoever has no such requirement judges nothing."
+    ),
+    "validation": (
+        "The unit is one field of one requirement, matched between the annotators: it counts as "
+        "marked when an issue names it. Whoever has no such requirement judges nothing."
+    ),
+    "qa": "The unit is the message: it counts as marked when it is evidence for a question.",
+    "arc": "The unit is the message: it counts as marked when it is evidence for a phase.",
+    "events": (
+        "Nobody says what is not an event, so there is no κ: two events are the same if their "
+        "types are equal and their triggers overlap, and the figure is the F1 of the two."
+    ),
+    "relevance": (
+        "The unit is the rated label, matched between the annotators; the rating is the label."
+    ),
+}
 
 
 class Disagreement(NamedTuple):
-    """One conversation: how many of its messages the annotators marked differently."""
+    """One conversation: how many of its units the annotators labelled differently."""
 
     conversation: str
     pk: int
     domain: str
     annotators: int
-    messages: int
+    units: int
     differing: int
 
 
@@ -40,47 +71,173 @@ class Cell(NamedTuple):
     heat: str
 
 
+class Asked(NamedTuple):
+    """What the page was asked to show."""
+
+    layer: str
+    selection: Selection
+
+    @property
+    def title(self) -> str:
+        return LAYERS[self.layer].title
+
+    @property
+    def unit_words(self) -> str:
+        return UNIT_WORDS[self.layer]
+
+    @property
+    def address(self) -> str:
+        """The same as the end of an address."""
+        chosen = {
+            "layer": self.layer,
+            "type": self.selection.label_type,
+            "annotator": self.selection.annotator,
+            "guideline": self.selection.guideline,
+        }
+        return urlencode({name: value for name, value in chosen.items() if value})
+
+
 @require_GET
 def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.readable(request.user, slug)
-    found = _round(project, number)
-    context = {"project": project, "round": found, "gate": gates([project])[project.pk]}
-    if is_blind(found):
-        context["progress"] = _progress(found)
-        return render(request, "labeling/agreement_blind.html", context)
-    figures = found.agreement or service.of_round(found).as_json()
-    disagreements = _disagreements(found)
-    context |= {
-        "figures": figures,
-        "verdict": verdict(figures),
-        "statistic": statistic_words(project),
-        "matrix": matrix(figures["pairs"]),
-        "measured": sum(one.annotators > 1 for one in disagreements),
-        "disagreements": disagreements[:SHOWN_CONVERSATIONS],
-        "more": max(0, len(disagreements) - SHOWN_CONVERSATIONS),
-        "is_live": found.agreement is None,
+    found = round_of(project, number)
+    context = {
+        "project": project,
+        "round": found,
+        "gate": gates([project])[project.pk],
+        "leads": access.leads(request.user, project),
     }
+    if found.is_blind:
+        context["progress"] = _progress(found)
+        context["is_complete"] = all(
+            row["n_done"] == row["n_assigned"] for row in context["progress"]
+        )
+        return render(request, "labeling/agreement_blind.html", context)
+    asked = asked_of(request, project)
+    context |= _frame(found, asked) | _figures(found, asked)
     return render(request, "labeling/agreement.html", context)
 
 
 @require_GET
-def agreement_csv(request: HttpRequest, slug: str, number: int) -> StreamingHttpResponse:
-    """The ratings behind the figures, so that anyone can compute them anew."""
+def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """What two annotators see differently, unit by unit."""
     project = access.readable(request.user, slug)
-    found = _round(project, number)
-    if is_blind(found):
-        raise PermissionDenied("A calibration round is blind until its last answer is in.")
-    name = f"{project.slug}-round-{found.number}-ratings.csv"
-    return StreamingHttpResponse(
-        _csv_lines(service.ratings(found)),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    found = round_of(project, number)
+    if found.is_blind:
+        raise PermissionDenied(BLIND)
+    asked = asked_of(request, project)
+    a, b = request.GET.get("a", ""), request.GET.get("b", "")
+    context: dict[str, Any] = {"project": project, "round": found, "asked": asked, "a": a, "b": b}
+    try:
+        differences = service.differences(
+            found, a, b, asked.layer, ruler=stored_ruler(), selection=asked.selection
+        )
+    except RulerNeeded:
+        differences = []
+        context["is_waiting"] = True
+    context["rows"] = _linked(found, differences[:SHOWN_DIFFERENCES])
+    context["more"] = max(0, len(differences) - SHOWN_DIFFERENCES)
+    context["by_message"] = asked.layer in ("extraction", "qa", "arc")
+    return render(request, "labeling/agreement_pair.html", context)
 
 
-def is_blind(found: Round) -> bool:
-    """While a calibration round is open nobody, not even a lead, sees what others labelled."""
-    return found.kind == Round.Kind.CALIBRATION and found.state == Round.State.OPEN
+@require_POST
+def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Ask the worker for the figures that need the encoder."""
+    project = access.led(request.user, slug)
+    found = round_of(project, number)
+    service.request(found)
+    messages.success(request, "The worker computes it now; reload this page in a moment.")
+    return redirect(found)
+
+
+def asked_of(request: HttpRequest, project: Project) -> Asked:
+    """What an address asks for; what a project does not have counts as not asked."""
+    layer = request.GET.get("layer", "")
+    guideline = request.GET.get("guideline", "")
+    label_type = request.GET.get("type", "")
+    if layer not in project.layers:
+        layer = service.first_layer(project)
+    if label_type not in label_types(project, layer):
+        label_type = ""
+    number = int(guideline) if guideline.isdecimal() and len(guideline) < 6 else None
+    return Asked(layer, Selection(label_type, request.GET.get("annotator", ""), number))
+
+
+def label_types(project: Project, layer: str) -> list[str]:
+    name = TYPE_FIELDS.get(layer)
+    fields = form_fields(layer, event_schema=project.event_schema)
+    return [
+        choice["value"] for field in fields if field["name"] == name for choice in field["choices"]
+    ]
+
+
+def round_of(project: Project, number: int) -> Round:
+    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
+    return get_object_or_404(rounds.defer("guideline__body"), number=number)
+
+
+def _frame(found: Round, asked: Asked) -> dict[str, Any]:
+    """What can be chosen on the page."""
+    project = found.project
+    answered = found.assignments.filter(annotation__isnull=False)
+    return {
+        "asked": asked,
+        "layers": [LAYERS[name] for name in project.layers],
+        "label_types": label_types(project, asked.layer),
+        "annotators": sorted(set(found.assignments.values_list("annotator__username", flat=True))),
+        "versions": sorted(set(answered.values_list("annotation__guideline__version", flat=True))),
+        "rounds": list(project.rounds.values_list("number", flat=True)),
+        "statistic": statistic_words(project),
+    }
+
+
+def _figures(found: Round, asked: Asked) -> dict[str, Any]:
+    """The figures, or that a worker has to compute them first."""
+    stored = found.agreement or {}
+    records = stored.get("records") or {}
+    context: dict[str, Any] = {
+        "gate_figures": stored or None,
+        "by_layer": [
+            (LAYERS[name], verdict(figures), figures["passed"])
+            for name, figures in stored.get("layers", {}).items()
+        ],
+        "records": _of_annotator(records.get("layers", {}).get(asked.layer), asked),
+        "records_at": records.get("computed_at"),
+        "has_records": asked.layer in service.RECORD_LAYERS,
+        "is_live": found.state == Round.State.OPEN,
+    }
+    try:
+        figures = (
+            _stored_figures(found, asked)
+            or service.of_round(
+                found, asked.layer, ruler=stored_ruler(), selection=asked.selection
+            ).as_json()
+        )
+        disagreements = _disagreements(found, asked)
+    except RulerNeeded:
+        return context | {"is_waiting": True, "figures": None}
+    return context | {
+        "figures": figures,
+        "verdict": verdict(figures),
+        "matrix": matrix(figures["pairs"]),
+        "measured": sum(one.annotators > 1 for one in disagreements),
+        "disagreements": disagreements[:SHOWN_CONVERSATIONS],
+        "more": max(0, len(disagreements) - SHOWN_CONVERSATIONS),
+    }
+
+
+def _stored_figures(found: Round, asked: Asked) -> dict[str, Any] | None:
+    """What a calibration round closed with, if everything is asked for."""
+    if asked.selection or found.kind != Round.Kind.CALIBRATION or not found.agreement:
+        return None
+    layers: dict[str, dict[str, Any]] = found.agreement.get("layers", {})
+    return layers.get(asked.layer)
+
+
+def _of_annotator(pairs: Sequence[Mapping[str, Any]] | None, asked: Asked) -> Any:
+    name = asked.selection.annotator
+    return pairs and [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
 def matrix(pairs: list[Mapping[str, Any]]) -> list[tuple[str, list[Cell]]]:
@@ -99,11 +256,6 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
     return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
 
 
-def _round(project: Project, number: int) -> Round:
-    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
-    return get_object_or_404(rounds.defer("guideline__body"), number=number)
-
-
 def _progress(found: Round) -> list[dict[str, Any]]:
     """All that may be seen of a blind round: who has answered how much."""
     rows = (
@@ -114,40 +266,30 @@ def _progress(found: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _disagreements(found: Round) -> list[Disagreement]:
+def _disagreements(found: Round, asked: Asked) -> list[Disagreement]:
     """The round's conversations, most disagreement first."""
-    by_conversation: dict[str, list[list[int]]] = {}
-    for given in service.ratings(found).values():
-        for conversation, units in given.items():
-            by_conversation.setdefault(conversation, []).append(units)
+    by_conversation = service.units_of(
+        found, asked.layer, ruler=stored_ruler(), selection=asked.selection
+    )
     places = found.places.values_list(
         "conversation__external_id", "conversation__pk", "conversation__domain"
     )
     rows = [
-        Disagreement(name, pk, domain, *_differences(by_conversation[name]))
+        Disagreement(name, pk, domain, *_differing(by_conversation[name]))
         for name, pk, domain in places
         if name in by_conversation
     ]
     return sorted(rows, key=lambda row: (-row.differing, row.conversation))
 
 
-def _differences(rated: list[list[int]]) -> tuple[int, int, int]:
-    """Annotators, messages, and messages that were not marked alike."""
-    messages = list(zip(*rated, strict=True))
-    return len(rated), len(messages), sum(len(set(units)) > 1 for units in messages)
+def _differing(units: Units) -> tuple[int, int, int]:
+    """Annotators, units, and units that were not labelled alike."""
+    columns = list(zip(*units.labels.values(), strict=True))
+    differing = sum(len(set(labels) - {None}) > 1 for labels in columns)
+    return len(units.labels), len(units.names), differing
 
 
-class _Line:
-    """A file that hands back what is written, so that csv can write into a stream."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _csv_lines(ratings: service.Ratings) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    yield writer.writerow(["item", "unit", "annotator", "label"])
-    for annotator, given in ratings.items():
-        for conversation, units in given.items():
-            for unit, label in enumerate(units):
-                yield writer.writerow(safe_row([conversation, unit, annotator, label]))
+def _linked(found: Round, differences: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
+    names = {one.conversation for one in differences}
+    keys = dict(found.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
+    return [(keys.get(one.conversation), one) for one in differences]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
+from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
 from labeling.templatetags.figures import figure
 
@@ -109,9 +110,17 @@ def verdict(figures: Mapping[str, Any]) -> str:
     value = figures.get("value")
     if value is None:
         reason = figures.get("reasons", {}).get("value", "it was not measured")
-        return f"has no κ: {reason}"
+        return f"has no {_measure(figures)}: {reason}"
     needed = f"more than {figures['threshold']:g} is needed"
-    return f"reached κ {figure(value)} ({_basis(figures)}), {needed}"
+    return f"reached {_measure(figures)} {figure(value)} ({_basis(figures)}), {needed}"
+
+
+def _measure(figures: Mapping[str, Any]) -> str:
+    """Which figure the gate looks at, and of which layer if there are several."""
+    name = "F1" if figures.get("measure") == "f1" else "κ"
+    if len(figures.get("layers", {})) < 2:
+        return name
+    return f"{name} on {LAYERS[figures['layer']].title.lower()}"
 
 
 def _basis(figures: Mapping[str, Any]) -> str:
@@ -122,5 +131,6 @@ def _basis(figures: Mapping[str, Any]) -> str:
 
 
 def lowest_pair(figures: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    defined = [pair for pair in figures.get("pairs", []) if pair["kappa"] is not None]
-    return min(defined, key=lambda pair: pair["kappa"], default=None)
+    name = "positive_f1" if figures.get("measure") == "f1" else "kappa"
+    defined = [pair for pair in figures.get("pairs", []) if pair[name] is not None]
+    return min(defined, key=lambda pair: pair[name], default=None)

@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs
-from labeling.models import Assignment, Membership, Project
+from labeling.models import Annotation, Assignment, Membership, Project
 from labeling.services import comments
 from tests import factories
 
@@ -63,6 +63,9 @@ EXPECTED = {
     "api-comment-resolve": Row(403, 404, 200, 403, 200, post=True),
     "api-mentions": API_EVERYBODY,
     "api-queue": API_EVERYBODY,
+    "api-queue-lease": Row(403, 404, 200, 404, 404, post=True),
+    "lease-renew": Row(302, 404, 302, 404, 404, post=True),
+    "lease-give-back": Row(302, 404, 302, 404, 404, post=True),
     "api-queue-next": Row(403, 200, 200, 200, 200, post=True),
     # read by everybody in the project
     "guidelines": MEMBERS,
@@ -78,6 +81,12 @@ EXPECTED = {
     "agreement": READERS,
     "agreement-csv": READERS,
     "agreement-pair": READERS,
+    "adjudication": READERS,
+    "adjudication-next": Row(302, 404, 404, 302, 302),
+    "adjudicate": READERS,
+    "reviews": READERS,
+    "review-next": Row(302, 404, 404, 302, 302),
+    "review": READERS,
     "gold": READERS,
     "gold-release": READERS,
     "gold-item": READERS,
@@ -95,11 +104,14 @@ EXPECTED = {
     # changed by leads
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),
+    "round-batch": Row(302, 404, 404, 403, 200),
+    "work-move": Row(302, 404, 404, 403, 200),
     "disagreement-decide": Row(302, 404, 403, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 403, 403, 302, post=True),
     "guideline-check": Row(302, 404, 404, 403, 302, post=True),
     "agreement-compute": Row(302, 404, 404, 403, 302, post=True),
     "guideline-new": Row(302, 404, 404, 403, 200),
+    "adjudication-accept": Row(302, 404, 404, 403, 200),
     "member-add": Row(302, 404, 404, 403, 302, post=True),
     "member-remove": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
@@ -109,6 +121,8 @@ EXPECTED = {
     "api-projects": API_EVERYBODY,
     "api-project": API_READERS,
     "api-agreement": API_READERS,
+    "api-adjudication": API_READERS,
+    "api-review": API_READERS,
     "api-gold": API_EVERYBODY,
     "api-gold-release": API_READERS,
     "api-runs": API_READERS,
@@ -146,7 +160,12 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     member = Membership.objects.get(user=people["ben"])
     of_item = [*of_project, *of_release, release.items.all()[0].item_id]
     said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
+    answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
     about = {
+        "adjudicate": [mine.conversation_id],
+        "api-adjudication": [mine.conversation_id, "extraction"],
+        "review": [answered],
+        "api-review": [answered],
         "api-comment-resolve": [said.pk],
         "docs-page": ["metrics"],
         "guideline": [*of_project, 1],
@@ -159,6 +178,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
+        ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
         ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),
         ("disagreement-names", [*of_project, 2]),

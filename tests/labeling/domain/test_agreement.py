@@ -15,7 +15,6 @@ from labeling.domain.agreement import (
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
-    marked_messages,
     pair_agreement,
 )
 
@@ -364,16 +363,63 @@ def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
     assert len(found.pairs) == 45
 
 
-class TestMarkedMessages:
-    def test_a_message_is_marked_if_any_requirement_cites_it(self):
-        payload = {"requirements": [{"source_messages": [0, 2]}, {"source_messages": [2, 3]}]}
+def _random_table(random):
+    """Labels of a few annotators for the same units; some missing, many tables one-sided."""
+    raters, units = int(random.integers(2, 6)), int(random.integers(1, 25))
+    categories = int(random.integers(1, 4))
+    shares = random.dirichlet(np.full(categories, 0.4))
+    table = random.choice(categories, size=(raters, units), p=shares).astype(float)
+    missing = random.random(table.shape) < random.choice([0.0, 0.0, 0.3])
+    return np.where(missing, np.nan, table)
 
-        assert marked_messages(payload, 5) == [1, 0, 1, 1, 0]
 
-    def test_nothing_here_is_all_zeros(self):
-        assert marked_messages({"requirements": []}, 3) == [0, 0, 0]
+def _counts(table):
+    return np.stack([(table == label).sum(axis=0) for label in range(3)], axis=1)
 
-    @pytest.mark.parametrize("index", [-1, 3])
-    def test_a_message_that_does_not_exist_is_refused(self, index):
-        with pytest.raises(ValueError, match=f"message {index} is cited, there are 3"):
-            marked_messages({"requirements": [{"source_messages": [index]}]}, 3)
+
+def _or_none(value):
+    return None if np.isnan(value) else float(value)
+
+
+@pytest.mark.filterwarnings("ignore")  # the libraries warn where they have no value
+def test_a_thousand_random_tables_equal_the_libraries():
+    random = np.random.default_rng(20)
+    undefined = 0
+    for _ in range(1000):
+        table = _random_table(random)
+        ours = _pair_kappas(table)
+        assert ours == pytest.approx(_library_kappas(table), abs=1e-9)
+        counts = _counts(table)
+        alpha, fleiss = krippendorff_alpha(counts), fleiss_kappa(counts)
+        assert alpha == pytest.approx(_library_alpha(table), abs=1e-9)
+        if not np.isnan(table).any():
+            expected = _or_none(statsmodels_fleiss(counts)) if np.ptp(table) else None
+            assert fleiss == pytest.approx(expected, abs=1e-9)
+        undefined += alpha is None or None in ours
+    assert 100 < undefined < 900  # both kinds are well covered
+
+
+def _both(table):
+    for a in range(len(table)):
+        for b in range(a + 1, len(table)):
+            kept = ~np.isnan(table[a]) & ~np.isnan(table[b])
+            yield table[a][kept].astype(int), table[b][kept].astype(int)
+
+
+def _pair_kappas(table):
+    return [cohen_kappa(a.tolist(), b.tolist()) for a, b in _both(table)]
+
+
+def _library_kappas(table):
+    found = []
+    for a, b in _both(table):
+        one_label = len(set(a) | set(b)) < 2  # scikit-learn divides 0 by 0 here
+        found.append(None if one_label else _or_none(cohen_kappa_score(a, b)))
+    return found
+
+
+def _library_alpha(table):
+    rated = (~np.isnan(table)).sum(axis=0) >= 2
+    if len(np.unique(table[:, rated][~np.isnan(table[:, rated])])) < 2:
+        return None  # krippendorff refuses a single label, or no pair at all
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))

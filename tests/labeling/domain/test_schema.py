@@ -10,6 +10,7 @@ from labeling.domain.schema import (
     LAYERS,
     check_payload,
     form_fields,
+    form_layers,
     json_schema,
     yaml_schema,
 )
@@ -151,3 +152,201 @@ def test_json_schema_and_yaml_say_the_same_and_accept_what_we_accept() -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"requirements": [LABEL | {"type": "wish"}]}, schema)
     assert {layer.key for layer in LAYERS.values()} == set(schema["properties"])
+
+
+MESSAGES = ["Ship it 🚀 on Monday", "Refund Ana", "Fine", "Bye"]
+EVENTS = {"shipping": ["item", "time"], "refund": ["person"]}
+
+
+def span(message: int, text: str) -> dict[str, Any]:
+    start = MESSAGES[message].index(text)
+    return {"message": message, "start": start, "end": start + len(text), "text": text}
+
+
+SHARED = {name: value for name, value in LABEL.items() if name != "source_messages"}
+COMPLETE: dict[str, dict[str, Any]] = {
+    "inference": SHARED
+    | {
+        "uid": "i1",
+        "id": "INF-001",
+        "inference_type": "security",
+        "triggered_by": ["a1"],
+        "necessity": "necessary",
+    },
+    "validation": {
+        "uid": "v1",
+        "requirement": "a1",
+        "issue_type": "ambiguous_verb",
+        "severity": "warning",
+        "field": "action",
+        "span": {"start": 0, "end": 4, "text": "View"},
+        "message": "What does view mean?",
+        "suggested_fix": "Show the status of an order",
+    },
+    "qa": {
+        "uid": "q1",
+        "question": "When is it shipped?",
+        "answer": "On Monday",
+        "evidence": [0],
+        "category": "temporal",
+    },
+    "arc": {
+        "uid": "n1",
+        "question": "How did the order go?",
+        "phases": [
+            {"uid": "p1", "title": "Shipped", "time_range": "Monday", "evidence": [0]},
+            {"uid": "p2", "title": "Refunded", "time_range": None, "evidence": [1]},
+        ],
+    },
+    "events": {
+        "uid": "e1",
+        "type": "shipping",
+        "trigger": span(0, "Ship"),
+        "arguments": [{"role": "time", "span": span(0, "Monday")}],
+    },
+    "relevance": {"uid": "r1", "target": "i1", "score": 2},
+}
+
+
+def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, str]:
+    """One label beside the others that it may refer to."""
+    labels = COMPLETE | {"extraction": LABEL, layer: label}
+    found = check_payload(
+        {LAYERS[name].key: [one] for name, one in labels.items()},
+        layers=list(LAYERS),
+        message_count=len(MESSAGES),
+        messages=MESSAGES,
+        event_schema=EVENTS,
+        complete=complete,
+    )
+    prefix = f"{LAYERS[layer].key}.0."
+    return {problem.path.removeprefix(prefix): problem.message for problem in found}
+
+
+@pytest.mark.parametrize("layer", COMPLETE)
+def test_a_complete_label_of_each_layer_has_no_problem(layer: str) -> None:
+    assert problems_of(layer, COMPLETE[layer]) == {}
+
+
+@pytest.mark.parametrize(
+    ("layer", "field"),
+    [
+        (layer, name)
+        for layer, label in COMPLETE.items()
+        for name in label
+        if name not in ("uid", "condition", "span", "arguments")
+    ],
+)
+def test_each_layer_must_be_complete_and_its_drafts_need_not(layer: str, field: str) -> None:
+    partial = {name: value for name, value in COMPLETE[layer].items() if name != field}
+
+    assert problems_of(layer, partial)[field] == "This is empty."
+    assert problems_of(layer, partial, complete=False) == {}
+
+
+@pytest.mark.parametrize(
+    ("layer", "changes", "path", "message"),
+    [
+        ("inference", {"triggered_by": ["gone"]}, "triggered_by", "names is not there"),
+        ("inference", {"triggered_by": []}, "triggered_by", "at least one"),
+        ("inference", {"id": "REQ-002"}, "id", "pattern"),
+        ("validation", {"requirement": "gone"}, "requirement", "names is not there"),
+        ("validation", {"field": "title"}, "span", "does not say this"),
+        ("validation", {"field": "confidence"}, "field", "Input should be"),
+        ("qa", {"evidence": [4]}, "evidence", "There is no message 4."),
+        ("qa", {"evidence": []}, "evidence", "at least one message"),
+        ("arc", {"phases": COMPLETE["arc"]["phases"][:1]}, "phases", "at least two phases"),
+        ("arc", {"phases": [COMPLETE["arc"]["phases"][0]] * 2}, "phases", "same uid"),
+        ("events", {"type": "party"}, "type", "no event type party"),
+        ("events", {"type": "refund"}, "arguments.0.role", "refund has no role time"),
+        ("relevance", {"target": "gone"}, "target", "names is not there"),
+        ("relevance", {"score": 3}, "score", "Input should be 0, 1 or 2"),
+        ("relevance", {"score": "2"}, "score", "Input should be 0, 1 or 2"),
+    ],
+)
+def test_what_is_wrong_in_a_layer_is_said_at_its_field(
+    layer: str, changes: dict[str, Any], path: str, message: str
+) -> None:
+    assert message in problems_of(layer, COMPLETE[layer] | changes)[path]
+
+
+def test_a_phase_says_what_it_lacks() -> None:
+    first, second = COMPLETE["arc"]["phases"]
+    label = COMPLETE["arc"] | {"phases": [first, second | {"title": " ", "evidence": [9]}]}
+
+    found = problems_of("arc", label)
+
+    assert found["phases.1.title"] == "This is empty."
+    assert found["phases.1.evidence"] == "There is no message 9."
+    assert problems_of("arc", COMPLETE["arc"] | {"phases": []}, complete=False) == {}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"start": 8, "end": 10, "text": "🚀"},  # UTF-16 units: the rocket is one code point
+        {"start": 1, "end": 5, "text": "Ship"},
+        {"start": 4, "end": 4, "text": ""},
+        {"start": 0, "end": 4, "text": "Ship it"},
+        {"start": 0, "end": 4, "text": "Ship", "message": 4},
+        {"start": -1, "end": 3, "text": "Ship"},
+    ],
+)
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_span_quotes_what_stands_at_its_place_even_in_a_draft(
+    wrong: dict[str, Any], complete: bool
+) -> None:
+    label = COMPLETE["events"] | {"trigger": {"message": 0} | wrong}
+
+    assert any(
+        path.startswith("trigger") for path in problems_of("events", label, complete=complete)
+    )
+
+
+def test_offsets_count_code_points() -> None:
+    rocket = {"message": 0, "start": 8, "end": 9, "text": "🚀"}
+
+    assert problems_of("events", COMPLETE["events"] | {"trigger": rocket}) == {}
+
+
+def test_what_became_stale_never_blocks_a_draft() -> None:
+    for layer, changes in [
+        ("inference", {"triggered_by": ["gone"]}),
+        ("validation", {"field": "title"}),
+        ("events", {"type": "refund"}),
+        ("relevance", {"target": "gone"}),
+    ]:
+        assert problems_of(layer, COMPLETE[layer] | changes, complete=False) == {}
+
+
+def test_a_uid_names_one_label_of_the_whole_payload() -> None:
+    found = problems_of("qa", COMPLETE["qa"] | {"uid": "a1"}, complete=False)
+
+    assert found == {"questions": "Two labels have the uid a1."}
+
+
+def test_forms_of_events_offer_the_types_and_roles_of_the_project() -> None:
+    fields = {field["name"]: field for field in form_fields("events", event_schema=EVENTS)}
+
+    assert [choice["value"] for choice in fields["type"]["choices"]] == ["shipping", "refund"]
+    assert fields["arguments"]["roles"] == EVENTS
+    assert form_fields("events")[0]["choices"] == []
+
+
+def test_each_layer_tells_a_form_everything_it_needs() -> None:
+    for layer in form_layers(list(LAYERS)):
+        names = {field["name"] for field in layer["fields"]}
+        assert {layer["heading"], *layer["badges"]} <= names
+        for field in layer["fields"]:
+            assert field["help"]
+            assert field["label"]
+            assert (field["widget"] == "choice") == bool(field["choices"]) or field[
+                "name"
+            ] == "type"
+            assert bool(field["of"]) == (field["widget"] == "references")
+            assert bool(field["fields"]) == (field["widget"] in ("phases", "arguments"))
+
+
+@pytest.mark.parametrize("layer", COMPLETE)
+def test_json_schema_accepts_the_labels_of_each_layer(layer: str) -> None:
+    jsonschema.validate({LAYERS[layer].key: [COMPLETE[layer]]}, json_schema([layer]))

@@ -1,0 +1,175 @@
+"""What two annotators can agree or disagree about: the units of each layer.
+
+Messages for requirements, evidence and narratives: a message is cited or it is not. Inferred
+requirements, issues and ratings are about a requirement, and everybody has labelled their own; so
+the requirements of all annotators are matched first, and a unit belongs to one such cluster.
+Whoever has no requirement in the cluster could not judge it: their label is missing, and the
+unit counts for no pair with them. Events have no units (nobody says what is *not* an event); they
+are compared by F1.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labeling.domain.consensus import clusters
+from labeling.domain.matching import DEFAULT_SYNONYMS, THRESHOLD, Synonyms
+from labeling.domain.schema import LAYERS, REQUIREMENT_FIELDS
+from labeling.domain.similarity import Ruler
+
+Payload = Mapping[str, Any]
+Base = Sequence[Mapping[str, Any]]
+"""What was judged, in order: for each requirement (or other target), its label by annotator."""
+
+BY_MESSAGE = frozenset({"extraction", "qa", "arc"})
+BY_REQUIREMENT = frozenset({"inference", "validation", "relevance"})
+"""Layers whose units need the matcher, and so a ruler."""
+
+TYPE_FIELDS = {
+    "extraction": "type",
+    "inference": "inference_type",
+    "validation": "issue_type",
+    "qa": "category",
+    "events": "type",
+}
+"""The field by which the labels of a layer can be told apart."""
+
+
+class Units(NamedTuple):
+    """The units of one conversation, and how each annotator labelled them, ``None`` if missing."""
+
+    names: list[str]
+    labels: dict[str, list[Hashable]]
+
+
+def units(
+    layer: str, payloads: Mapping[str, Payload], *, message_count: int, base: Base = ()
+) -> Units:
+    """The units of one conversation.
+
+    Parameters
+    ----------
+    payloads
+        By annotator, what they submitted.
+    base
+        The judged labels (see :func:`judged`), for the layers of ``BY_REQUIREMENT``.
+
+    Raises
+    ------
+    ValueError
+        For a layer that has no units, and if a message is cited that does not exist.
+
+    Examples
+    --------
+    >>> ana = {"questions": [{"evidence": [0, 2]}]}
+    >>> units("qa", {"ana": ana, "ben": {}}, message_count=3)
+    Units(names=['0', '1', '2'], labels={'ana': [1, 0, 1], 'ben': [0, 0, 0]})
+    """
+    if layer in BY_MESSAGE:
+        names = [str(index) for index in range(message_count)]
+        return Units(
+            names, {who: _marks(layer, own, message_count) for who, own in payloads.items()}
+        )
+    if layer in BY_REQUIREMENT:
+        names = _told_apart(name for cluster in base for name in _names(layer, cluster))
+        return Units(
+            names, {who: _judgements(layer, who, own, base) for who, own in payloads.items()}
+        )
+    raise ValueError(f"units: the layer {layer} is compared by F1, not by units")
+
+
+def cited(layer: str, payload: Payload) -> Iterator[int]:
+    """Every message that a label of the layer points to."""
+    for label in payload.get(LAYERS[layer].key, []):
+        yield from label.get("source_messages") or label.get("evidence") or []
+        for phase in label.get("phases") or []:
+            yield from phase.get("evidence") or []
+
+
+def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
+    """The payload with only those labels of the layer that have this type."""
+    key, field = LAYERS[layer].key, TYPE_FIELDS[layer]
+    kept = [label for label in payload.get(key, []) if label.get(field) == wanted]
+    return {**payload, key: kept}
+
+
+def judged(
+    layer: str,
+    payloads: Mapping[str, Payload],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+) -> list[dict[str, Any]]:
+    """The labels that those of the layer are about, matched between the annotators."""
+    found = [
+        {held.annotator: held.label for held in cluster}
+        for name in LAYERS[layer].needs
+        for cluster in clusters(
+            {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()},
+            ruler=ruler,
+            synonyms=synonyms,
+            threshold=threshold,
+        )
+    ]
+    return sorted(found, key=lambda cluster: (_title(cluster), sorted(cluster)))
+
+
+def _marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
+    marks: list[Hashable] = [0] * message_count
+    for index in cited(layer, payload):
+        if not 0 <= index < message_count:
+            raise ValueError(f"units: message {index} is cited, there are {message_count}")
+        marks[index] = 1
+    return marks
+
+
+def _title(cluster: Mapping[str, Any]) -> str:
+    """What to call the judged label: the words of the first annotator in order of names."""
+    return str(cluster[min(cluster)].get("title") or "untitled")
+
+
+def _names(layer: str, cluster: Mapping[str, Any]) -> list[str]:
+    if layer == "validation":
+        return [f"{_title(cluster)} · {field}" for field in REQUIREMENT_FIELDS]
+    return [_title(cluster)]
+
+
+def _told_apart(names: Iterable[str]) -> list[str]:
+    """Requirements may have one title: their second unit of a name is called "… (2)"."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _judgements(layer: str, who: str, payload: Payload, base: Base) -> list[Hashable]:
+    labels = payload.get(LAYERS[layer].key, [])
+    slots = len(REQUIREMENT_FIELDS) if layer == "validation" else 1
+    judge = _JUDGES[layer]
+    found: list[Hashable] = []
+    for cluster in base:
+        if who in cluster:
+            found += judge(labels, cluster[who].get("uid"))
+        else:
+            found += [None] * slots
+    return found
+
+
+def _triggers(labels: Base, uid: Any) -> list[Hashable]:
+    return [int(any(uid in (label.get("triggered_by") or []) for label in labels))]
+
+
+def _flaws(labels: Base, uid: Any) -> list[Hashable]:
+    fields = {label.get("field") for label in labels if label.get("requirement") == uid}
+    return [int(field in fields) for field in REQUIREMENT_FIELDS]
+
+
+def _scores(labels: Base, uid: Any) -> list[Hashable]:
+    given = [label.get("score") for label in labels if label.get("target") == uid]
+    return [given[0] if given else None]
+
+
+_JUDGES = {"inference": _triggers, "validation": _flaws, "relevance": _scores}

@@ -1,0 +1,138 @@
+import pytest
+
+from labeling.domain.event_agreement import event_agreement
+from labeling.domain.matching import match_events
+from labeling.domain.schema import REQUIREMENT_FIELDS
+from labeling.domain.similarity import Ruler
+from labeling.domain.units import judged, of_type, units
+from tests.fakes import WordOverlap, requirement
+
+LOGIN = requirement("User Login")
+EXPORT = requirement("Data Export")
+
+
+@pytest.fixture
+def ruler():
+    return Ruler(WordOverlap())
+
+
+class TestMessages:
+    def test_a_message_is_marked_if_any_label_cites_it(self):
+        payload = {"requirements": [{"source_messages": [0, 2]}, {"source_messages": [2, 3]}]}
+
+        found = units("extraction", {"ana": payload, "ben": {}}, message_count=5)
+
+        assert found.names == ["0", "1", "2", "3", "4"]
+        assert found.labels == {"ana": [1, 0, 1, 1, 0], "ben": [0] * 5}
+
+    def test_evidence_of_every_phase_counts(self):
+        payload = {"arcs": [{"phases": [{"evidence": [0]}, {"evidence": [2]}]}]}
+
+        assert units("arc", {"ana": payload}, message_count=3).labels == {"ana": [1, 0, 1]}
+
+    @pytest.mark.parametrize("index", [-1, 3])
+    def test_a_message_that_does_not_exist_is_refused(self, index):
+        payload = {"questions": [{"evidence": [index]}]}
+
+        with pytest.raises(ValueError, match=f"message {index} is cited, there are 3"):
+            units("qa", {"ana": payload}, message_count=3)
+
+    def test_events_have_no_units(self):
+        with pytest.raises(ValueError, match="compared by F1"):
+            units("events", {"ana": {}}, message_count=3)
+
+
+class TestRequirements:
+    def measure(self, layer, payloads, ruler):
+        base = judged(layer, payloads, ruler=ruler)
+        return units(layer, payloads, message_count=1, base=base)
+
+    def test_a_requirement_triggers_an_inference_or_does_not(self, ruler):
+        inferred = {"uid": "i", "triggered_by": ["user-login"]}
+        payloads = {
+            "ana": {"requirements": [LOGIN, EXPORT], "inferred_requirements": [inferred]},
+            "ben": {"requirements": [{**LOGIN, "uid": "x"}], "inferred_requirements": []},
+        }
+
+        found = self.measure("inference", payloads, ruler)
+
+        # Ben has no Data Export, so he could not judge it
+        assert found.names == ["Data Export", "User Login"]
+        assert found.labels == {"ana": [0, 1], "ben": [None, 0]}
+
+    def test_each_field_of_a_requirement_is_a_slot_for_issues(self, ruler):
+        issue = {"uid": "p", "requirement": "user-login", "field": "actor"}
+        payloads = {
+            "ana": {"requirements": [LOGIN], "issues": [issue]},
+            "ben": {"requirements": [{**LOGIN, "uid": "x"}], "issues": []},
+        }
+
+        found = self.measure("validation", payloads, ruler)
+
+        assert found.names[2] == "User Login · actor"
+        assert found.labels["ana"] == [int(field == "actor") for field in REQUIREMENT_FIELDS]
+        assert found.labels["ben"] == [0] * len(REQUIREMENT_FIELDS)
+
+    def test_a_rating_is_the_label_and_missing_where_none_was_given(self, ruler):
+        payloads = {
+            "ana": {"requirements": [LOGIN], "ratings": [{"target": "user-login", "score": 2}]},
+            "ben": {"requirements": [LOGIN], "ratings": []},
+        }
+
+        assert self.measure("relevance", payloads, ruler).labels == {"ana": [2], "ben": [None]}
+
+    def test_units_of_equal_titles_are_told_apart(self, ruler):
+        twins = [LOGIN, {**LOGIN, "uid": "two", "type": "security"}]
+
+        found = self.measure("inference", {"ana": {"requirements": twins}}, ruler)
+
+        assert found.names == ["User Login", "User Login (2)"]
+
+
+def test_only_labels_of_one_type_are_kept():
+    payload = {"requirements": [LOGIN, {**EXPORT, "type": "data"}], "issues": [1]}
+
+    assert of_type("extraction", payload, "data") == {
+        "requirements": [{**EXPORT, "type": "data"}],
+        "issues": [1],
+    }
+
+
+def event(start, end, *, message=0, type="order"):
+    return {"type": type, "trigger": {"message": message, "start": start, "end": end}}
+
+
+class TestEvents:
+    def test_triggers_must_overlap_and_types_be_equal(self):
+        left = [event(0, 5), event(10, 12), event(20, 25), event(30, 35)]
+        right = [event(4, 8), event(12, 14), event(20, 25, type="refund"), event(30, 35, message=1)]
+
+        # 1 code point of 8 in common; the others touch, have another type, another message
+        assert [(m.left, m.right, m.similarity) for m in match_events(left, right)] == [
+            (0, 0, 0.125)
+        ]
+
+    def test_an_event_counts_once(self):
+        assert len(match_events([event(0, 9)], [event(0, 4), event(5, 9)])) == 1
+
+    def test_the_figure_of_a_pair_is_its_f1_and_the_gate_looks_at_it(self):
+        events = {
+            "ana": {"c1": [event(0, 5)], "c2": [event(0, 5), event(7, 9)]},
+            "ben": {"c1": [event(0, 5)], "c2": [event(1, 5)]},
+        }
+
+        found = event_agreement(events, threshold=0.75)
+
+        # 2 matches; 3 events of Ana, 2 of Ben: 2·2/5
+        assert found.measure == "f1"
+        assert found.value == found.pairs[0].positive_f1 == 0.8
+        assert found.passed
+        assert found.pairs[0].kappa is None
+        assert "no units" in (found.pairs[0].undefined or "")
+
+    def test_without_any_event_there_is_no_figure_and_the_gate_stays_closed(self):
+        found = event_agreement({"ana": {"c1": []}, "ben": {"c1": []}})
+
+        assert found.value is None
+        assert not found.passed
+        assert found.reasons["value"] == "ana and ben: neither marked an event"
