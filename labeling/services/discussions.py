@@ -84,6 +84,7 @@ def blind_again(discussed: Round, user: Any) -> Round | None:
             assignments__annotator=user,
             assignments__conversation__in=discussed.conversations.values("pk"),
         )
+        .exclude(pk=discussed.pk)
         .order_by("number")
         .first()
     )

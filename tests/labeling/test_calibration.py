@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.domain.calibration import mean_interval, standings
+from labeling.services import discussions, guidelines, rounds
+from labeling.views.calibration_chart import HEIGHT, Reading, chart
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/calibration/"
+NEW = "/projects/orders/rounds/new/"
+MARKED = {"ana": [0, 1, 2], "ben": [0], "cleo": [0]}
+
+
+def answered(project, number=4, marked=MARKED):
+    opened = factories.open_calibration(project, number)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, marked[assignment.annotator.username])
+    opened.refresh_from_db()
+    return opened
+
+
+def write_version(project, version=2):
+    guidelines.add_version(
+        project=project, body=f"# {version}", summary="New", by=None, base_version=version - 1
+    )
+
+
+def next_step(client):
+    (step,) = [one for one in client.get(URL).context["steps"] if one.state == "now"]
+    return step
+
+
+# --- each annotator against the others ----------------------------------------------------------
+
+
+def test_a_standing_counts_each_difference_once_for_each_other():
+    # four units: ana marks 3, ben and cleo the same 1 of them
+    ratings = {"ana": [1, 1, 1, 0], "ben": [1, 0, 0, 0], "cleo": [1, 0, 0, 0]}
+    pair = {"kappa": 1 / 5, "n": 4, "raw": 0.5, "prevalence": 0.5, "bias": 0.5}
+    same = {"kappa": 1.0, "n": 4, "raw": 1.0, "prevalence": 0.25, "bias": 0.0}
+
+    ana, ben, cleo = standings(
+        [
+            {"a": "ana", "b": "ben", **pair},
+            {"a": "ana", "b": "cleo", **pair},
+            {"a": "ben", "b": "cleo", **same},
+        ]
+    )
+
+    assert sum(ratings["ana"]) / 4 == ana.rate
+    assert (ana.kappa, ana.raw, ana.group_rate, ana.over, ana.under) == (0.2, 0.5, 0.25, 4, 0)
+    assert (ben.kappa, ben.raw, ben.rate, ben.group_rate) == (0.6, 0.75, 0.25, 0.5)
+    assert (ana.tendency, ben.tendency, cleo.tendency) == ("over", "under", "under")
+
+
+def test_who_differs_both_ways_equally_has_no_side():
+    pair = {"kappa": 0.0, "n": 4, "raw": 0.5, "prevalence": 0.5, "bias": 0.0}
+
+    ana, ben = standings([{"a": "ana", "b": "ben", **pair}])
+
+    assert (ana.over, ana.under, ana.tendency, ben.tendency) == (1, 1, "both", "both")
+
+
+def test_a_pair_without_kappa_is_counted_and_not_averaged():
+    alike = {"kappa": None, "n": 4, "raw": 1.0, "prevalence": 0.0, "bias": 0.0}
+    apart = {"kappa": None, "n": 0, "raw": None, "prevalence": None, "bias": None}
+
+    ana, ben, cleo = standings(
+        [{"a": "ana", "b": "ben", **alike}, {"a": "ana", "b": "cleo", **apart}]
+    )
+
+    assert (ana.kappa, ana.undefined_pairs, ana.raw, ana.tendency) == (None, 2, 1.0, "none")
+    assert (cleo.kappa, cleo.raw, cleo.rate, cleo.group_rate) == (None, None, None, None)
+
+
+def test_the_interval_of_a_mean_holds_it_and_needs_two_conversations():
+    ana = {f"c{n}": [1, 0, n % 2, 0] for n in range(10)}
+    ben = {f"c{n}": [1, 0, 0, 0] for n in range(10)}
+
+    low, high = mean_interval({"ana": ana, "ben": ben, "cleo": ben}, seed=1)
+
+    # ana and the others: p_o = 35/40, shares 15/40 and 10/40, κ = 0.7143; ben and cleo: 1
+    assert low < (2 * 5 / 7 + 1) / 3 < high <= 1
+    assert mean_interval({"ana": {"c1": [1, 0]}, "ben": {"c1": [1, 0]}}, seed=1) is None
+    assert mean_interval({"ana": ana}, seed=1) is None
+    assert mean_interval({}, seed=1) is None
+
+
+# --- the way to full labeling -------------------------------------------------------------------
+
+
+def test_the_page_says_what_is_next_and_who_has_to_do_it(signed_in, project, rita, ana):
+    client = signed_in(rita)
+    assert next_step(client)[1:3] == ("Open a calibration round", "a lead")
+
+    opened = factories.open_calibration(project, 4)
+    for assignment in opened.assignments.exclude(annotator__username="cleo"):
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+    step = next_step(client)
+    assert step[1:4] == ("Label it blind", "cleo (4 left)", "8 of 12 answers are in")
+
+    for assignment in opened.assignments.filter(annotator__username="cleo"):
+        factories.answer(assignment, MARKED["cleo"])
+    step = next_step(client)
+    assert step[1:4] == (
+        "Discuss the disagreements",
+        "the annotators and a lead",
+        "0 of 8 decided",  # messages 1 and 2 of four conversations
+    )
+
+    opened.refresh_from_db()
+    for place in discussions.found_in(opened):
+        discussions.decide(opened, place, outcome="guideline", by=rita)
+    assert next_step(client).title == "Change the guidelines"
+
+    write_version(project)
+    assert next_step(client).title == "Open the next calibration round"
+
+    answered(project, 4, {"ana": [0], "ben": [0], "cleo": [0]})
+    assert next_step(client).title == "Open full labeling"
+
+    factories.open_full(project, 2, override_reason="")
+    assert [step.state for step in client.get(URL).context["steps"]] == ["done"] * 5
+
+
+def test_without_guidelines_they_come_first(signed_in, people, rita):
+    project = factories.make_project("bare")
+    from labeling.models import Guideline, Project
+
+    assert Guideline.objects.filter(project=project).exists()
+    other = Project.objects.create(slug="empty", name="Empty")
+    other.memberships.create(user=rita, role="lead")
+
+    response = signed_in(rita).get("/projects/empty/calibration/")
+
+    steps = response.context["steps"]
+    assert (steps[0].title, steps[0].state, steps[0].who) == (
+        "Write the guidelines",
+        "now",
+        "a lead",
+    )
+
+
+def test_nothing_of_an_open_round_is_shown(signed_in, project, people):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.all()[:5]:
+        factories.answer(assignment)
+
+    for who in ("rita", "noor", "admin"):
+        shown = page(signed_in(people[who]), URL)
+        assert "No calibration round has closed yet." in shown
+        assert "Each annotator against the others" not in shown
+
+
+def test_every_round_stands_on_the_chart_and_in_the_table(signed_in, noor, project):
+    failed = answered(project)
+    answered(project, 4, {"ana": [0], "ben": [0], "cleo": [0]})
+
+    response = signed_in(noor).get(URL)
+
+    shown = text_of(response)
+    first = response.context["rows"][0][1]
+    pair = min(failed.agreement["pairs"], key=lambda pair: pair["kappa"])
+    assert (first.value, first.low, first.high) == (pair["kappa"], pair["ci_low"], pair["ci_high"])
+    assert (
+        f"round 1: κ {first.value:.2f} ({first.low:.2f} to {first.high:.2f}), not passed" in shown
+    )
+    assert "round 2: κ 1.00 (1.00 to 1.00), passed" in shown
+    assert response.content.decode().count("<circle") == 2
+    assert "marks what others leave out: 16 times, the reverse 0" in shown
+    assert "Same batch" not in shown
+
+
+def test_a_mean_has_an_interval_of_its_own(signed_in, rita, project):
+    project.kappa_statistic = "mean"
+    project.save()
+    opened = factories.open_calibration(project, 6)
+    for assignment in opened.assignments.select_related("annotator"):
+        more = assignment.annotator.username == "ana" and assignment.conversation_id % 2
+        factories.answer(assignment, [0, 1] if more else [0])
+
+    ((_, reading),) = signed_in(rita).get(URL).context["rows"]
+
+    assert reading.low < reading.value < reading.high
+
+
+def test_a_round_without_kappa_says_why(signed_in, rita, project):
+    answered(project, 2, dict.fromkeys(MARKED, []))
+
+    response = signed_in(rita).get(URL)
+
+    assert "both used one and the same label" in text_of(response)
+    assert response.content.decode().count("<circle") == 0
+    assert "no κ" in text_of(response)
+
+
+def test_the_chart_reaches_from_the_lowest_figure_to_one():
+    drawn = chart(
+        [Reading(1, -0.3, -0.6, 0.1, 0.75, False), Reading(2, 1.0, None, None, 0.75, True)]
+    )
+
+    assert [tick.text for tick in drawn.ticks] == [
+        "−0.75",
+        "−0.50",
+        "−0.25",
+        "0.00",
+        "0.25",
+        "0.50",
+        "0.75",
+        "1.00",
+    ]
+    low, high = drawn.points
+    assert float(high.y) == 16.0 < float(low.y) < float(low.low) < HEIGHT
+    assert high.low is None
+    assert drawn.line.count(",") == 2
+
+
+def test_more_rounds_take_no_more_queries(signed_in, rita, project):
+    client = signed_in(rita)
+    answered(project, 2)
+    few = queries(client, URL)
+    answered(project, 3)
+    answered(project, 2)
+
+    assert len(queries(client, URL)) == len(few)
+
+
+# --- the next round -----------------------------------------------------------------------------
+
+
+def test_a_first_round_proposes_twenty_conversations_and_three_annotators(
+    signed_in, project, rita, people
+):
+    project.memberships.create(user=people["olga"], role="annotator")
+
+    form = signed_in(rita).get(NEW).context["form"]
+
+    assert (form.initial["kind"], form.fields["batch"].initial) == ("calibration", 20)
+    assert len(form.initial["annotators"]) == 3
+
+
+def test_the_next_round_takes_the_same_batch_by_one_button(signed_in, project, rita):
+    failed = answered(project, 3)
+    client = signed_in(rita)
+    assert "Next round: Same batch" in page(client, URL)
+
+    form = client.get(f"{NEW}?same_as=1").context["form"]
+
+    asked = {
+        name: form.initial.get(name, "") for name in ("kind", "source", "batch", "seed", "seen")
+    }
+    response = client.post(NEW, {**asked, "annotators": form.initial["annotators"]})
+    assert response.status_code == 302
+    again = project.rounds.get(number=2)
+    assert (again.kind, again.overlap) == ("calibration", 3)
+    assert set(again.conversations.all()) == set(failed.conversations.all())
+
+
+def test_the_next_round_takes_a_fresh_batch_by_the_other(signed_in, project, rita, ana, ben):
+    factories.make_conversations(project, 8)
+    opened = rounds.open_round(
+        project=project,
+        kind="calibration",
+        by=rita,
+        conversations=list(project.conversations.all()[:3]),
+        annotators=[ana, ben],
+    )
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+
+    form = signed_in(rita).get(f"{NEW}?fresh_after=1").context["form"]
+
+    assert (form.initial["source"], form.initial["batch"]) == ("", 3)
+    assert set(form.initial["annotators"]) == {ana.pk, ben.pk}
+
+
+def test_a_round_that_does_not_exist_is_not_followed(signed_in, project, rita):
+    assert signed_in(rita).get(f"{NEW}?same_as=7").status_code == 404
+    assert signed_in(rita).get(f"{NEW}?same_as=x").status_code == 200

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import pytest
+
+from labeling.domain.disagreements import splits
+from labeling.models import Comment, Disagreement, Event
+from labeling.services import discussions, rounds
+from labeling.services.discussions import NoDisagreement, Place, RoundOpen
+from labeling.views import disagreements as view
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/rounds/1/disagreements/"
+MARKED = {"ana": [0, 2], "ben": [0], "cleo": [0]}  # message 2 is Ana's alone
+
+
+def answered(project, number=2, marked=MARKED, **fields):
+    opened = factories.open_calibration(project, number, **fields)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, marked[assignment.annotator.username])
+    opened.refresh_from_db()
+    return opened
+
+
+@pytest.fixture
+def failed(project):
+    return answered(project)
+
+
+@pytest.fixture
+def place(failed):
+    return next(iter(discussions.found_in(failed)))
+
+
+def post(client, action, place, **fields):
+    return client.post(f"{URL}{action}/", {"place": str(place), **fields})
+
+
+def test_each_message_that_was_not_marked_alike_is_one_disagreement():
+    ratings = {
+        "ana": {"c1": [1, 0, 1], "c2": [0, 1]},
+        "ben": {"c1": [1, 1, 0]},
+        "cleo": {"c1": [1, 0, 0], "c2": [0, 1]},
+    }
+
+    found = splits(ratings, ["c2", "c1"])
+
+    assert [(one.conversation, one.unit, one.marked, one.unmarked) for one in found] == [
+        ("c1", 1, ("ben",), ("ana", "cleo")),
+        ("c1", 2, ("ana",), ("ben", "cleo")),
+    ]
+    assert found[1].divides("cleo", "ana")
+    assert not found[1].divides("cleo", "ben")
+
+
+def test_a_conversation_that_one_person_submitted_divides_nobody():
+    assert splits({"ana": {"c1": [1, 0]}, "ben": {}}, ["c1", "c2"]) == []
+
+
+def test_who_chose_what_stands_beside_the_message_in_its_context(signed_in, rita, failed):
+    response = signed_in(rita).get(URL)
+
+    entries = response.context["entries"]
+    assert len(entries) == 2  # one in each of two conversations
+    assert [side.name for side in entries[0].marked] == ["ana"]
+    assert [side.name for side in entries[0].unmarked] == ["ben", "cleo"]
+    # message 2 of four, with two before and the one that is left after it
+    assert [message.index for message in entries[0].messages] == [0, 1, 2, 3]
+    assert [label.id for label in entries[0].marked[0].labels] == ["REQ-002"]
+    shown = text_of(response)
+    assert "0 of 2 discussed , 0 decided" in shown
+    assert "ana marked it with REQ-002 Order Tracking 2" in shown
+    assert "ben cleo did not mark it" in shown
+
+
+def test_nobody_sees_the_disagreements_of_an_open_round(signed_in, people, project):
+    opened = factories.open_calibration(project, 2)
+    for assignment in opened.assignments.all()[:5]:
+        factories.answer(assignment, MARKED[assignment.annotator.username])
+
+    for who in ("rita", "noor", "admin", "ana"):
+        shown = page(signed_in(people[who]), URL)
+        assert "This round is open." in shown
+        assert "marked it" not in shown
+    with pytest.raises(RoundOpen):
+        discussions.found_in(opened)
+
+
+def test_only_annotators_of_the_round_read_along(signed_in, project, people, ana, ben, cleo):
+    answered(project, annotators=[ana, ben])
+
+    assert signed_in(ana).get(URL).status_code == 200
+    assert signed_in(cleo).get(URL).status_code == 404
+    assert signed_in(people["olga"]).get(URL).status_code == 404
+
+
+def test_letters_replace_names_everywhere_and_stay_the_same(signed_in, rita, ana, failed, place):
+    discussions.say(failed, place, body="I read it as a wish.", by=ana)
+    discussions.say(failed, place, body="Thank you.", by=rita)
+
+    signed_in(rita).post(f"{URL}names/", {"hidden": "1"})
+    first, second = page(signed_in(rita), URL), page(signed_in(rita), URL)
+
+    assert first == second
+    for name in ("ana", "ben", "cleo"):
+        assert name not in first.split()
+    letters = discussions.letters_of(failed)
+    assert sorted(letters.values()) == ["A", "B", "C"]
+    assert f"{letters['ana']} marked it with" in first
+    assert "rita now Thank you." in first.replace("\xa0", " ")
+    assert f"{letters['ana']} (you) marked it with" in page(signed_in(ana), URL)
+
+
+def test_letters_differ_between_rounds(project):
+    """With three people a round may come out as the one before; not ten times in a row."""
+    orders = set()
+    for _ in range(10):
+        letters = discussions.letters_of(answered(project, 1))
+        orders.add(tuple(sorted(letters, key=lambda name: letters[name])))
+
+    assert len(orders) > 1
+
+
+def test_only_a_lead_chooses_between_names_and_letters(signed_in, noor, ana, rita, failed):
+    for who in (noor, ana):
+        assert signed_in(who).post(f"{URL}names/", {"hidden": "1"}).status_code == 403
+    signed_in(rita).post(f"{URL}names/", {"hidden": "1"})
+    signed_in(rita).post(f"{URL}names/", {"hidden": "1"})
+
+    failed.refresh_from_db()
+    assert failed.anonymous
+    assert Event.objects.filter(verb="round.names_hidden").count() == 1
+
+
+def test_annotators_and_leads_discuss_and_researchers_read(signed_in, people, failed, place):
+    for who in ("ana", "rita"):
+        assert post(signed_in(people[who]), "comment", place, body=f"{who} says").status_code == 302
+    assert post(signed_in(people["noor"]), "comment", place, body="no").status_code == 403
+
+    shown = page(signed_in(people["noor"]), URL)
+    assert "ana says" in shown
+    assert "rita says" in shown
+    assert "1 of 2 discussed , 0 decided" in shown
+    comment = Comment.objects.first()
+    assert (comment.message_index, comment.round, comment.conversation_id) == (
+        place.unit,
+        failed,
+        place.conversation,
+    )
+
+
+def test_a_remark_sent_twice_is_one_and_an_empty_one_is_none(signed_in, ana, place):
+    for body in ("The analyst repeats it.", "The analyst repeats it.", "  "):
+        post(signed_in(ana), "comment", place, body=body)
+
+    assert [one.body for one in Comment.objects.all()] == ["The analyst repeats it."]
+
+
+def test_a_lead_decides_and_takes_it_back(signed_in, rita, place):
+    post(signed_in(rita), "decide", place, outcome="error", note="Read rule 2 again.")
+
+    row = Disagreement.objects.get()
+    assert (row.outcome, row.note, row.decided_by) == ("error", "Read rule 2 again.", rita)
+    assert "1 of 2 discussed , 1 decided" in page(signed_in(rita), URL)
+
+    post(signed_in(rita), "decide", place, outcome="")
+
+    row.refresh_from_db()
+    assert (row.outcome, row.decided_by, row.decided_at) == ("", None, None)
+    verbs = Event.objects.filter(verb__startswith="disagreement.").values_list("verb", flat=True)
+    assert set(verbs) == {"disagreement.decided", "disagreement.reopened"}
+
+
+def test_nobody_else_decides(signed_in, noor, ana, place):
+    for who in (noor, ana):
+        assert post(signed_in(who), "decide", place, outcome="error").status_code == 403
+
+    assert not Disagreement.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"outcome": "boredom"},
+        {"outcome": "error", "place": "x"},
+        {"outcome": "error", "place": "9-9"},
+    ],
+)
+def test_what_is_no_outcome_or_no_disagreement_is_refused(signed_in, rita, place, wrong):
+    fields = {"place": str(place), **wrong}
+
+    response = signed_in(rita).post(f"{URL}decide/", fields, headers={"HX-Request": "true"})
+
+    assert response.status_code == 400
+    assert not Disagreement.objects.exists()
+
+
+def test_a_message_that_all_marked_alike_is_nothing_to_discuss(failed, place, ana):
+    with pytest.raises(NoDisagreement):
+        discussions.say(failed, Place(place.conversation, 0), body="Why?", by=ana)
+
+
+def test_a_script_gets_the_one_entry_and_the_progress(signed_in, rita, place):
+    response = signed_in(rita).post(
+        f"{URL}decide/",
+        {"place": str(place), "outcome": "ambiguous"},
+        headers={"HX-Request": "true"},
+    )
+
+    shown = response.content.decode()
+    assert shown.count("<article") == 1
+    assert f'id="d-{place}"' in shown
+    assert 'hx-swap-oob="true"' in shown
+    assert "1 of 2 discussed" in shown
+
+
+def test_filters_by_state_outcome_and_pair(signed_in, rita, project):
+    marked = {"ana": [0, 2], "ben": [0, 2, 3], "cleo": [0]}  # 2: ana, ben – cleo; 3: ben alone
+    opened = answered(project, 1, marked)
+    first, _ = discussions.found_in(opened)
+    discussions.decide(opened, first, outcome="error", by=rita)
+    letters = discussions.letters_of(opened)
+    client = signed_in(rita)
+
+    def units(**asked):
+        response = client.get(URL, asked)
+        return [entry.place.unit for entry in response.context["entries"]]
+
+    assert units() == [2, 3]
+    assert units(state="open") == [3]
+    assert units(state="decided") == units(outcome="error") == [2]
+    assert units(outcome="guideline") == []
+    assert units(outcome="nonsense") == [2, 3]
+
+    pair = "-".join(sorted((letters["ana"], letters["cleo"])))
+    assert units(pair=pair) == [2]
+    pair = "-".join(sorted((letters["ana"], letters["ben"])))
+    assert units(pair=pair) == [3]
+
+
+def test_pages_follow_each_other_without_loss(signed_in, rita, project, monkeypatch):
+    monkeypatch.setattr(view, "PAGE", 2)
+    opened = answered(project, 5)
+    everything = list(discussions.found_in(opened))
+    client, seen, after = signed_in(rita), [], ""
+
+    while after is not None:
+        response = client.get(URL, {"after": after})
+        seen += [entry.place for entry in response.context["entries"]]
+        after = response.context["page"]["after"]
+
+    assert seen == everything
+    assert len(seen) == 5
+
+
+def test_the_next_page_of_what_is_open_skips_nothing_when_some_were_decided(
+    signed_in, rita, project, monkeypatch
+):
+    monkeypatch.setattr(view, "PAGE", 2)
+    opened = answered(project, 5)
+    _, second, third, *_ = discussions.found_in(opened)
+    client = signed_in(rita)
+    after = client.get(URL, {"state": "open"}).context["page"]["after"]
+    discussions.decide(opened, second, outcome="error", by=rita)
+
+    response = client.get(URL, {"state": "open", "after": after})
+
+    assert after == str(second)
+    assert response.context["entries"][0].place == third
+
+
+def test_more_disagreements_take_no_more_queries(signed_in, rita, noor, project):
+    client = signed_in(rita)
+    opened = answered(project, 1)
+    place = next(iter(discussions.found_in(opened)))
+    discussions.say(opened, place, body="One.", by=rita)
+    few = queries(client, URL)
+    opened = answered(project, 9)
+    for place in discussions.found_in(opened):
+        discussions.say(opened, place, body="One.", by=rita)
+        discussions.decide(opened, place, outcome="edge_case", by=rita)
+
+    many = queries(client, "/projects/orders/rounds/2/disagreements/")
+
+    assert len(many) == len(few)
+
+
+def test_who_labels_the_same_again_sees_the_earlier_discussion_afterwards(
+    signed_in, ana, rita, project, failed, place
+):
+    again = rounds.open_round(
+        project=project, kind="calibration", by=rita, conversations=failed.conversations.all()
+    )
+
+    shown = page(signed_in(ana), URL)
+
+    assert "You are labelling some of these conversations again in round 2" in shown
+    assert "marked it" not in shown
+    assert post(signed_in(ana), "comment", place, body="Still?").status_code == 403
+    assert "ana marked it" in page(signed_in(rita), URL)
+    factories.answer_all(again)
+    assert "ana marked it" in page(signed_in(ana), URL)
+
+
+def test_a_change_of_the_guidelines_begins_with_the_message(signed_in, rita, place):
+    post(signed_in(rita), "decide", place, outcome="guideline", note="A recap is no source.")
+    row = Disagreement.objects.get()
+    shown = signed_in(rita).get(URL).content.decode()
+
+    link = f"/projects/orders/guidelines/new/?disagreement={row.pk}"
+    assert link in shown
+    body = signed_in(rita).get(link).context["form"].initial["body"]
+    assert body.startswith("# Guide\n\nLabel what they want.")
+    assert f"## Draft: {row.conversation}, message 2" in body
+    assert f"> Message 2 of {row.conversation}: we need to track order 2." in body
+    assert body.endswith("A recap is no source.\n")
+
+
+def test_only_a_decision_for_the_guidelines_is_quoted_in_them(signed_in, rita, place):
+    post(signed_in(rita), "decide", place, outcome="error")
+    row = Disagreement.objects.get()
+
+    response = signed_in(rita).get(f"/projects/orders/guidelines/new/?disagreement={row.pk}")
+
+    assert response.status_code == 404
+
+
+def test_text_of_users_is_never_markup(signed_in, ana, rita, failed, place):
+    discussions.say(failed, place, body="<script>x</script>", by=ana)
+
+    assert b"<script>x" not in signed_in(rita).get(URL).content
