@@ -25,7 +25,9 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         pk=pk,
     )
     annotation = Annotation.objects.filter(assignment=assignment).first()
-    guideline, project = assignment.round.guideline, assignment.round.project
+    # a returned answer may be made under a newer version than its round
+    guideline = annotation.guideline if annotation else assignment.round.guideline
+    project = assignment.round.project
     context = {
         "assignment": assignment,
         "conversation": assignment.conversation,

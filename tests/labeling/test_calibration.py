@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.domain.calibration import mean_interval, standings
+from labeling.models import Project
 from labeling.services import discussions, guidelines, rounds
 from labeling.views.calibration_chart import HEIGHT, Reading, chart
 from tests import factories
@@ -126,13 +127,9 @@ def test_the_page_says_what_is_next_and_who_has_to_do_it(signed_in, project, rit
     assert [step.state for step in client.get(URL).context["steps"]] == ["done"] * 5
 
 
-def test_without_guidelines_they_come_first(signed_in, people, rita):
-    project = factories.make_project("bare")
-    from labeling.models import Guideline, Project
-
-    assert Guideline.objects.filter(project=project).exists()
-    other = Project.objects.create(slug="empty", name="Empty")
-    other.memberships.create(user=rita, role="lead")
+def test_without_guidelines_they_come_first(signed_in, rita):
+    empty = Project.objects.create(slug="empty", name="Empty")
+    empty.memberships.create(user=rita, role="lead")
 
     response = signed_in(rita).get("/projects/empty/calibration/")
 
@@ -188,7 +185,7 @@ def test_a_mean_has_an_interval_of_its_own(signed_in, rita, project):
 
 
 def test_a_round_without_kappa_says_why(signed_in, rita, project):
-    answered(project, 2, dict.fromkeys(MARKED, []))
+    answered(project, 2, {name: [] for name in MARKED})
 
     response = signed_in(rita).get(URL)
 

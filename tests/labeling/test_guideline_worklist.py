@@ -57,7 +57,7 @@ def test_without_older_labels_there_is_nothing_to_check(signed_in, rita, project
 
 def test_drafts_and_blind_answers_are_not_listed(signed_in, rita, project, ana):
     opened = factories.open_calibration(project, 2)
-    first, second = opened.assignments.filter(annotator=ana)
+    first, _ = opened.assignments.filter(annotator=ana)
     factories.answer(first)
     newer(project)
 
@@ -123,7 +123,7 @@ def test_a_locked_answer_stays_and_is_noted_as_to_be_labelled_anew(signed_in, ri
 def test_returning_needs_a_note(signed_in, rita, older):
     response = check(signed_in(rita), older[0], 0, "  ")
 
-    assert "Say what has to change." in page(signed_in(rita), response.url) or response.wsgi_request
+    assert "Say what has to change." in page(signed_in(rita), response.url)
     assert not GuidelineCheck.objects.exists()
 
 
