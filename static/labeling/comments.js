@@ -1,0 +1,263 @@
+// The comments panel: threads about the conversation, a message or a label, and how many there are.
+
+import { send } from "./api.js";
+import { byId, clockTime, el } from "./dom.js";
+import { register } from "./panels.js";
+
+const WHOLE = "the whole conversation";
+const NOT_SENT = {
+  "signed-out": "Not sent: you are signed out. Sign in again in another tab, then send again.",
+  unreachable: "Not sent: the server cannot be reached. Your text is kept; try again.",
+};
+
+class Comments {
+  constructor(workspace, root) {
+    Object.assign(this, { workspace, root });
+    this.comments = [];
+    this.answering = null; // the thread that is being answered
+    this.build();
+    workspace.store.onChange(() => this.mark());
+    new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
+    this.load();
+  }
+
+  build() {
+    this.about = el("select", { id: "comment-about" });
+    this.text = el("textarea", {
+      id: "comment-text",
+      rows: 3,
+      maxlength: 4000,
+      "aria-describedby": "comment-error",
+    });
+    this.error = el("p", { class: "error", id: "comment-error", role: "alert" });
+    this.people = el("p", { class: "people small" });
+    this.answer = el("p", { class: "answering small", hidden: true });
+    this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, "About"), this.about);
+    const post = el("button", { type: "submit", class: "button small primary" }, "Send ", el("kbd", {}, "Ctrl ⏎"));
+    this.form = el(
+      "form",
+      { class: "comment-form", novalidate: true },
+      this.aboutField,
+      this.answer,
+      el("p", { class: "field" }, el("label", { for: "comment-text" }, "Comment"), this.text),
+      this.error,
+      this.people,
+      post,
+    );
+    this.form.addEventListener("submit", (event) => this.post(event));
+    this.form.addEventListener("focusin", (event) => this.entered(event));
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.post(event);
+    });
+    this.threads = el("div", { class: "threads" });
+    const close = el("button", { type: "button", class: "button small quiet" }, "Close");
+    close.addEventListener("click", () => this.workspace.panels.toggle("comments"));
+    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, "Comments"), close);
+    this.root.append(head, this.form, this.threads);
+  }
+
+  open() {
+    this.offerPins();
+    this.load();
+    setTimeout(() => this.text.focus()); // after the panel itself got the focus
+  }
+
+  // Coming back from the conversation with nothing written: about what is current now.
+  entered({ relatedTarget }) {
+    if (!this.text.value && !this.answering && !this.root.contains(relatedTarget)) this.offerPins();
+  }
+
+  offerPins() {
+    const { openUid, currentUid, messages, store } = this.workspace;
+    const uid = openUid ?? currentUid;
+    const options = [
+      [`message:${messages.currentIndex}`, `message ${messages.currentIndex}`],
+      ...(store.label(uid) ? [[`label:${uid}`, this.nameOf({ label_uid: uid })]] : []),
+      ["", WHOLE],
+    ];
+    this.about.replaceChildren(...options.map(([value, name]) => el("option", { value }, name)));
+    this.about.value = openUid ? `label:${openUid}` : `message:${messages.currentIndex}`;
+  }
+
+  async load() {
+    const found = [];
+    let after = 0;
+    try {
+      while (after !== null) {
+        const { results, next, people } = await send("GET", `${this.workspace.annotation.urls.comments}?after=${after}`);
+        found.push(...results);
+        after = next;
+        this.drawPeople(people);
+      }
+    } catch (error) {
+      if (!error.kind) throw error;
+      this.error.textContent = "The comments cannot be loaded now.";
+      return;
+    }
+    this.comments = found;
+    this.draw();
+  }
+
+  drawPeople(names) {
+    const buttons = names.map((name) => {
+      const button = el("button", { type: "button", class: "label-chip", "aria-label": `Mention ${name}` }, `@${name}`);
+      button.addEventListener("click", () => this.mention(name));
+      return button;
+    });
+    this.people.replaceChildren("Mention: ", ...buttons);
+  }
+
+  mention(name) {
+    const { value } = this.text;
+    this.text.value = `${value}${value && !/\s$/.test(value) ? " " : ""}@${name} `;
+    this.text.focus();
+  }
+
+  // Sending
+
+  async post(event) {
+    event.preventDefault();
+    const body = this.text.value.trim();
+    this.error.textContent = body ? "" : "Write something first.";
+    if (!body) return this.text.focus();
+    try {
+      await this.send({ body, ...this.pin() });
+    } catch (error) {
+      if (!error.kind) throw error;
+      this.error.textContent = NOT_SENT[error.kind] ?? error.message;
+      return this.text.focus();
+    }
+    this.text.value = "";
+    this.answerTo(null);
+    this.workspace.status.announce("Comment sent");
+    return this.load();
+  }
+
+  async send(comment) {
+    if (comment.label_uid) await this.workspace.saving.autosave.now(); // a new label has to be known
+    await send("POST", this.workspace.annotation.urls.comments, comment);
+  }
+
+  pin() {
+    if (this.answering) return { reply_to: this.answering.id };
+    const [kind, value] = this.about.value.split(/:(.*)/s);
+    if (kind === "message") return { message_index: Number(value) };
+    return kind === "label" ? { label_uid: value } : {};
+  }
+
+  answerTo(thread) {
+    this.answering = thread;
+    this.aboutField.hidden = Boolean(thread);
+    this.answer.hidden = !thread;
+    if (!thread) return;
+    const cancel = el("button", { type: "button", class: "button small quiet" }, "Cancel");
+    cancel.addEventListener("click", () => {
+      this.answerTo(null);
+      this.offerPins();
+    });
+    this.answer.replaceChildren(`Answer to ${thread.author}, about ${this.nameOf(thread)} `, cancel);
+    this.text.focus();
+  }
+
+  async resolve(thread, resolved) {
+    try {
+      await send("POST", `/api/comments/${thread.id}/resolve/`, { resolved });
+    } catch (error) {
+      if (!error.kind) throw error;
+      this.error.textContent = "This could not be stored. Try again.";
+    }
+    return this.load();
+  }
+
+  // Drawing
+
+  draw() {
+    const ids = new Set(this.comments.map((comment) => comment.id));
+    const threads = this.comments.filter(({ parent }) => !ids.has(parent));
+    const open = threads.filter((thread) => !thread.resolved_at);
+    const settled = threads.filter((thread) => thread.resolved_at);
+    const drawn = open.map((thread) => this.drawThread(thread));
+    if (!threads.length) drawn.push(el("p", { class: "muted" }, "No comments yet."));
+    if (settled.length) {
+      const list = settled.map((thread) => this.drawThread(thread));
+      drawn.push(el("details", {}, el("summary", {}, `${settled.length} resolved`), ...list));
+    }
+    this.threads.replaceChildren(...drawn);
+    this.openThreads = open;
+    this.mark();
+  }
+
+  drawThread(thread) {
+    const place = el("button", { type: "button", class: "thread-place" }, this.nameOf(thread));
+    place.addEventListener("click", () => this.goTo(thread));
+    const said = this.comments.filter(({ id, parent }) => id === thread.id || parent === thread.id);
+    const answer = el("button", { type: "button", class: "button small quiet" }, "Answer");
+    answer.addEventListener("click", () => this.answerTo(thread));
+    const isSettled = Boolean(thread.resolved_at);
+    const resolve = el("button", { type: "button", class: "button small quiet" }, isSettled ? "Take up again" : "Resolve");
+    resolve.addEventListener("click", () => this.resolve(thread, !isSettled));
+    return el(
+      "article",
+      { class: "thread", "aria-label": `About ${this.nameOf(thread)}` },
+      place,
+      ...said.map(drawComment),
+      isSettled ? el("p", { class: "muted small" }, `Resolved by ${thread.resolved_by}`) : null,
+      el("p", { class: "row" }, answer, resolve),
+    );
+  }
+
+  nameOf({ message_index = null, label_uid = "" }) {
+    if (label_uid) {
+      const label = this.workspace.store.label(label_uid);
+      return label ? `label ${this.workspace.store.name(label_uid)}` : "a label that is not here any more";
+    }
+    return message_index === null ? WHOLE : `message ${message_index}`;
+  }
+
+  goTo({ message_index, label_uid }) {
+    if (label_uid && this.workspace.store.label(label_uid)) this.workspace.open(label_uid);
+    else if (message_index !== null) this.workspace.goToMessage(message_index);
+  }
+
+  // How many open threads there are, at the message or label they are about.
+  mark() {
+    for (const old of document.querySelectorAll(".comment-count")) old.remove();
+    const counts = new Map();
+    for (const thread of this.openThreads ?? []) {
+      const place = this.placeOf(thread);
+      if (place) counts.set(place, [...(counts.get(place) ?? []), thread]);
+    }
+    for (const [place, threads] of counts) place.append(this.drawCount(threads));
+  }
+
+  placeOf({ message_index, label_uid }) {
+    if (label_uid) return document.querySelector(`.label-card[data-uid="${CSS.escape(label_uid)}"] .label-top`);
+    if (message_index === null) return null;
+    return document.querySelector(`.message[data-index="${message_index}"] .message-head`);
+  }
+
+  drawCount(threads) {
+    const text = threads.length === 1 ? "1 comment" : `${threads.length} comments`;
+    const name = `${text} on ${this.nameOf(threads[0])}`;
+    const button = el("button", { type: "button", class: "comment-count", "aria-label": name }, text);
+    button.addEventListener("click", (event) => {
+      event.stopPropagation();
+      this.goTo(threads[0]);
+      if (this.workspace.panels.current === "comments") this.open();
+      else this.workspace.panels.show("comments");
+    });
+    return button;
+  }
+}
+
+function drawComment({ author, created_at, body }) {
+  const when = `${new Date(created_at).toLocaleDateString("en-GB")} ${clockTime(created_at).slice(0, 5)}`;
+  return el(
+    "div",
+    { class: "comment" },
+    el("p", { class: "comment-head small" }, el("strong", {}, author), " ", el("time", { class: "muted", datetime: created_at }, when)),
+    el("p", { class: "comment-body" }, body),
+  );
+}
+
+register("comments", (workspace, root) => new Comments(workspace, root));

@@ -1,0 +1,178 @@
+// The history panel: every stored version, what has changed since one of them, and a way back.
+
+import { send } from "./api.js";
+import { drawChanges } from "./changes.js";
+import { clockTime, el } from "./dom.js";
+import { register } from "./panels.js";
+
+const KINDS = {
+  saved: "Saved",
+  submitted: "Submitted",
+  skipped: "Skipped",
+  reopened: "Reopened",
+  returned: "Returned",
+  restored: "Restored",
+};
+const TRIES = 30;
+const PAUSE_MS = 100;
+const NOT_LOADED = "The history cannot be loaded now. Open it again to try once more.";
+
+class History {
+  constructor(workspace, root) {
+    Object.assign(this, { workspace, root });
+    this.list = el("ol", { class: "revisions" });
+    this.older = el("button", { type: "button", class: "button small", hidden: true }, "Older versions");
+    this.older.addEventListener("click", () => this.loadMore());
+    this.line = el("p", { class: "muted small", role: "status" });
+    const close = el("button", { type: "button", class: "button small quiet" }, "Close");
+    close.addEventListener("click", () => workspace.panels.toggle("history"));
+    root.append(
+      el("div", { class: "row spread panel-head" }, el("h2", {}, "History"), close),
+      this.line,
+      this.list,
+      this.older,
+    );
+  }
+
+  get url() {
+    return this.workspace.annotation.urls.revisions;
+  }
+
+  async open() {
+    this.line.textContent = "Loading…";
+    await flush(this.workspace.saving.autosave);
+    this.list.replaceChildren();
+    await this.load(this.url);
+    if (this.list.children.length) this.line.textContent = "Choose a version to see what has changed since.";
+    else if (this.line.textContent !== NOT_LOADED) this.line.textContent = "Nothing is stored yet.";
+  }
+
+  async load(url) {
+    try {
+      const { results, next } = await send("GET", url);
+      this.list.append(...results.map((revision) => this.draw(revision)));
+      this.next = next;
+      this.older.hidden = next === null;
+      if (!results.length) this.line.textContent = "";
+    } catch (error) {
+      if (!error.kind) throw error;
+      this.line.textContent = NOT_LOADED;
+    }
+  }
+
+  async loadMore() {
+    const first = this.list.children.length;
+    await this.load(`${this.url}?before=${this.next}`);
+    this.list.children[first]?.querySelector("button").focus();
+  }
+
+  draw(revision) {
+    const body = el("div", { class: "revision-changes" });
+    const head = el(
+      "button",
+      { type: "button", class: "revision", "aria-expanded": "false", data: { kind: revision.kind } },
+      el("time", { datetime: revision.saved_at }, moment(revision.saved_at)),
+      el("strong", {}, KINDS[revision.kind]),
+      el("span", {}, contents(revision)),
+      el("span", { class: "muted" }, `rev ${revision.version} · ${revision.author}`),
+    );
+    head.addEventListener("click", () => this.toggle(revision, head, body));
+    return el("li", {}, head, body);
+  }
+
+  async toggle(revision, head, body) {
+    const isOpen = head.getAttribute("aria-expanded") === "true";
+    for (const other of this.list.querySelectorAll("[aria-expanded='true']")) {
+      other.setAttribute("aria-expanded", "false");
+      other.nextElementSibling.replaceChildren();
+    }
+    if (isOpen) return;
+    head.setAttribute("aria-expanded", "true");
+    await flush(this.workspace.saving.autosave);
+    try {
+      const found = await send("GET", `${this.url}${revision.version}/`);
+      if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(found));
+    } catch (error) {
+      if (!error.kind) throw error;
+      body.replaceChildren(el("p", { class: "error" }, "This version cannot be loaded now."));
+    }
+  }
+
+  drawSince(found) {
+    const changes = drawChanges(found.since, this.workspace.store);
+    const isSame = !changes.length;
+    const title = isSame ? "Nothing has changed since." : `Changed since (up to rev ${found.current_version})`;
+    return [el("p", { class: "small" }, el("strong", {}, title)), ...changes, isSame ? "" : this.restoreButton(found)];
+  }
+
+  restoreButton({ version }) {
+    if (this.workspace.readOnly) {
+      return el("p", { class: "muted small" }, "A version can be restored while the answer is a draft.");
+    }
+    const button = el("button", { type: "button", class: "button small primary" }, "Restore this");
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      await this.restore(version);
+      button.disabled = false;
+    });
+    return button;
+  }
+
+  async restore(version) {
+    const { annotation, saving, store, status } = this.workspace;
+    const { autosave } = saving;
+    if (!(await flush(autosave))) return this.say("Not restored: your last change is not saved yet.");
+    autosave.seq += 1;
+    const { version: base_version, client, seq } = autosave;
+    try {
+      const reply = await send("POST", annotation.urls.restore, { version, base_version, client, seq });
+      store.replace(reply.payload, reply.empty);
+      autosave.adopt(reply.version);
+      status.show("saved", reply);
+    } catch (error) {
+      if (!error.kind) throw error;
+      if (error.kind === "conflict") return autosave.conflict(error);
+      return this.say(error.message ? `Not restored: ${error.message}` : "Not restored. Try again.");
+    }
+    this.sayRestored(version);
+    return this.open();
+  }
+
+  say(text) {
+    this.workspace.status.notice("restored", { kind: "bad", text });
+  }
+
+  sayRestored(version) {
+    const { status, store } = this.workspace;
+    const undo = () => {
+      store.undo();
+      status.dismiss("restored");
+    };
+    const text = `The labels of rev ${version} are back.`;
+    status.notice("restored", { kind: "ok", text, actions: [["Undo", undo]] });
+  }
+}
+
+// What is compared and restored is what the server has: send the last change first.
+async function flush(autosave) {
+  for (let tries = 0; tries < TRIES && (autosave.isDirty || autosave.underWay); tries += 1) {
+    await autosave.now();
+    if (autosave.failures || autosave.stopped) break;
+    if (autosave.underWay) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  return !autosave.isDirty && !autosave.underWay;
+}
+
+function moment(time) {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  return isToday ? clockTime(time) : `${day} ${clockTime(time)}`;
+}
+
+function contents({ labels, empty }) {
+  if (empty) return "nothing here";
+  return labels === 1 ? "1 label" : `${labels} labels`;
+}
+
+register("history", (workspace, root) => new History(workspace, root));

@@ -1,0 +1,120 @@
+"""Comments in the workspace, by keyboard, and what others see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Locator, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Annotation, Comment
+from labeling.services import comments
+from tests.browser.workspace import Workspace
+from tests.factories import make_people, make_project, open_full
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return make_people()
+
+
+@pytest.fixture
+def workspace(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], people: dict[str, User]
+) -> Workspace:
+    assignment = open_full(make_project(), 1).assignments.get(annotator=people["ana"])
+    sign_in(people["ana"])
+    return Workspace(page, live_server, assignment)
+
+
+def panel(workspace: Workspace) -> Locator:
+    return workspace.page.locator("#panel-comments")
+
+
+def thread(workspace: Workspace) -> Locator:
+    return panel(workspace).locator(".thread")
+
+
+def test_a_comment_on_the_current_message_is_written_by_keyboard_alone(
+    workspace: Workspace,
+) -> None:
+    workspace.open().press("j", "j", "c")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
+
+    workspace.type("Who is meant, @ben?").press("Control+Enter")
+
+    expect(thread(workspace)).to_contain_text("Who is meant, @ben?")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("")
+    expect(workspace.message(2).locator(".comment-count")).to_have_text("1 comment")
+    said = Comment.objects.get()
+    assert (said.message_index, said.label_uid) == (2, "")
+    assert [user.username for user in said.mentions.all()] == ["ben"]
+    assert workspace.stored is None  # nothing was submitted or saved by it
+
+
+def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspace) -> None:
+    workspace.open().press("n").type("Order Tracking").press("Escape", "c")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
+
+    workspace.type("Is it a duplicate?").press("Control+Enter")
+
+    expect(thread(workspace)).to_contain_text("label REQ-001")
+    expect(workspace.labels.first.locator(".comment-count")).to_have_text("1 comment")
+    (label,) = Annotation.objects.get().payload["requirements"]
+    assert Comment.objects.get().label_uid == label["uid"]
+
+
+def test_a_thread_is_answered_and_resolved(workspace: Workspace, people: dict[str, User]) -> None:
+    place = comments.place_of(workspace.assignment)
+    comments.post(place, body="Look here.", author=people["rita"], pin=comments.Pin(1))
+    workspace.open()
+    expect(workspace.message(1).locator(".comment-count")).to_have_text("1 comment")
+
+    workspace.message(1).locator(".comment-count").click()
+    thread(workspace).get_by_role("button", name="Answer").click()
+    workspace.type("I see.").press("Control+Enter")
+    expect(thread(workspace)).to_contain_text("I see.")
+    thread(workspace).get_by_role("button", name="Resolve").click()
+
+    expect(panel(workspace)).to_contain_text("1 resolved")
+    expect(workspace.message(1).locator(".comment-count")).to_have_count(0)
+    assert Comment.objects.get(parent=None).resolved_by == people["ana"]
+
+
+def test_what_could_not_be_sent_stays_in_its_field(
+    workspace: Workspace, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("ERR_FAILED")
+    workspace.open().press("c")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
+    workspace.page.route("**/comments/", lambda route: route.abort())
+
+    workspace.type("Keep this").press("Control+Enter")
+
+    expect(panel(workspace)).to_contain_text("the server cannot be reached")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("Keep this")
+
+
+def test_text_of_a_comment_stays_text(workspace: Workspace, people: dict[str, User]) -> None:
+    attack = '<img src=x onerror="document.title=1">'
+    place = comments.place_of(workspace.assignment)
+    comments.post(place, body=attack, author=people["rita"])
+
+    workspace.open().press("c")
+
+    expect(thread(workspace)).to_contain_text(attack)
+    expect(workspace.page.locator("#main img")).to_have_count(0)
+
+
+def test_letters_in_a_comment_are_no_shortcuts(workspace: Workspace) -> None:
+    workspace.open().press("c")
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
+
+    workspace.type("jnm0c?")
+
+    expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("jnm0c?")
+    expect(workspace.labels).to_have_count(0)

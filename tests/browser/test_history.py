@@ -1,0 +1,121 @@
+"""The history panel: what was stored, what has changed since, and a way back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Locator, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import AnnotationRevision, Assignment
+from tests.browser.workspace import Workspace
+from tests.factories import answer, make_people, make_project, open_full
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ana() -> User:
+    return make_people()["ana"]
+
+
+@pytest.fixture
+def workspace(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
+) -> Workspace:
+    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
+    sign_in(ana)
+    return Workspace(page, live_server, assignment)
+
+
+def panel(workspace: Workspace) -> Locator:
+    return workspace.page.locator("#panel-history")
+
+
+def revision(workspace: Workspace, number: int) -> Locator:
+    return panel(workspace).get_by_role("button", name=f"rev {number} ")
+
+
+def two_versions(workspace: Workspace) -> None:
+    """Revision 1 has the label "Order Tracking", revision 2 calls it "Parcel Tracking"."""
+    workspace.open().start_label("Order Tracking").press("Control+s")
+    workspace.expect_saved(1)
+    workspace.press("e")
+    workspace.field("Title").fill("Parcel Tracking")
+    workspace.press("Control+s")
+    workspace.expect_saved(2)
+    workspace.press("Escape")
+
+
+def test_the_history_tells_what_has_changed_since_in_words(workspace: Workspace) -> None:
+    two_versions(workspace)
+
+    workspace.press("r")
+    revision(workspace, 1).click()
+
+    change = panel(workspace).locator(".change")
+    expect(change).to_contain_text("Changed")
+    expect(change.locator("del")).to_have_text("Order")
+    expect(change.locator("ins")).to_have_text("Parcel")
+
+
+def test_the_newest_version_differs_in_nothing(workspace: Workspace) -> None:
+    two_versions(workspace)
+
+    workspace.press("r")
+    revision(workspace, 2).click()
+
+    expect(panel(workspace)).to_contain_text("Nothing has changed since.")
+    expect(panel(workspace).get_by_role("button", name="Restore this")).to_have_count(0)
+
+
+def test_a_version_is_restored_and_the_restoring_undone(workspace: Workspace) -> None:
+    two_versions(workspace)
+    workspace.press("r")
+    revision(workspace, 1).click()
+
+    panel(workspace).get_by_role("button", name="Restore this").click()
+    workspace.expect_saved(3)
+    assert workspace.titles == ["Order Tracking"]
+    assert AnnotationRevision.objects.get(version=3).kind == "restored"
+    expect(workspace.labels.first.locator(".label-title")).to_have_text("Order Tracking")
+    workspace.notices.get_by_role("button", name="Undo").click()
+
+    workspace.expect_saved(4)
+    assert workspace.titles == ["Parcel Tracking"]
+
+
+def test_what_is_not_saved_yet_is_saved_before_it_is_compared(workspace: Workspace) -> None:
+    workspace.open().start_label("Order Tracking").press("r")
+
+    expect(revision(workspace, 1)).to_contain_text("1 label")
+
+
+def test_the_list_is_worked_by_keyboard(workspace: Workspace) -> None:
+    two_versions(workspace)
+    workspace.press("r")
+    expect(panel(workspace)).to_be_focused()
+    expect(revision(workspace, 1)).to_be_visible()
+
+    workspace.press("Tab", "Tab", "Tab", "Enter")  # close, revision 2, revision 1
+
+    expect(panel(workspace).locator(".change del")).to_have_text("Order")
+
+
+def test_an_empty_history_says_so(workspace: Workspace) -> None:
+    workspace.open().press("r")
+
+    expect(panel(workspace)).to_contain_text("Nothing is stored yet.")
+
+
+def test_a_submitted_answer_shows_its_history_and_restores_nothing(workspace: Workspace) -> None:
+    answer(workspace.assignment)
+    assignment: Assignment = workspace.assignment
+    workspace.open().press("r")
+
+    revision(workspace, 1).click()
+
+    expect(panel(workspace)).to_contain_text("Nothing has changed since.")
+    assert AnnotationRevision.objects.filter(annotation__assignment=assignment).count() == 1
