@@ -3,12 +3,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.api.errors import ErrorOut
 from labeling.models import Assignment
 from labeling.services import assignments
 
@@ -23,7 +25,15 @@ class AssignmentOut(serializers.ModelSerializer[Assignment]):
 
     class Meta:
         model = Assignment
-        fields = ["id", "project", "round", "conversation", "status", "lease_expires_at"]
+        fields = [
+            "id",
+            "project",
+            "round",
+            "conversation",
+            "status",
+            "returned_reason",
+            "lease_expires_at",
+        ]
 
 
 class NextOut(serializers.Serializer[Any]):
@@ -43,6 +53,30 @@ class NextView(APIView):
         """The next conversation to label, taken from a pool if nothing is planned."""
         found = assignments.next_for(_user(request))
         return Response({"assignment": found.pk if found else None})
+
+
+class LeaseOut(serializers.Serializer[Any]):
+    held = serializers.BooleanField(help_text="Whether the place is reserved for you now")
+
+
+class LeaseView(APIView):
+    """The reservation of a conversation that was taken from a pool."""
+
+    @extend_schema(request=None, responses={200: LeaseOut, 404: ErrorOut})
+    def post(self, request: Request, pk: int) -> Response:
+        """Reserve unfinished work for longer; not held when others have taken the place."""
+        return Response({"held": assignments.renew(_mine(request, pk))})
+
+    @extend_schema(responses={200: LeaseOut, 404: ErrorOut})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Give the place back before an answer; a draft is kept."""
+        assignments.give_back(_mine(request, pk))
+        return Response({"held": False})
+
+
+def _mine(request: Request, pk: int) -> Assignment:
+    mine = Assignment.objects.owned_by(request.user).select_related("round", "conversation")
+    return get_object_or_404(mine, pk=pk)
 
 
 def _user(request: Request) -> User:

@@ -6,13 +6,14 @@ from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, MentionsView, ResolveView
 from labeling.api.gold import GoldListView, GoldView
 from labeling.api.projects import ProjectListView, ProjectView
-from labeling.api.queue import NextView, QueueView
+from labeling.api.queue import LeaseView, NextView, QueueView
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("queue/", QueueView.as_view(), name="api-queue"),
     path("queue/next/", NextView.as_view(), name="api-queue-next"),
+    path("queue/<int:pk>/lease/", LeaseView.as_view(), name="api-queue-lease"),
     path(
         "annotations/<int:pk>/",
         AnnotationViewSet.as_view({"get": "retrieve", "put": "update"}),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +9,19 @@ from django.contrib.auth.models import User
 from django.db.models import Max, QuerySet
 
 from labeling.domain.numbers import whole_number
-from labeling.domain.planning import shuffled
+from labeling.domain.planning import (
+    UnfairQuotas,
+    check_quotas,
+    quotas_of_percents,
+    shuffled,
+)
 from labeling.models import Conversation, Membership, Project, Round
-from labeling.services.rounds import unplanned
+from labeling.services import assignments
+from labeling.services.rounds import unplanned, working_in
 
 NEW = ""  # conversations that are in no round yet
+SHARE = "share_"  # begins the names of the fields with a number for one person
+EVENLY, BY_NUMBER, BY_PERCENT = "", "number", "percent"
 CALIBRATORS = 3  # how many annotators are proposed for a first calibration round
 
 
@@ -27,10 +35,12 @@ class RoundPreview:
     overlap: int
     assignments: int
     pool: bool
+    quotas: Sequence[tuple[str, int]] = ()
+    refusal: str = ""
 
     @property
     def each(self) -> str:
-        """How many conversations one annotator gets: “5” or “5 to 6”."""
+        """How many conversations one annotator gets when all get the same: “5” or “5 to 6”."""
         if not self.annotators:
             return "0"
         fewest, extra = divmod(self.assignments, self.annotators)
@@ -77,10 +87,31 @@ class RoundForm(forms.Form):
         initial=0,
         help_text="The same seed draws the same conversations and hands them out the same way.",
     )
+    order = forms.ChoiceField(
+        label="What comes first",
+        choices=[(order.value, order.label.capitalize()) for order in Round.Order],
+        required=False,
+        help_text="The priority of a conversation comes with its import.",
+    )
+    skip_policy = forms.ChoiceField(
+        label="A skipped conversation",
+        choices=[(policy.value, policy.label.capitalize()) for policy in Round.SkipPolicy],
+        required=False,
+    )
     pool = forms.BooleanField(
         label="Annotators take the next conversation themselves",
         required=False,
         help_text="Full labeling only: places are reserved while somebody works on them.",
+    )
+    sharing = forms.ChoiceField(
+        label="How the work is shared",
+        choices=[
+            (EVENLY, "Evenly"),
+            (BY_NUMBER, "By a number of conversations for each person"),
+            (BY_PERCENT, "By a percent for each person"),
+        ],
+        required=False,
+        help_text="Full labeling without a pool only.",
     )
     override_reason = forms.CharField(
         label="Reason for passing the locked gate",
@@ -125,7 +156,18 @@ class RoundForm(forms.Form):
         offered: Any = self.fields["annotators"]
         offered.queryset = annotators.order_by("username")
         self.initial["annotators"] = [person.pk for person in people]
+        for person in people:
+            self.fields[_share(person)] = forms.IntegerField(
+                label=person.get_username(), min_value=0, max_value=100_000, required=False
+            )
         return people
+
+    def rules(self) -> list[forms.BoundField]:
+        """Every visible field but the shares of the people, which stand together."""
+        return [field for field in self.visible_fields() if not field.name.startswith(SHARE)]
+
+    def shares(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name.startswith(SHARE)]
 
     def propose_few(self) -> None:
         """Three annotators calibrate; more are a choice."""
@@ -173,20 +215,95 @@ class RoundForm(forms.Form):
         named = {key: self.cleaned_data[key] for key in ("split", "domain")}
         return conversations.filter(**{key: value for key, value in named.items() if value})
 
-    def preview(self) -> RoundPreview:
-        """What a valid form would hand out."""
+    def quotas(self, places: int) -> dict[int, int] | None:
+        """How many conversations each chosen annotator gets, by id; None when all get the same."""
         asked = self.cleaned_data
-        people, conversations = len(asked["annotators"]), len(self.chosen())
-        full = asked["kind"] == Round.Kind.FULL
-        overlap = (asked["overlap"] or self.project.overlap) if full else people
+        if not asked["sharing"]:
+            return None
+        shares = {one.pk: asked.get(_share(one)) or 0 for one in asked["annotators"]}
+        if asked["sharing"] == BY_PERCENT:
+            return quotas_of_percents(shares, places=places)
+        return shares
+
+    def overlap_wanted(self) -> int:
+        asked = self.cleaned_data
+        if asked["kind"] == Round.Kind.CALIBRATION:
+            return len(asked["annotators"])
+        return asked["overlap"] or self.project.overlap
+
+    def preview(self) -> RoundPreview:
+        """What a valid form would hand out, or why it cannot be handed out so."""
+        asked = self.cleaned_data
+        conversations, overlap = len(self.chosen()), self.overlap_wanted()
+        quotas, refusal = None, ""
+        try:
+            quotas = self.quotas(conversations * overlap)
+            if quotas is not None:
+                check_quotas(quotas, conversations=conversations, overlap=overlap)
+        except UnfairQuotas as unfair:
+            refusal = unfair.message
         return RoundPreview(
             conversations=conversations,
             unplanned=unplanned(self.project).count(),
-            annotators=people,
+            annotators=len(asked["annotators"]),
             overlap=overlap,
             assignments=conversations * overlap,
-            pool=full and asked["pool"],
+            pool=asked["kind"] == Round.Kind.FULL and asked["pool"],
+            quotas=[(one.get_username(), (quotas or {})[one.pk]) for one in asked["annotators"]]
+            if quotas is not None
+            else (),
+            refusal=refusal,
         )
+
+
+class BatchForm(forms.Form):
+    """More conversations for an open round of full labeling."""
+
+    batch = forms.IntegerField(
+        label="How many",
+        min_value=1,
+        max_value=100_000,
+        initial=20,
+        help_text="Drawn by the round's seed from those that are in no round yet.",
+    )
+    annotators = forms.ModelMultipleChoiceField(
+        queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, round_: Round, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.round = round_
+        if round_.pool:
+            del self.fields["annotators"]
+            return
+        offered: Any = self.fields["annotators"]
+        offered.queryset = assignments.annotators(round_.project)
+        self.initial["annotators"] = [person.pk for person in working_in(round_)]
+
+    def chosen(self) -> list[Conversation]:
+        found = {one.pk: one for one in unplanned(self.round.project)}
+        drawn = shuffled(list(found), seed=self.round.seed)[: self.cleaned_data["batch"]]
+        return [found[pk] for pk in drawn]
+
+
+class MoveForm(forms.Form):
+    """To whom the open work of ``person`` goes."""
+
+    to = forms.ModelChoiceField(
+        label="To",
+        queryset=User.objects.none(),
+        required=False,
+        empty_label="Nobody: take it back",
+    )
+
+    def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered: Any = self.fields["to"]
+        offered.queryset = assignments.annotators(project).exclude(pk=person.pk)
+
+
+def _share(person: User) -> str:
+    return f"{SHARE}{person.pk}"
 
 
 def _named(values: Iterable[str]) -> list[tuple[str, str]]:

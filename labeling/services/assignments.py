@@ -180,6 +180,15 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     return True
 
 
+@transaction.atomic
+def renew(assignment: Assignment) -> bool:
+    """Reserve unfinished work of an open pool for longer; False when the place is gone."""
+    unfinished = Assignment.objects.filter(
+        UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
+    )
+    return unfinished.exists() and hold(assignment)
+
+
 def give_back(assignment: Assignment) -> bool:
     """Return a pool's place before an answer, so that somebody else gets the conversation.
 

@@ -15,12 +15,16 @@ from labeling.views.gate import gates
 from labeling.views.paging import Page, page_of
 
 OPEN = Q(round__state=Round.State.OPEN)
+DRAFT = OPEN & Q(annotation__status="draft")
 TABS = {
     "pending": OPEN & Q(annotation__isnull=True, slot__isnull=False),
-    "draft": OPEN & Q(annotation__status="draft"),
+    # a draft whose reservation ran out may go on; planned work that was moved may not
+    "draft": DRAFT & Q(returned_reason="") & (Q(slot__isnull=False) | Q(round__pool=True)),
     "submitted": Q(annotation__status="submitted"),
     "skipped": Q(annotation__status="skipped"),
+    "returned": DRAFT & ~Q(returned_reason="") & Q(slot__isnull=False),
 }
+TO_DO = ("pending", "draft", "returned")
 IN_ORDER = ["round_id", "position", "pk"]
 NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 
@@ -37,8 +41,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
-        "can_start": bool(counts["pending"] or counts["draft"]) or _pool_is_open(request, roles),
-        "has_drafts": bool(counts["draft"]),
+        "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
+        "has_drafts": bool(counts["draft"] or counts["returned"]),
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),
         "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
         "researches": Membership.Role.RESEARCHER in roles or request.user.is_superuser,
@@ -52,11 +56,11 @@ def _roles(user: Any) -> set[str]:
 
 
 def _tab(request: HttpRequest, counts: dict[str, int]) -> str:
-    """The tab asked for, else the first of pending and draft that holds something."""
+    """The tab asked for, else the first with something to do."""
     asked = request.GET.get("tab", "")
     if asked in TABS:
         return asked
-    return "draft" if counts["draft"] and not counts["pending"] else "pending"
+    return next((name for name in TO_DO if counts[name]), "pending")
 
 
 def _page(mine: QuerySet[Assignment], tab: str, after: str | None) -> Page:
@@ -67,6 +71,7 @@ def _page(mine: QuerySet[Assignment], tab: str, after: str | None) -> Page:
         .annotate(saved_at=F("annotation__updated_at"), reason=F("annotation__skip_reason"))
         .only(
             "lease_expires_at",
+            "returned_reason",
             "position",
             "conversation__external_id",
             "conversation__domain",
@@ -78,7 +83,7 @@ def _page(mine: QuerySet[Assignment], tab: str, after: str | None) -> Page:
             "round__project__slug",
         )
     )
-    order = IN_ORDER if tab in ("pending", "draft") else NEWEST_FIRST
+    order = IN_ORDER if tab in TO_DO else NEWEST_FIRST
     return page_of(rows, order=order, after=after, anchors=mine)
 
 

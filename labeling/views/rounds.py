@@ -1,16 +1,21 @@
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from typing import Any, cast
 
+from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.forms.rounds import RoundForm
-from labeling.models import Project, Round
+from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
+from labeling.models import Assignment, Project, Round
+from labeling.services import handovers
 from labeling.services import rounds as service
 from labeling.views import access
 from labeling.views.gate import gates
@@ -73,17 +78,89 @@ def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
         form.propose_few()
 
 
+@require_http_methods(["GET", "POST"])
+def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Add conversations to open full labeling."""
+    project = access.led(request.user, slug)
+    found = get_object_or_404(project.rounds.select_related("project"), number=number)
+    form = BatchForm(found, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        people = form.cleaned_data.get("annotators")
+        try:
+            added = service.add_batch(
+                found, conversations=form.chosen(), by=_person(request), annotators=people
+            )
+        except RuleError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"Round {number} has {added} more conversations.")
+            return redirect(project)
+    left = service.unplanned(project).count()
+    context = {"project": project, "round": found, "form": form, "unplanned": left}
+    return render(request, "labeling/round_batch.html", context, status=_status(form))
+
+
+@require_http_methods(["GET", "POST"])
+def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Move one person's open work to another; they may have left the project already."""
+    project = access.led(request.user, slug)
+    given = Assignment.objects.filter(round__project=project).order_by().values("annotator")
+    person = get_object_or_404(
+        User.objects.filter(Q(pk__in=given) | Q(memberships__project=project)).distinct(), pk=pk
+    )
+    form = MoveForm(project, person, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        to = form.cleaned_data["to"]
+        try:
+            moved = handovers.move_open_work(
+                project=project, person=person, by=_person(request), to=to
+            )
+        except RuleError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, _moved(moved, to))
+            return redirect(project)
+    work = handovers.open_work(project, person).select_related("round")
+    by_round = Counter(one.round.number for one in work.only("round__number"))
+    context = {
+        "project": project,
+        "person": person,
+        "form": form,
+        "open": sum(by_round.values()),
+        "by_round": sorted(by_round.items()),
+    }
+    return render(request, "labeling/work_move.html", context, status=_status(form))
+
+
+def _moved(moved: handovers.Moved, to: User | None) -> str:
+    if not any(moved):
+        return "Nothing was open."
+    taken_back = f"{moved.taken_back} taken back"
+    if to is None:
+        return f"{taken_back[:1].upper()}{taken_back[1:]}."
+    return f"{moved.moved} moved to {to.get_username()}, {taken_back}."
+
+
+def _person(request: HttpRequest) -> User:
+    """The signed-in user: the middleware has let nobody else through."""
+    return cast(User, request.user)
+
+
 def _open(project: Project, form: RoundForm, by: Any) -> Round:
     asked = form.cleaned_data
+    conversations = form.chosen()
     return service.open_round(
         project=project,
         kind=asked["kind"],
         by=by,
-        conversations=form.chosen(),
+        conversations=conversations,
         annotators=list(asked["annotators"]),
         overlap=asked["overlap"],
         seed=asked["seed"],
         pool=asked["pool"],
+        order=asked["order"] or Round.Order.SEED,
+        skip_policy=asked["skip_policy"] or Round.SkipPolicy.OTHERS,
+        quotas=form.quotas(len(conversations) * form.overlap_wanted()),
         override_reason=asked.get("override_reason", ""),
     )
 
@@ -92,5 +169,5 @@ def _open_assignments(found: Round) -> int:
     return found.assignments.exclude(annotation__status__in=["submitted", "skipped"]).count()
 
 
-def _status(form: RoundForm) -> int:
+def _status(form: forms.Form) -> int:
     return 400 if form.errors else 200

@@ -1,0 +1,38 @@
+"""Reservations from a pool, kept or given back from the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from labeling.models import Assignment
+from labeling.services import assignments
+
+
+@require_POST
+def lease_renew(request: HttpRequest, pk: int) -> HttpResponse:
+    mine = _mine(request.user, pk)
+    if assignments.renew(mine):
+        messages.success(request, f"{mine.conversation} stays reserved for you.")
+    else:
+        messages.error(request, f"{mine.conversation} is no longer free: others have taken it.")
+    return redirect("home")
+
+
+@require_POST
+def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
+    mine = _mine(request.user, pk)
+    if assignments.give_back(mine):
+        messages.success(request, f"{mine.conversation} is free for others. Your draft is kept.")
+    else:
+        messages.info(request, f"{mine.conversation} is not reserved: there is nothing to return.")
+    return redirect("home")
+
+
+def _mine(user: Any, pk: int) -> Assignment:
+    found = Assignment.objects.owned_by(user).select_related("conversation", "round")
+    return get_object_or_404(found, pk=pk)
