@@ -30,8 +30,8 @@ def _stored_secret_key() -> str:
     path = DATA_DIR / "secret_key"
     if not path.exists():
         draft = DATA_DIR / f"secret_key.{os.getpid()}"
+        draft.touch(mode=0o600)  # nobody else reads it, not even for a moment
         draft.write_text(get_random_secret_key())
-        draft.chmod(0o600)
         with suppress(FileExistsError):  # another process was first: all use its key
             os.link(draft, path)
         draft.unlink()

@@ -27,6 +27,7 @@ from labeling.models import (
     GuidelineCheck,
     Invitation,
     Membership,
+    Merge,
     Message,
     Project,
     Review,
@@ -156,6 +157,11 @@ class AnnotationAdmin(ReadOnlyAdmin):
     )
     list_select_related = ("assignment__conversation", "assignment__annotator")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        """An open calibration round is blind for the staff too."""
+        blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+        return super().get_queryset(request).exclude(assignment__round__in=blind)
+
 
 @admin.register(Adjudication)
 class AdjudicationAdmin(ReadOnlyAdmin):
@@ -164,6 +170,15 @@ class AdjudicationAdmin(ReadOnlyAdmin):
     list_filter = ("conversation__project", "layer")
     search_fields = ("conversation__external_id", "reason")
     list_select_related = ("conversation", "decided_by")
+
+
+@admin.register(Merge)
+class MergeAdmin(ReadOnlyAdmin):
+    heavy = ("clusters",)
+    list_display = ("conversation", "layer", "round", "state", "n_agreed", "n_disputed", "made_at")
+    list_filter = ("conversation__project", "layer", "state")
+    search_fields = ("conversation__external_id",)
+    list_select_related = ("conversation", "round__project")
 
 
 @admin.register(Disagreement)

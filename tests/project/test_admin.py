@@ -151,3 +151,15 @@ def test_what_the_admin_changes_in_a_project_is_in_the_audit_log(
     assert written["project.changed"] == {"fields": ["kappa_threshold"]}
     assert written["member.removed"] == {"user": "ana", "role": "annotator"}
     assert written["member.added"] == {"user": "ana", "role": "lead"}
+
+
+def test_staff_are_blind_too_while_a_calibration_round_is_open(
+    staff: Client, project: Project
+) -> None:
+    round_ = factories.open_calibration(project, 2)
+    hidden = factories.answer(round_.assignments.all()[0])
+
+    address = reverse("admin:labeling_annotation_change", args=[hidden.pk])
+    assert staff.get(address).status_code == 302  # "does not exist"
+    listed = staff.get(reverse("admin:labeling_annotation_changelist"))
+    assert hidden not in listed.context["cl"].queryset
