@@ -3,9 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from labeling.api.errors import ErrorOut
 from labeling.models import Round
 from labeling.services import agreement
+from labeling.services.vectors import stored_ruler
 
 
 class PairOut(serializers.Serializer[Any]):
@@ -34,17 +35,26 @@ class AgreementOut(serializers.Serializer[Any]):
     value = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField()
     passed = serializers.BooleanField()
+    measure = serializers.CharField(help_text="kappa, or f1 for events")
     pairs = PairOut(many=True)
     fleiss_kappa = serializers.FloatField(allow_null=True)
     krippendorff_alpha = serializers.FloatField(allow_null=True)
 
 
 class AgreementView(APIView):
-    @extend_schema(responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut})
+    @extend_schema(
+        parameters=[OpenApiParameter("layer", str, description="Default: the project's first")],
+        responses={200: AgreementOut, 403: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+    )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
         visible = Round.objects.visible_to(request.user).select_related("project")
         found = get_object_or_404(visible, project__slug=slug, number=number)
         if found.is_blind:
             raise PermissionDenied("A calibration round is blind until its last answer is in.")
-        return Response(agreement.of_round(found).as_json())
+        layer = request.query_params.get("layer", "")
+        if layer and layer not in found.project.layers:
+            raise ValidationError(
+                {"layer": [f"This project labels {', '.join(found.project.layers)}."]}
+            )
+        return Response(agreement.of_round(found, layer, ruler=stored_ruler()).as_json())

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
-from labeling.domain.schema import Problem, check_payload
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import assignments, events, locking, merges, rounds
+from labeling.services.checking import problems_of
 
 Kind = AnnotationRevision.Kind
 Status = Annotation.Status
@@ -196,10 +196,10 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
 
 
 def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
-    problems: list[Problem] = check_payload(
+    problems = problems_of(
         save.payload,
-        layers=assignment.round.project.layers,
-        message_count=assignment.conversation.messages.count(),
+        project=assignment.round.project,
+        conversation=assignment.conversation,
         complete=complete,
         empty=save.empty,
     )

@@ -154,6 +154,11 @@ def _check_name(project: Project, layer: str, name: str) -> None:
         raise UnknownLayer(
             f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
         )
+    if layer not in settling.SETTLED:
+        raise UnknownLayer(
+            f"{LAYERS[layer].title} cannot be frozen: what people agree on is settled for "
+            f"{', '.join(LAYERS[name].title.lower() for name in settling.SETTLED)} only."
+        )
     if not RELEASE_NAME.fullmatch(name):
         raise BadName(
             f"{name!r} cannot name a release: use up to 100 letters, digits, dots, hyphens and "
@@ -238,7 +243,7 @@ def _create(
         guideline=guideline,
         parent=parent,
         message=message,
-        agreement=_agreement(project),
+        agreement=_agreement(project, layer, ruler),
         overrides=overrides,
         left_out=left_out,
         header=canonical_json(header),
@@ -260,17 +265,17 @@ def _overrides(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(project: Project) -> dict[str, Any]:
+def _agreement(project: Project, layer: str, ruler: Ruler) -> dict[str, Any]:
     """Agreement of every round that is not blind now, kept with the release."""
     measured = project.rounds.filter(overlap__gte=2).select_related("guideline")
-    return {"rounds": [_round_agreement(one) for one in measured if not one.is_blind]}
+    return {"rounds": [_round_agreement(one, layer, ruler) for one in measured if not one.is_blind]}
 
 
-def _round_agreement(measured: Round) -> dict[str, Any]:
+def _round_agreement(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
     return {
         "round": measured.number,
         "kind": measured.kind,
         "state": measured.state,
         "guideline_version": measured.guideline.version,
-        **agreement.of_round(measured).as_json(),
+        **agreement.of_round(measured, layer, ruler=ruler).as_json(),
     }

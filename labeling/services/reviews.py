@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError, StaleVersion
-from labeling.domain.schema import check_payload
 from labeling.models import Annotation, Project, Review, Round
 from labeling.services import annotations, events, merges
 from labeling.services.annotations import InvalidPayload, ReasonMissing
+from labeling.services.checking import problems_of
 
 Verdict = Review.Verdict
 
@@ -161,10 +161,10 @@ def _check(annotation: Annotation, opinion: Opinion, by: User) -> None:
 
 def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
     conversation = annotation.assignment.conversation
-    problems = check_payload(
+    problems = problems_of(
         payload,
-        layers=annotation.assignment.round.project.layers,
-        message_count=conversation.messages.count(),
+        project=annotation.assignment.round.project,
+        conversation=conversation,
         complete=True,
         empty=not any(payload.values()),
     )

@@ -21,6 +21,9 @@ from labeling.models import (
     Round,
 )
 
+SETTLED = ("extraction",)
+"""Layers whose labels are matched between people; the others cannot become gold by agreement."""
+
 
 class SettledConversation(NamedTuple):
     """The labels of one conversation that may become gold."""

@@ -4,7 +4,7 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
@@ -13,12 +13,38 @@ from rich.table import Table
 from labeling.domain.agreement import Agreement
 from labeling.domain.agreement import agreement as compute
 from labeling.domain.csv_cells import safe_cell
+from labeling.domain.schema import LAYERS
+from labeling.domain.units import BY_REQUIREMENT
 from labeling.management.arguments import project_named
 from labeling.models import Round
 from labeling.services import agreement
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
 LONG_COLUMNS = ["item", "unit", "annotator", "label"]
+
+
+RECORD_COLUMNS = (
+    "a",
+    "b",
+    "record_f1",
+    "micro_f1",
+    "matches",
+    "a_records",
+    "b_records",
+    "type_agreement",
+    "actor_agreement",
+    "priority_agreement",
+    "source_overlap",
+)
+
+
+class Records(NamedTuple):
+    """The labels of each pair, matched one to one."""
+
+    pairs: list[dict[str, Any]]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"pairs": self.pairs}
 
 
 class Command(BaseCommand):
@@ -32,15 +58,40 @@ class Command(BaseCommand):
         source.add_argument("--project", metavar="SLUG")
         source.add_argument("--from-csv", type=Path, metavar="FILE")
         parser.add_argument("--round", type=int, metavar="N", help="default: the newest")
+        parser.add_argument("--layer", choices=list(LAYERS), help="default: the project's first")
+        parser.add_argument("--type", default="", help="only labels of this type")
+        parser.add_argument("--annotator", default="", metavar="NAME", help="only their pairs")
+        parser.add_argument(
+            "--guideline", type=int, metavar="N", help="only answers under version N"
+        )
+        parser.add_argument(
+            "--records", action="store_true", help="match the labels themselves: F1 and fields"
+        )
         parser.add_argument("--format", choices=["table", "json", "csv"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["from_csv"]:
-            result = _of_file(options["from_csv"])
-        else:
-            result = agreement.of_round(_round(options["project"], options["round"]))
+        from_csv = options["from_csv"]
+        result = _of_file(from_csv) if from_csv else _of_project(options)
         show = {"table": _table, "json": _json, "csv": _csv}[options["format"]]
         show(result, self.stdout)
+
+
+def _of_project(options: dict[str, Any]) -> Agreement | Records:
+    from labeling.services.vectors import ruler, stored_ruler
+
+    measured = _round(options["project"], options["round"])
+    if measured.is_blind:
+        raise CommandError(f"Round {measured.number} is blind until its last answer is in.")
+    layer = options["layer"] or agreement.first_layer(measured.project)
+    if layer not in measured.project.layers:
+        raise CommandError(f"The project labels {', '.join(measured.project.layers)}.")
+    if options["records"] and layer not in agreement.RECORD_LAYERS:
+        raise CommandError(f"Labels are matched for {', '.join(agreement.RECORD_LAYERS)} only.")
+    chosen = agreement.Selection(options["type"], options["annotator"], options["guideline"])
+    if options["records"]:
+        return Records(agreement.records_of(measured, layer, ruler=ruler(), selection=chosen))
+    by_meaning = ruler() if layer in BY_REQUIREMENT else stored_ruler()
+    return agreement.of_round(measured, layer, ruler=by_meaning, selection=chosen)
 
 
 def _round(slug: str, number: int | None) -> Round:
@@ -97,29 +148,46 @@ def _label(text: str | None) -> int | str | None:
     return int(text) if text in ("0", "1") else text
 
 
-def _json(result: Agreement, out: Any) -> None:
+def _columns(result: Agreement | Records) -> tuple[str, ...]:
+    return RECORD_COLUMNS if isinstance(result, Records) else COLUMNS
+
+
+def _json(result: Agreement | Records, out: Any) -> None:
     out.write(json.dumps(result.as_json(), indent=2, ensure_ascii=False))
 
 
-def _csv(result: Agreement, out: Any) -> None:
+def _csv(result: Agreement | Records, out: Any) -> None:
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*COLUMNS, "undefined"])
+    writer.writerow([*_columns(result), "undefined"])
     for pair in result.as_json()["pairs"]:
-        writer.writerow([safe_cell(pair[name]) for name in (*COLUMNS, "undefined")])
+        why = pair["undefined"]
+        reasons = "; ".join(why.values()) if isinstance(why, dict) else why
+        writer.writerow([safe_cell(value) for value in [*_row(result, pair), reasons]])
 
 
-def _table(result: Agreement, out: Any) -> None:
+def _row(result: Agreement | Records, pair: dict[str, Any]) -> list[Any]:
+    return [pair[name] for name in _columns(result)]
+
+
+def _table(result: Agreement | Records, out: Any) -> None:
     console = Console(file=out, width=110 if not sys.stdout.isatty() else None)
-    table = Table(*COLUMNS)
+    table = Table(*_columns(result))
     for pair in result.as_json()["pairs"]:
-        table.add_row(*[_shown(pair[name]) for name in COLUMNS])
+        table.add_row(*map(_shown, _row(result, pair)))
     console.print(table)
+    if isinstance(result, Agreement):
+        _explain(result, console)
+
+
+def _explain(result: Agreement, console: Console) -> None:
     for pair in result.pairs:
         if pair.undefined:
             console.print(f"{pair.a} and {pair.b}: no κ, {pair.undefined}")
+    for row in result.excluded:
+        console.print(f"not counted: {row['conversation']}, {row['annotator']}: {row['reason']}")
     verdict = "passed" if result.passed else "not passed"
     console.print(
-        f"{result.statistic} κ {_shown(result.value)}, "
+        f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {_shown(result.value)}, "
         f"more than {result.threshold} needed: {verdict}. "
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"

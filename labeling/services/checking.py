@@ -1,0 +1,31 @@
+"""A payload against everything that its project and its conversation say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labeling.domain.schema import Problem, check_payload
+from labeling.models import Conversation, Project
+
+
+def problems_of(
+    payload: Mapping[str, Any],
+    *,
+    project: Project,
+    conversation: Conversation,
+    complete: bool,
+    empty: bool,
+) -> list[Problem]:
+    texts = None
+    if "events" in project.layers:  # the only layer that quotes messages
+        texts = list(conversation.messages.order_by("index").values_list("content", flat=True))
+    return check_payload(
+        payload,
+        layers=project.layers,
+        message_count=conversation.messages.count() if texts is None else len(texts),
+        complete=complete,
+        empty=empty,
+        messages=texts,
+        event_schema=project.event_schema,
+    )
