@@ -1,0 +1,291 @@
+"""What is done to labels and keys in the workspace beside filling in: search, order, merge, undo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Annotation, Assignment, Round
+from labeling.services import annotations
+from tests.browser.workspace import Workspace
+from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def ana() -> User:
+    return make_people()["ana"]
+
+
+@pytest.fixture
+def queue(ana: User) -> list[Assignment]:
+    round_ = open_full(make_project(), 2)
+    return list(round_.assignments.filter(annotator=ana).order_by("position"))
+
+
+@pytest.fixture
+def workspace(
+    page: Page,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    ana: User,
+    queue: list[Assignment],
+) -> Workspace:
+    sign_in(ana)
+    return Workspace(page, live_server, queue[0])
+
+
+def start_from(workspace: Workspace, *requirements: dict[str, object]) -> Workspace:
+    annotations.save_draft(workspace.assignment, save_of({"requirements": list(requirements)}))
+    return workspace.open()
+
+
+def save(workspace: Workspace) -> Workspace:
+    workspace.press("Control+s")
+    expect(workspace.state).to_have_attribute("data-state", "saved")
+    return workspace
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+def painted(page: Page, name: str) -> int:
+    size: int = page.evaluate(f"CSS.highlights.get('{name}').size")
+    return size
+
+
+def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) -> None:
+    workspace.open().press("/").type("TRACK ORDER")
+    count = workspace.page.locator("#search-count")
+    expect(count).to_have_text("1 of 4")
+    assert (painted(workspace.page, "hits"), painted(workspace.page, "hit")) == (4, 1)
+
+    workspace.press("Enter", "Enter")
+    expect(count).to_have_text("3 of 4")
+    expect(workspace.message(2)).to_have_attribute("aria-current", "true")
+    workspace.press("Shift+Enter")
+    expect(workspace.message(1)).to_have_attribute("aria-current", "true")
+
+    workspace.press("Escape")
+    expect(workspace.page.locator("#search")).to_be_hidden()
+    expect(workspace.message(1)).to_be_focused()
+    assert painted(workspace.page, "hits") == 0
+
+
+def test_search_says_that_nothing_was_found(workspace: Workspace) -> None:
+    workspace.open().press("/").type("<b>").press("Enter")
+
+    expect(workspace.page.locator("#search-count")).to_have_text("0 of 0")
+    expect(workspace.page.locator("#live")).to_have_text("No hit")
+
+
+# --- duplicate, order, merge --------------------------------------------------------------------
+
+
+def test_a_label_is_duplicated_with_a_number_of_its_own(workspace: Workspace) -> None:
+    start_from(workspace, requirement(1), requirement(2)).press("d")
+
+    save(workspace)
+
+    first, copy, second = workspace.requirements
+    assert [first["id"], copy["id"], second["id"]] == ["REQ-001", "REQ-003", "REQ-002"]
+    assert copy["uid"] != first["uid"]
+    assert copy["title"] == first["title"]
+
+
+def test_labels_are_moved_and_moved_back_by_undo(workspace: Workspace) -> None:
+    start_from(workspace, requirement(1), requirement(2), requirement(3))
+
+    workspace.press("Shift+J", "Shift+J", "Alt+Shift+ArrowUp", "Alt+Shift+ArrowUp")
+    save(workspace)
+    assert [one["id"] for one in workspace.requirements] == ["REQ-003", "REQ-001", "REQ-002"]
+    workspace.press("Control+z", "Control+z")
+
+    save(workspace)
+    assert [one["id"] for one in workspace.requirements] == ["REQ-001", "REQ-002", "REQ-003"]
+
+
+def test_two_labels_are_merged(workspace: Workspace) -> None:
+    first = requirement(1, sources=[2], acceptance_criteria=["A", "B"], condition=None)
+    other = requirement(2, sources=[0, 2], acceptance_criteria=["B", "C"], condition="If paid")
+    start_from(workspace, first, other).press("Shift+M", "Enter")
+
+    save(workspace)
+
+    (merged,) = workspace.requirements
+    assert merged == {
+        **first,
+        "source_messages": [0, 2],
+        "acceptance_criteria": ["A", "B", "C"],
+        "condition": "If paid",
+    }
+    workspace.press("Escape", "Control+z")
+    expect(workspace.labels).to_have_count(2)
+
+
+# --- undo of a submission -----------------------------------------------------------------------
+
+
+def submit(workspace: Workspace, queue: list[Assignment]) -> None:
+    workspace.open().press("0", "Control+Enter")
+    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
+    expect(workspace.notices).to_contain_text("c-001 submitted.")
+
+
+def test_a_submission_is_undone_by_key_on_the_page_that_follows(
+    workspace: Workspace, queue: list[Assignment]
+) -> None:
+    submit(workspace, queue)
+
+    workspace.press("Control+z")
+
+    workspace.page.wait_for_url(f"**{queue[0].get_absolute_url()}")
+    expect(workspace.page.locator("#empty")).to_be_checked()
+    stored = Annotation.objects.get(assignment=queue[0])
+    assert (stored.status, stored.empty) == ("draft", True)
+
+
+def test_undo_takes_back_this_pages_changes_before_the_submission(
+    workspace: Workspace, queue: list[Assignment]
+) -> None:
+    submit(workspace, queue)
+
+    workspace.press("m", "Control+z")
+
+    expect(workspace.labels).to_have_count(0)
+    assert Annotation.objects.get(assignment=queue[0]).status == "submitted"
+    workspace.press("Control+z")
+    workspace.page.wait_for_url(f"**{queue[0].get_absolute_url()}")
+
+
+def test_a_submitted_answer_is_reopened_on_its_own_page(
+    workspace: Workspace, queue: list[Assignment]
+) -> None:
+    submit(workspace, queue)
+    workspace.open()
+
+    workspace.page.get_by_role("button", name="Reopen").click()
+
+    expect(workspace.page.locator("#empty")).to_be_enabled()
+    assert Annotation.objects.get(assignment=queue[0]).status == "draft"
+
+
+def test_a_locked_submission_says_why_it_stays(
+    workspace: Workspace, queue: list[Assignment], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    submit(workspace, queue)
+    Round.objects.filter(pk=queue[0].round_id).update(state="closed", closed_at=timezone.now())
+
+    workspace.press("Control+z")
+
+    expect(workspace.notices).to_contain_text("can no longer be reopened")
+
+
+# --- keys ---------------------------------------------------------------------------------------
+
+
+def key_of(page: Page, label: str) -> Locator:
+    return page.locator("#help-keys .key-list > div", has_text=label).locator("button").first
+
+
+def test_a_key_is_changed_for_this_person_and_stays_changed(workspace: Workspace) -> None:
+    workspace.open().press("?")
+    key_of(workspace.page, "New label").press("Enter")
+    workspace.press("q")
+    expect(workspace.page.locator("#keys-error")).to_have_text("q: New label.")
+
+    workspace.open().press("n")
+    expect(workspace.labels).to_have_count(0)
+    workspace.press("q")
+
+    expect(workspace.labels).to_have_count(1)
+    expect(workspace.page.get_by_role("button", name="New label")).to_contain_text("q")
+
+
+@pytest.mark.parametrize(
+    ("pressed", "objection"),
+    [
+        ("j", "j is taken: Next message."),
+        ("5", "5 is taken: Choose in the first choice"),
+        ("Control+w", "The browser keeps Ctrl+W for itself."),
+        ("Tab", "Tab moves the focus."),
+    ],
+)
+def test_a_key_that_is_taken_is_refused_with_a_sentence(
+    workspace: Workspace, pressed: str, objection: str
+) -> None:
+    workspace.open().press("?")
+    key_of(workspace.page, "New label").press("Enter")
+
+    workspace.press(pressed)
+
+    expect(workspace.page.locator("#keys-error")).to_contain_text(objection)
+    workspace.press("Escape", "Escape", "n")
+    expect(workspace.labels).to_have_count(1)
+
+
+def test_what_works_while_typing_needs_a_modifier(workspace: Workspace) -> None:
+    workspace.open().press("?")
+    key_of(workspace.page, "Save now").press("Enter")
+
+    workspace.press("w")
+
+    expect(workspace.page.locator("#keys-error")).to_contain_text("its key needs Ctrl or Alt")
+
+
+def test_changed_keys_are_reset(workspace: Workspace) -> None:
+    workspace.open().press("?")
+    key_of(workspace.page, "New label").press("Enter")
+    workspace.press("q")
+
+    workspace.page.get_by_role("button", name="Reset all keys").click()
+    workspace.press("Escape", "n")
+
+    expect(workspace.labels).to_have_count(1)
+
+
+# --- two versions -------------------------------------------------------------------------------
+
+
+def test_two_versions_are_merged_label_by_label(
+    workspace: Workspace, live_server: LiveServer, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("409")
+    payload = labels([0, 1, 2])
+    annotations.save_draft(workspace.assignment, save_of(payload))
+    other = Workspace(workspace.page.context.new_page(), live_server, workspace.assignment).open()
+    workspace.open().press("t", "e", "End").type(" MINE").press("Escape")
+    other.press("e", "End").type(" THEIRS").press("Escape").press("Shift+J", "Delete")
+    other.start_label("Only theirs").press("Control+s")
+    expect(other.state).to_have_attribute("data-state", "saved")
+    workspace.start_label("Only mine").press("Control+s")
+
+    dialog = workspace.page.locator("#conflict-dialog")
+    expect(dialog).to_be_visible()
+    choices = dialog.locator(".version-choice")
+    expect(choices).to_have_count(4)  # changed, deleted there, new here, new there
+    choices.nth(0).get_by_text("Both").click()
+    choices.filter(has_text="Order Tracking 2").get_by_text("Leave out").click()
+    dialog.get_by_role("button", name="Merge as chosen").click()
+
+    expect(dialog).to_be_hidden()
+    save(workspace)
+    assert sorted(workspace.titles) == [
+        "Only mine",
+        "Only theirs",
+        "Order Tracking 1 MINE",
+        "Order Tracking 1 THEIRS",
+        "Order Tracking 3",
+    ]
+    ids = [one["id"] for one in workspace.requirements]
+    assert len(set(ids)) == 5
+    assert len({one["uid"] for one in workspace.requirements}) == 5
+    assert all(re.fullmatch(r"REQ-\d{3}", one) for one in ids)

@@ -1,0 +1,80 @@
+"""A conversation of 12 messages with 3 requirements, labelled without touching the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from tests.browser.workspace import Workspace
+from tests.factories import make_conversations, make_people, make_project, open_full
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+COUNT_MOUSE = """
+window.mouseEvents = 0;
+for (const type of ["mousedown", "pointerdown", "click"]) {
+    addEventListener(type, (event) => { if (event.detail) window.mouseEvents += 1; }, true);
+}
+"""
+
+
+class Typist:
+    """Presses keys and keeps the log of them."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.log: list[str] = []
+
+    def press(self, *keys: str) -> Typist:
+        for key in keys:
+            self.page.keyboard.press(key)
+        self.log += keys
+        return self
+
+    def type(self, text: str) -> Typist:
+        self.page.keyboard.type(text)
+        self.log.append(f"“{text}”")
+        return self
+
+
+def label(typist: Typist, *, title: str, kind: str, more: tuple[str, ...] = ()) -> None:
+    """One requirement, begun by a link from the current message."""
+    typist.press("m", kind, "p", "f", "t").type(title)
+    typist.press("Tab", "Tab").type("Customer")  # past the type, which has its digit
+    typist.press("Tab").type("Track the order")
+    typist.press("Tab", "Tab").type("The status is shown").press("Enter").type("It is new")
+    typist.press("Tab", "Tab", "Tab").type("Said there").press(*more, "Escape")
+
+
+def test_twelve_messages_and_three_requirements_without_a_mouse(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    ana = make_people()["ana"]
+    project = make_project()
+    make_conversations(project, 1, messages=12)
+    assignment = open_full(project, 1).assignments.get(annotator=ana)
+    sign_in(ana)
+    page.add_init_script(COUNT_MOUSE)
+    workspace = Workspace(page, live_server, assignment).open()
+    typist = Typist(page)
+
+    typist.press("j", "j")
+    label(typist, title="Order Tracking", kind="1", more=("Alt+ArrowDown", "Alt+Enter"))
+    typist.press("Escape", "/").type("order 7").press("Enter", "Escape")
+    label(typist, title="Order History", kind="4")
+    typist.press("Escape", "j", "j", "j", "j")
+    label(typist, title="Secure Sign-in", kind="3")
+    expect(workspace.labels).to_have_count(3)
+    assert page.evaluate("window.mouseEvents") == 0
+    typist.press("Control+Enter")
+
+    expect(page.get_by_text("Nothing is left to label")).to_be_visible()
+    assert workspace.stored is not None
+    assert workspace.stored.status == "submitted"
+    assert [one["source_messages"] for one in workspace.requirements] == [[2, 3], [7], [11]]
+    assert [one["type"] for one in workspace.requirements] == ["functional", "data", "security"]
+    print("Key log:", " ".join(typist.log))
