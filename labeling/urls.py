@@ -10,6 +10,7 @@ from labeling.views.adjudication import (
 from labeling.views.agreement import agreement, agreement_compute, agreement_pair
 from labeling.views.agreement_csv import agreement_csv
 from labeling.views.calibration import calibration
+from labeling.views.comments import comment_add, comment_reply, comment_resolve
 from labeling.views.conversations import conversation, conversations
 from labeling.views.disagreements import (
     disagreement_comment,
@@ -72,6 +73,7 @@ of_a_project = [
     path("guidelines/<int:version>/", guidelines, name="guideline"),
     path("conversations/", conversations, name="conversations"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
+    path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),
     path("adjudication/accept/", adjudication_accept, name="adjudication-accept"),
@@ -103,6 +105,8 @@ urlpatterns = [
     path("label/<int:pk>/give-back/", lease_give_back, name="lease-give-back"),
     path("adjudicate/<int:pk>/", adjudicate, name="adjudicate"),
     path("review/<int:pk>/", review, name="review"),
+    path("comments/<int:pk>/reply/", comment_reply, name="comment-reply"),
+    path("comments/<int:pk>/resolve/", comment_resolve, name="comment-resolve"),
     path("projects/", project_list, name="projects"),
     path("projects/new/", project_new, name="project-new"),
     path("projects/<slug:slug>/", include(of_a_project)),

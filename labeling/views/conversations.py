@@ -10,7 +10,9 @@ from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
 from labeling.models import Annotation, Assignment, Conversation, Message, Project, Round
+from labeling.services import comments
 from labeling.views import access
+from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
 from labeling.views.paging import page_of
 
@@ -20,6 +22,7 @@ FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 class Answer(NamedTuple):
     """What one annotator gave in one round."""
 
+    annotation: int
     username: str
     guideline: int
     empty: bool
@@ -66,6 +69,9 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "answers": given,
         "skipped": [answer for answer in answers if answer.skip_reason],
         "turns": turns(messages, [answer.labels for answer in given]),
+        "threads": threads_on(found, request.user),
+        "leads": access.leads(request.user, project),
+        "writes": comments.may_write(request.user, project),
     }
     return render(request, "labeling/conversation.html", context)
 
@@ -115,6 +121,7 @@ def _answers(project: Project, found: Conversation, round_pk: int) -> list[Answe
     )
     return [
         Answer(
+            annotation=row.annotation.pk,
             username=row.annotator.get_username(),
             guideline=row.annotation.guideline.version,
             empty=row.annotation.empty,

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.models import Assignment, Membership, Project, Round
 from labeling.services import assignments
+from labeling.views.comments import mentions_of
 from labeling.views.gate import gates
 from labeling.views.paging import Page, page_of
 
@@ -43,6 +44,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "page": _page(mine, tab, request.GET.get("after")),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
+        "mentions": mentions_of(request.user),
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),
         "projects": project_cards(request.user) if roles or request.user.is_superuser else [],
         "researches": Membership.Role.RESEARCHER in roles or request.user.is_superuser,

@@ -1,0 +1,144 @@
+"""Comments outside the workspace: on a conversation's page, and where somebody is mentioned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.comments import CommentForm, ReplyForm
+from labeling.models import Assignment, Comment, Conversation
+from labeling.services import comments
+from labeling.views import access
+
+MENTIONS_SHOWN = 20
+
+
+class Thread(NamedTuple):
+    """A comment with its answers. ``message`` and ``label`` say what it is about, if not all."""
+
+    first: Comment
+    answers: list[Comment]
+    message: int | None
+    label: str
+
+
+class Mention(NamedTuple):
+    """A comment that names me, with a page where it can be read in its place, if I have one."""
+
+    comment: Comment
+    url: str
+
+
+def threads_on(conversation: Conversation, user: Any) -> list[Thread]:
+    """Open threads first, then the resolved ones, each in the order they were begun."""
+    found = list(
+        comments.visible_to(user)
+        .filter(conversation=conversation)
+        .select_related("author", "resolved_by", "annotation__assignment__annotator")
+    )
+    ids = {comment.pk for comment in found}
+    begun = [comment for comment in found if comment.parent_id not in ids]
+    return [
+        _thread(first, found)
+        for first in sorted(begun, key=lambda one: one.resolved_at is not None)
+    ]
+
+
+def _thread(first: Comment, found: Iterable[Comment]) -> Thread:
+    answers = [comment for comment in found if comment.parent_id == first.pk]
+    return Thread(first, answers, first.message_index, _label_name(first))
+
+
+def _label_name(comment: Comment) -> str:
+    """Whose label it is and what it is called; labels without a number go by their uid."""
+    if not comment.label_uid or comment.annotation is None:
+        return ""
+    answer = comment.annotation
+    labels = [label for layer in answer.payload.values() for label in layer]
+    (name, *_) = [
+        str(label.get("id") or label["uid"])
+        for label in labels
+        if label["uid"] == comment.label_uid
+    ] or ["a label that is not there any more"]
+    return f"{answer.assignment.annotator.get_username()}: {name}"
+
+
+def mentions_of(user: Any) -> list[Mention]:
+    """The newest ones, with at most one query for the pages of all."""
+    found = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
+    here = [comment.conversation_id for comment in found]
+    given = (
+        Assignment.objects.owned_by(user).filter(conversation__in=here).order_by("round__number")
+    )
+    workspaces = {row.conversation_id: row.get_absolute_url() for row in given}
+    return [Mention(one, workspaces.get(one.conversation_id) or _page(one, user)) for one in found]
+
+
+def _page(comment: Comment, user: Any) -> str:
+    if not access.reads(user, comment.project):
+        return ""
+    return reverse("conversation", args=[comment.project.slug, comment.conversation_id])
+
+
+@require_POST
+def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """A lead begins a thread on a conversation's page."""
+    project = access.led(request.user, slug)
+    found = get_object_or_404(project.conversations, pk=pk)
+    form = CommentForm(found, request.POST)
+    if _is_valid(request, form):
+        place, pin = form.cleaned_data["about"]
+        try:
+            comments.post(place, body=form.cleaned_data["body"], author=request.user, pin=pin)  # type: ignore[arg-type]
+        except RuleError as error:
+            messages.error(request, error.message)
+    return redirect(reverse("conversation", args=[slug, pk]) + "#comments")
+
+
+@require_POST
+def comment_reply(request: HttpRequest, pk: int) -> HttpResponse:
+    found = _writable(request, pk)
+    form = ReplyForm(request.POST)
+    if _is_valid(request, form):
+        comments.reply(found, body=form.cleaned_data["body"], author=request.user)  # type: ignore[arg-type]
+    return _back(request)
+
+
+@require_POST
+def comment_resolve(request: HttpRequest, pk: int) -> HttpResponse:
+    """``again`` in the POST takes a settled thread up again."""
+    found = _writable(request, pk)
+    comments.resolve(found, by=request.user, resolved="again" not in request.POST)  # type: ignore[arg-type]
+    return _back(request)
+
+
+def _writable(request: HttpRequest, pk: int) -> Comment:
+    visible = comments.visible_to(request.user)
+    found = get_object_or_404(visible.select_related("project", "parent__conversation"), pk=pk)
+    if not comments.may_write(request.user, found.project):
+        raise PermissionDenied("Researchers read comments; annotators and leads write them.")
+    return found
+
+
+def _is_valid(request: HttpRequest, form: Form) -> bool:
+    for errors in form.errors.values():
+        messages.error(request, " ".join(map(str, errors)))
+    return form.is_valid()
+
+
+def _back(request: HttpRequest) -> HttpResponse:
+    """To the page that the form was on."""
+    asked = request.POST.get("next", "")
+    host = {request.get_host()}
+    is_ours = url_has_allowed_host_and_scheme(asked, host, require_https=request.is_secure())
+    return redirect(asked if is_ours else "home")
