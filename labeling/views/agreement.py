@@ -101,7 +101,7 @@ class Asked(NamedTuple):
 def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.readable(request.user, slug)
     found = round_of(project, number)
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "round": found,
         "gate": gates([project])[project.pk],

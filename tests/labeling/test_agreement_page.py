@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.core.management import CommandError, call_command
 
+from labeling import tasks
+from labeling.domain.similarity import MINILM_ID
+from labeling.models import Round
 from labeling.services import annotations
 from tests import factories
+from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of
 
 pytestmark = pytest.mark.django_db
@@ -162,3 +170,256 @@ def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
 
     assert len(queries(client, "/projects/orders/rounds/2/agreement/")) == few
     assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))
+
+
+PAIR = "/projects/orders/rounds/1/agreement/pair/"
+
+
+def test_each_field_of_the_matrix_opens_what_the_two_see_differently(signed_in, rita, example):
+    client = signed_in(rita)
+    address = f"{PAIR}?a=ana&b=ben&layer=extraction"
+
+    assert address.replace("&", "&amp;") in client.get(URL).content.decode()
+    # Ana alone marks message 6, Ben alone message 4
+    assert "c-001 message 4 0 1 c-001 message 6 1 0" in page(client, address)
+    assert "#m4" in client.get(address).content.decode()
+
+
+def test_the_differences_of_a_blind_round_are_refused(signed_in, people, project):
+    factories.open_calibration(project, 1)
+
+    assert signed_in(people["admin"]).get(f"{PAIR}?a=ana&b=ben").status_code == 403
+
+
+def test_labels_of_one_type_are_compared_alone(signed_in, rita, project, people):
+    pair = [people["ana"], people["ben"]]
+    opened = factories.open_calibration(project, 1, annotators=pair)
+    for assignment in opened.assignments.select_related("annotator"):
+        kind = "security" if assignment.annotator.username == "ana" else "functional"
+        both = factories.labels([0, 1])
+        both["requirements"][1]["type"] = kind
+        factories.answer_with(assignment, both)
+
+    assert "ana – ben 1.00" in page(signed_in(rita), URL)
+    # functional: Ana marks message 0 of four, Ben 0 and 1: κ = (3/4 − 1/2)/(1 − 1/2)
+    shown = page(signed_in(rita), f"{URL}?type=functional")
+    assert "ana – ben 0.50" in shown
+    assert "labels of the type functional" in shown
+    assert "Passed" in shown  # the gate looks at everything
+
+
+def test_pairs_of_one_annotator_can_be_looked_at_alone(signed_in, rita, project):
+    factories.answer_all(factories.open_calibration(project, 2))
+
+    shown = page(signed_in(rita), f"{URL}?annotator=cleo")
+
+    assert "ana – cleo" in shown
+    assert "ana – ben" not in shown
+
+
+def test_answers_under_one_version_of_the_guidelines_can_be_looked_at_alone(
+    signed_in, rita, example
+):
+    shown = page(signed_in(rita), f"{URL}?guideline=7")
+
+    assert "c-001 ana labelled under guidelines v1" in shown
+
+
+def test_odd_choices_in_the_address_are_not_asked_for(signed_in, rita, example):
+    odd = page(signed_in(rita), f"{URL}?layer=wishes&type=x&guideline=%C2%B2&round=z")
+
+    assert odd == page(signed_in(rita), URL)
+
+
+def test_the_wide_download_says_what_was_used_and_why_not(signed_in, rita, project, ana):
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.exclude(annotator=ana):
+        factories.answer(assignment)
+    mine = opened.assignments.get(annotator=ana)
+    annotations.skip(mine, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    response = signed_in(rita).get(f"{CSV}?shape=wide")
+
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert rows[0] == {
+        "item": "c-001",
+        "unit": "0",
+        "ana": "",
+        "ana_use": "excluded: skipped: Not in English.",
+        "ben": "1",
+        "ben_use": "used",
+        "cleo": "1",
+        "cleo_use": "used",
+    }
+    assert len(rows) == 4
+
+
+@pytest.fixture
+def layered(people):
+    """Ana and Ben agree on the requirement, and not on what it triggers."""
+    project = factories.make_project(layers=["extraction", "inference", "qa"])
+    opened = factories.open_calibration(project, 2, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        labels = factories.labels([0, 1])
+        trigger = labels["requirements"][assignment.annotator.username == "ana"]
+        shared = {k: v for k, v in trigger.items() if k != "source_messages"}
+        inferred = {
+            "uid": uuid4().hex,
+            "id": "INF-001",
+            "inference_type": "security",
+            "triggered_by": [trigger["uid"]],
+            "necessity": "necessary",
+        }
+        labels["inferred_requirements"] = [shared | inferred]
+        labels["questions"] = [
+            {
+                "uid": uuid4().hex,
+                "question": "When?",
+                "answer": "Now",
+                "evidence": [0],
+                "category": "temporal",
+            }
+        ]
+        factories.answer_with(assignment, labels)
+    opened.refresh_from_db()
+    return opened
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """The worker, with an encoder that counts words under the real one's name."""
+    encoder = WordOverlap()
+    encoder.id = MINILM_ID
+    monkeypatch.setattr("labeling.services.vectors.load_minilm", lambda: encoder)
+    return tasks.measure_round
+
+
+def test_a_layer_about_requirements_waits_for_the_worker(signed_in, rita, layered, worker):
+    assert layered.state == "open"
+    assert "All have answered" in page(signed_in(rita), URL)
+
+    worker(layered.pk)
+
+    layered.refresh_from_db()
+    assert layered.state == "failed"
+    assert layered.agreement["layer"] == "inference"
+    # two requirements in two conversations; Ana marks one of each, Ben the other
+    assert layered.agreement["layers"]["inference"]["value"] == -1.0
+    assert layered.agreement["layers"]["extraction"]["value"] == 1.0
+    assert layered.agreement["layers"]["qa"]["passed"]
+
+
+def test_every_layer_has_its_page_and_the_gate_names_the_lowest(signed_in, rita, layered, worker):
+    worker(layered.pk)
+    client = signed_in(rita)
+
+    shown = page(client, URL)
+    assert "Requirements : reached κ 1.00 (lowest pair ana–ben), more than 0.75" in shown
+    assert "Inferred requirements : reached κ −1.00" in shown
+    assert "ana – ben −1.00" in page(client, f"{URL}?layer=inference")
+    differing = page(client, f"{PAIR}?a=ana&b=ben&layer=inference")
+    assert "c-001 Order Tracking 1 0 1 c-001 Order Tracking 2 1 0" in differing
+    assert "reached κ on inferred requirements −1.00" in page(client, "/projects/orders/")
+
+
+def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):
+    client = signed_in(rita)
+    assert "Being computed: a worker matches the labels" in page(client, URL)
+    before = Round.objects.get(pk=example.pk).agreement
+
+    worker(example.pk)
+
+    after = Round.objects.get(pk=example.pk).agreement
+    assert {name: after[name] for name in before} == before
+    (pair,) = after["records"]["layers"]["extraction"]
+    # requirements 1 to 5 of each read alike; which messages they cite differs
+    assert (pair["record_f1"], pair["matches"]) == (1.0, 5)
+    assert "ana – ben 1.00 1.00 5 5 + 5 1.00 1.00 1.00 0.60" in page(client, URL)
+
+
+def test_the_worker_never_touches_a_blind_round(project, worker):
+    opened = factories.open_calibration(project, 1)
+
+    worker(opened.pk)
+
+    opened.refresh_from_db()
+    assert (opened.state, opened.agreement) == ("open", None)
+
+
+def test_a_lead_can_ask_the_worker(signed_in, rita, example, monkeypatch, worker):
+    asked = []
+    monkeypatch.setattr("labeling.services.agreement.request", lambda one: asked.append(one.pk))
+
+    response = signed_in(rita).post("/projects/orders/rounds/1/agreement/compute/", follow=True)
+
+    assert asked == [example.pk]
+    assert "The worker computes it now" in response.content.decode()
+
+
+def test_a_closing_round_wakes_the_worker(project, monkeypatch, django_capture_on_commit_callbacks):
+    sent = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given, **_: sent.append(given))
+    opened = factories.open_calibration(project, 1)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        factories.answer_all(opened)
+
+    assert ("labeling.tasks.measure_round", [opened.pk]) in sent
+
+
+def test_events_are_compared_by_f1(signed_in, rita, people):
+    project = factories.make_project(layers=["events"], event_schema={"order": []})
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        start = 0 if assignment.annotator.username == "ana" else 8
+        factories.answer_with(assignment, {"events": [event(0, 7), event(start, start + 2)]})
+    opened.refresh_from_db()
+    client = signed_in(rita)
+
+    assert opened.agreement["measure"] == "f1"
+    # Message and Me against Message and 0: only Message is marked by both, 2·1/4
+    assert "reached F1 0.50 (lowest pair ana–ben)" in page(client, URL)
+    shown = page(client, f"{PAIR}?a=ana&b=ben&layer=events")
+    assert "c-001 order: “Me” in message 0 1 0" in shown
+
+
+def event(start: int, end: int) -> dict[str, Any]:
+    text = "Message 0 of c-001"[start:end]
+    span = {"message": 0, "start": start, "end": end, "text": text}
+    return {"uid": uuid4().hex, "type": "order", "trigger": span, "arguments": []}
+
+
+class TestCommand:
+    def run(self, *options: str) -> str:
+        out = io.StringIO()
+        call_command("agreement", "--project", "orders", *options, stdout=out)
+        return out.getvalue()
+
+    def test_a_blind_round_is_refused(self, project):
+        factories.open_calibration(project, 1)
+
+        with pytest.raises(CommandError, match="blind"):
+            self.run()
+
+    def test_labels_are_matched_on_request(self, example, worker):
+        (pair,) = json.loads(self.run("--records", "--format", "json"))["pairs"]
+
+        assert pair["record_f1"] == 1.0
+        assert self.run("--records", "--format", "csv").startswith("a,b,record_f1,")
+        assert "record_f1" in self.run("--records")
+
+    def test_a_layer_a_type_and_an_annotator_can_be_chosen(self, layered, worker):
+        worker(layered.pk)
+
+        assert json.loads(self.run("--layer", "inference", "--format", "json"))["value"] == -1.0
+        only = self.run("--layer", "qa", "--type", "multi-hop", "--format", "json")
+        assert json.loads(only)["value"] is None
+        assert json.loads(self.run("--annotator", "cleo", "--format", "json"))["pairs"] == []
+        with pytest.raises(CommandError, match="labels extraction, inference, qa"):
+            self.run("--layer", "arc")
+
+    def test_what_did_not_count_is_listed(self, rita, project):
+        opened = factories.open_full(project, 1)
+        factories.answer(opened.assignments.order_by("annotator__username").first())
+
+        assert "not counted: c-001, ben: not submitted" in self.run()

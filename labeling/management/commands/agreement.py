@@ -170,7 +170,8 @@ def _row(result: Agreement | Records, pair: dict[str, Any]) -> list[Any]:
 
 
 def _table(result: Agreement | Records, out: Any) -> None:
-    console = Console(file=out, width=110 if not sys.stdout.isatty() else None)
+    width = 150 if isinstance(result, Records) else 110
+    console = Console(file=out, width=None if sys.stdout.isatty() else width)
     table = Table(*_columns(result))
     for pair in result.as_json()["pairs"]:
         table.add_row(*map(_shown, _row(result, pair)))
