@@ -1,12 +1,14 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from labeling.api.adjudications import AdjudicationView
 from labeling.api.agreement import AgreementView
 from labeling.api.annotations import AnnotationViewSet
 from labeling.api.comments import CommentsView, MentionsView, ResolveView
 from labeling.api.gold import GoldListView, GoldView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
+from labeling.api.reviews import ReviewView
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -63,6 +65,10 @@ urlpatterns = [
         AgreementView.as_view(),
         name="api-agreement",
     ),
+    path(
+        "adjudications/<int:pk>/<str:layer>/", AdjudicationView.as_view(), name="api-adjudication"
+    ),
+    path("reviews/<int:pk>/", ReviewView.as_view(), name="api-review"),
     path("gold/", GoldListView.as_view(), name="api-gold"),
     path("gold/<str:name>/<int:version>/", GoldView.as_view(), name="api-gold-release"),
 ]

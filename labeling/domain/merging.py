@@ -122,8 +122,8 @@ def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
         uid = str(label.get("uid") or "")
         fresh = uid if uid and uid not in seen else uuid4().hex
         seen.add(fresh)
-        prefix = str(label.get("id", "")).partition("-")[0]
-        result.append({**label, "uid": fresh, "id": f"{prefix}-{number:03d}"})
+        name = {"id": f"{label['id'].partition('-')[0]}-{number:03d}"} if label.get("id") else {}
+        result.append({**label, "uid": fresh, **name})
     return result
 
 

@@ -62,6 +62,8 @@ def decide_clusters(
         raise InvalidPayload(
             f"There are {len(clusters)} labels to decide about, not {len(decision.labels)}."
         )
+    if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
+        raise ReasonMissing("Choose why the annotators differed.")
     pairs = list(zip(decision.labels, clusters, strict=True))
     overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
     if (overruled or decision.added) and not decision.note.strip():
@@ -165,6 +167,57 @@ def decide(
         version=decision.version,
     )
     return decision
+
+
+class Item(NamedTuple):
+    """A conversation that everybody has answered, with the newest decision about it."""
+
+    conversation: int
+    external_id: str
+    round: int
+    merge: Merge
+    decision: Adjudication | None
+
+    @property
+    def tab(self) -> str:
+        if self.decision:
+            return "decided"
+        return "disputed" if self.merge.state == "disputed" else "agreed"
+
+
+class Standing(NamedTuple):
+    """``items`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them."""
+
+    items: list[Item]
+    preparing: int
+
+
+def standing(project: Project, layer: str) -> Standing:
+    ready = merges.ready(project)
+    made = merges.current(project, layer, ready)
+    decisions = _newest_decisions(project, layer)
+    items = [
+        Item(pk, ready[pk].external_id, ready[pk].round_number, merge, decisions.get(pk))
+        for pk, merge in made.items()
+    ]
+    items.sort(key=lambda item: (item.merge.agreement, item.external_id))
+    return Standing(items, len(ready) - len(made))
+
+
+def _newest_decisions(project: Project, layer: str) -> dict[int, Adjudication]:
+    rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    people = rows.select_related("decided_by").defer("payload").order_by("version")
+    return {row.conversation_id: row for row in people}
+
+
+def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Item | None:
+    """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
+    waiting = standing(project, layer).items
+    at = next((n for n, item in enumerate(waiting) if item.conversation == after), -1)
+    following = [*waiting[at + 1 :], *waiting[: at + 1]]
+    return next(
+        (item for item in following if item.tab == "disputed" and item.conversation != after), None
+    )
 
 
 def acceptable(

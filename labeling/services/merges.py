@@ -30,7 +30,7 @@ class Ready(NamedTuple):
     conversation: int
     external_id: str
     round: int
-    kind: str
+    round_number: int
     answers_sha256: str
 
 
@@ -104,7 +104,7 @@ def _standing(
     ]
     rules = [MINILM_ID, project.match_threshold, project.actor_synonyms]
     digest = hashlib.sha256(canonical_json([rules, answers]).encode()).hexdigest()
-    return Ready(first.conversation, first.external_id, first.round, first.kind, digest)
+    return Ready(first.conversation, first.external_id, first.round, first.number, digest)
 
 
 def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Merge]:

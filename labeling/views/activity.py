@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from labeling.models import Event
 
 WORDS = {
+    "adjudication.accepted": "accepted {conversations} conversations as agreed ({states})",
     "adjudication.decided": "decided the labels of {conversation}",
     "annotation.reopened": "took back the submission of {conversation}",
     "annotation.returned": "returned {conversation}: {reason}",
+    "annotation.reviewed": "reviewed {conversation} of {annotator}: {verdict}",
     "annotation.skipped": "skipped {conversation}: {reason}",
     "annotation.submitted": "submitted {conversation}",
     "comment.posted": "wrote a comment on {conversation}",

@@ -19,6 +19,7 @@ PAGES = {
     "annotating": "Annotating",
     "guidelines": "Guidelines",
     "agreement": "Agreement",
+    "adjudication": "Adjudication and review",
     "gold": "Gold",
     "pipelines": "Pipelines",
     "runs": "Runs",

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.api.errors import ErrorOut
+from labeling.models import Adjudication, Conversation, Membership, Merge, Project
+from labeling.services import adjudications, merges
+
+Kind = Adjudication.Kind
+Role = Membership.Role
+KINDS = [kind for kind in Kind if kind != Kind.ACCEPTED]
+
+
+class DecisionIn(serializers.Serializer[Any]):
+    answers = serializers.CharField(
+        max_length=64, help_text="`answers` as given by GET: which answers this decides about"
+    )
+    labels = serializers.ListField(
+        child=serializers.DictField(allow_null=True),
+        help_text="One entry for each cluster, in their order; null leaves the label out",
+    )
+    added = serializers.ListField(
+        child=serializers.DictField(), default=list, help_text="Labels that nobody had"
+    )
+    kind = serializers.ChoiceField(
+        choices=KINDS, default="", allow_blank=True, help_text="Why the annotators differed"
+    )
+    note = serializers.CharField(
+        max_length=4000,
+        default="",
+        allow_blank=True,
+        help_text="Required where the decision is one that no annotator had given",
+    )
+    guideline_flag = serializers.BooleanField(
+        default=False, help_text="The guidelines should say more about this"
+    )
+
+
+class DecisionOut(serializers.ModelSerializer[Adjudication]):
+    decided_by = serializers.CharField(source="decided_by.username")
+
+    class Meta:
+        model = Adjudication
+        fields = [
+            "layer",
+            "version",
+            "payload",
+            "kind",
+            "reason",
+            "guideline_flag",
+            "decided_by",
+            "decided_at",
+        ]
+
+
+class SideOut(serializers.Serializer[Any]):
+    annotator = serializers.CharField()
+    label = serializers.DictField(  # type: ignore[assignment]  # a field, not the base's label
+        allow_null=True, help_text="null: has no such label"
+    )
+
+
+class ClusterOut(serializers.Serializer[Any]):
+    how = serializers.CharField(help_text="unanimous, majority, single or disputed")
+    label = serializers.DictField(  # type: ignore[assignment]
+        help_text="What stands if nothing else is decided"
+    )
+    sides = SideOut(many=True)
+    differs = serializers.ListField(child=serializers.CharField())
+
+
+class MergeOut(serializers.Serializer[Any]):
+    layer = serializers.CharField()
+    state = serializers.CharField(
+        help_text="unanimous, majority, single, disputed; waiting: not everybody has answered; "
+        "preparing: a worker is at it"
+    )
+    answers = serializers.CharField(allow_null=True)
+    agreement = serializers.FloatField(allow_null=True)
+    clusters = ClusterOut(many=True)
+    decision = DecisionOut(allow_null=True)
+
+
+class AdjudicationView(APIView):
+    """What annotators gave for one conversation and layer, and what was decided."""
+
+    @extend_schema(responses={200: MergeOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int, layer: str) -> Response:
+        """The labels in clusters, with the newest decision."""
+        conversation = self._conversation(request, pk, layer)
+        return Response(MergeOut(_described(conversation, layer)).data)
+
+    @extend_schema(
+        request=DecisionIn,
+        responses={201: DecisionOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+    )
+    def post(self, request: Request, pk: int, layer: str) -> Response:
+        """Decide. An earlier decision is kept; the newest one counts."""
+        conversation = self._conversation(request, pk, layer)
+        if Role.LEAD not in conversation.project.roles_of(request.user):
+            raise PermissionDenied("Only a lead of the project may decide.")
+        fields = DecisionIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        answers = fields.validated_data.pop("answers")
+        decision = adjudications.Decision(answers, **fields.validated_data)
+        made = adjudications.decide_clusters(
+            conversation=conversation,
+            layer=layer,
+            decision=decision,
+            by=request.user,  # type: ignore[arg-type]
+        )
+        return Response(DecisionOut(made).data, status=201)
+
+    def _conversation(self, request: Request, pk: int, layer: str) -> Conversation:
+        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
+        found = get_object_or_404(
+            Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
+        )
+        if layer not in merges.layers_of(found.project):
+            raise Http404(f"{found.project.slug} does not settle a layer {layer!r}.")
+        return found
+
+
+def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
+    standing = merges.ready(conversation.project, conversation=conversation.pk)
+    merge = merges.current(conversation.project, layer, standing).get(conversation.pk)
+    decisions = Adjudication.objects.filter(conversation=conversation, layer=layer)
+    empty: dict[str, Any] = {"answers": None, "agreement": None, "clusters": []}
+    state = {"state": "preparing" if standing else "waiting"} | empty
+    return {
+        "layer": layer,
+        "decision": decisions.select_related("decided_by").last() if standing else None,
+        **(_merged(merge) if merge else state),
+    }
+
+
+def _merged(merge: Merge) -> dict[str, Any]:
+    return {
+        "state": merge.state,
+        "answers": merge.answers_sha256,
+        "agreement": merge.agreement,
+        "clusters": [
+            {**cluster._asdict(), "sides": [side._asdict() for side in cluster.sides]}
+            for cluster in merges.read(merge)
+        ],
+    }

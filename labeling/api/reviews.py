@@ -1,0 +1,65 @@
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.api.errors import ErrorOut
+from labeling.models import Annotation, Membership, Project, Review, Round
+from labeling.services import reviews
+
+Role = Membership.Role
+
+
+class ReviewIn(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=0, help_text="The version that was looked at")
+    verdict = serializers.ChoiceField(choices=Review.Verdict.choices)
+    comment = serializers.CharField(
+        max_length=4000, default="", allow_blank=True, help_text="Required when it is returned"
+    )
+    payload = serializers.DictField(
+        default=None, allow_null=True, help_text="The corrected labels, for `fixed`"
+    )
+
+
+class ReviewOut(serializers.ModelSerializer[Review]):
+    reviewer = serializers.CharField(source="reviewer.username")
+
+    class Meta:
+        model = Review
+        fields = ["version", "verdict", "comment", "payload", "reviewer", "reviewed_at"]
+
+
+class ReviewView(APIView):
+    """Verdicts on one submitted answer, addressed by the answer's id."""
+
+    @extend_schema(responses={200: ReviewOut(many=True), 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """Every verdict, oldest first."""
+        found = self._annotation(request, pk).reviews.select_related("reviewer")
+        return Response(ReviewOut(found, many=True).data)
+
+    @extend_schema(
+        request=ReviewIn, responses={201: ReviewOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Accept, fix or return. The newest verdict about a version counts."""
+        annotation = self._annotation(request, pk)
+        if Role.LEAD not in annotation.assignment.round.project.roles_of(request.user):
+            raise PermissionDenied("Only a lead of the project may review.")
+        fields = ReviewIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        opinion = reviews.Opinion(**fields.validated_data)
+        made = reviews.review(annotation, opinion, by=request.user)  # type: ignore[arg-type]
+        return Response(ReviewOut(made).data, status=201)
+
+    def _annotation(self, request: Request, pk: int) -> Annotation:
+        projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
+        full = Annotation.objects.filter(
+            assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
+        )
+        return get_object_or_404(full.select_related("assignment__round__project"), pk=pk)

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from string import ascii_uppercase
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from labeling.domain.keys import adjudication_keys
+from labeling.domain.merging import Cluster
+from labeling.domain.schema import LAYERS, form_layers
+from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
+from labeling.services import adjudications as service
+from labeling.services import merges
+from labeling.services.adjudications import Item
+from labeling.views import access
+from labeling.views.markdown import render_markdown
+from labeling.views.paging import PAGE
+
+TABS = {"disputed": "Disputed", "agreed": "Agreed", "decided": "Decided"}
+KINDS = [kind for kind in Adjudication.Kind if kind != Adjudication.Kind.ACCEPTED]
+
+
+@require_GET
+def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
+    """What people agree and disagree on, the lowest agreement first."""
+    project = access.readable(request.user, slug)
+    layer = _layer(project, request.GET.get("layer", ""))
+    standing = service.standing(project, layer)
+    if standing.preparing and not request.htmx:  # type: ignore[attr-defined]
+        merges.request(project)
+    items = _filtered(standing.items, request)
+    tab = request.GET.get("tab", "disputed")
+    tab = tab if tab in TABS else "disputed"
+    counts = Counter(item.tab for item in items)
+    shown = [item for item in items if item.tab == tab]
+    start = _start(shown, request.GET.get("after", ""))
+    following = len(shown) > start + PAGE
+    context = {
+        "project": project,
+        "layer": LAYERS[layer],
+        "layers": [LAYERS[name] for name in merges.layers_of(project)],
+        "tab": tab,
+        "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
+        "rows": shown[start : start + PAGE],
+        "after": shown[start + PAGE - 1].conversation if following else None,
+        "query": _query(request, "after"),
+        "filters": _query(request, "after", "tab"),
+        "rounds": sorted({item.round for item in standing.items}),
+        "preparing": standing.preparing,
+        "may_write": access.leads(request.user, project),
+        "n_acceptable": len(service.acceptable(project, layer)),
+        "next": next((item for item in standing.items if item.tab == "disputed"), None),
+    }
+    return render(request, "labeling/adjudication.html", context)
+
+
+def _layer(project: Project, asked: str) -> str:
+    known = merges.layers_of(project)
+    if not known:
+        raise Http404("This project has no layer whose labels are compared.")
+    return asked if asked in known else known[0]
+
+
+def _filtered(items: list[Item], request: HttpRequest) -> list[Item]:
+    round_number, text = request.GET.get("round", ""), request.GET.get("q", "").strip()
+    return [
+        item
+        for item in items
+        if round_number in ("", str(item.round)) and text.lower() in item.external_id.lower()
+    ]
+
+
+def _start(shown: list[Item], after: str) -> int:
+    """Where the page begins: behind the row that ended the last one."""
+    places = {str(item.conversation): n for n, item in enumerate(shown, start=1)}
+    return places.get(after, 0)
+
+
+def _query(request: HttpRequest, *without: str) -> str:
+    return urlencode([(k, v) for k, v in request.GET.items() if k not in without and v])
+
+
+@require_GET
+def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on with the disputed conversation of lowest agreement, or back to the list."""
+    project = access.readable(request.user, slug)
+    layer = _layer(project, request.GET.get("layer", ""))
+    after = request.GET.get("after", "")
+    found = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
+    if found is None:
+        messages.info(request, "Nothing is disputed any more: everything has been decided.")
+        return redirect("adjudication", project.slug)
+    return redirect(f"{reverse('adjudicate', args=[found.conversation])}?layer={layer}")
+
+
+@require_http_methods(["GET", "POST"])
+def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept what is agreed, in bulk. Asks first and says how much it is."""
+    project = access.led(request.user, slug)
+    given = request.POST if request.method == "POST" else request.GET
+    layer = _layer(project, given.get("layer", ""))
+    states = ["unanimous", *(["majority"] if given.get("majority") else [])]
+    counts = Counter(merge.state for merge in service.acceptable(project, layer))
+    number = sum(counts[state] for state in states)
+    if request.method == "POST" and given.get("expected") == str(number):
+        accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
+        messages.success(request, f"{accepted} conversations are accepted as agreed.")
+        return redirect(f"{reverse('adjudication', args=[project.slug])}?tab=decided&layer={layer}")
+    context = {
+        "project": project,
+        "layer": LAYERS[layer],
+        "counts": dict(counts),
+        "majority": "majority" in states,
+        "number": number,
+        "changed": request.method == "POST",
+    }
+    return render(request, "labeling/adjudication_accept.html", context)
+
+
+@require_GET
+def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
+    """One conversation with its labels in clusters. Opening it stores nothing."""
+    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    projects = Project.objects.with_role(request.user, *readers)
+    found = get_object_or_404(
+        Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
+    )
+    layer = _layer(found.project, request.GET.get("layer", ""))
+    standing = merges.ready(found.project, conversation=pk)
+    merge = merges.current(found.project, layer, standing).get(pk)
+    if request.htmx:  # type: ignore[attr-defined]
+        # the page asks whether a worker is done; then it is drawn anew
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})
+    if merge is None:
+        return _unready(request, found, ready=bool(standing))
+    return render(request, "labeling/adjudicate.html", _context(request, found, merge))
+
+
+def _unready(request: HttpRequest, found: Conversation, *, ready: bool) -> HttpResponse:
+    if ready:
+        merges.request(found.project, conversation=found.pk)
+    newest = found.rounds.order_by("-number").first()
+    blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
+    context = {
+        "project": found.project,
+        "conversation": found,
+        "ready": ready,
+        "round": newest,
+        "blind": blind and newest is not None and newest.state == Round.State.OPEN,
+    }
+    return render(request, "labeling/adjudicate_unready.html", context)
+
+
+def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[str, Any]:
+    clusters = merges.read(merge)
+    letters = _letters(found, [side.annotator for side in clusters[0].sides] if clusters else [])
+    guideline = found.project.guidelines.first()
+    decision = (
+        Adjudication.objects.filter(conversation=found, layer=merge.layer)
+        .select_related("decided_by")
+        .last()
+    )
+    return {
+        "project": found.project,
+        "conversation": found,
+        "conversation_messages": list(found.messages.all()),
+        "layer": LAYERS[merge.layer],
+        "merge": merge,
+        "decision": decision,
+        "kinds": KINDS,
+        "may_write": access.leads(request.user, found.project),
+        "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)}
+        if guideline
+        else None,
+        "layers": form_layers([merge.layer]),
+        "keys": [key._asdict() for key in adjudication_keys(list(letters.values()))],
+        "page": {
+            "user": request.user.pk,
+            "conversation": found.pk,
+            "layer": merge.layer,
+            "answers": merge.answers_sha256,
+            "read_only": not access.leads(request.user, found.project),
+            "clusters": [_cluster(cluster, letters) for cluster in clusters],
+            "decision": _decision(decision, merge.layer),
+            "urls": {
+                "decide": reverse("api-adjudication", args=[found.pk, merge.layer]),
+                "next": f"{reverse('adjudication-next', args=[found.project.slug])}"
+                f"?layer={merge.layer}&after={found.pk}",
+            },
+        },
+    }
+
+
+def _letters(found: Conversation, annotators: list[str]) -> dict[str, str]:
+    """A, B, C … by annotator, dealt anew for each conversation so that they name nobody."""
+
+    def dealt(name: str) -> str:
+        return hashlib.sha256(f"{found.pk}:{name}".encode()).hexdigest()
+
+    return dict(zip(sorted(annotators, key=dealt), ascii_uppercase, strict=False))
+
+
+def _cluster(cluster: Cluster, letters: dict[str, str]) -> dict[str, Any]:
+    sides = [
+        {"letter": letters[side.annotator], "annotator": side.annotator, "label": side.label}
+        for side in cluster.sides
+    ]
+    return {
+        "how": cluster.how,
+        "label": cluster.label,
+        "differs": cluster.differs,
+        "sides": sorted(sides, key=lambda side: str(side["letter"])),
+    }
+
+
+def _decision(decision: Adjudication | None, layer: str) -> dict[str, Any] | None:
+    """The earlier decision, from which a new one starts."""
+    if decision is None:
+        return None
+    labels = decision.payload.get(LAYERS[layer].key, [])
+    return {
+        "version": decision.version,
+        "labels": [{k: v for k, v in label.items() if k != "adopted_from"} for label in labels],
+        "kind": "" if decision.kind == Adjudication.Kind.ACCEPTED else decision.kind,
+        "note": decision.reason,
+        "guideline_flag": decision.guideline_flag,
+    }

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from labeling.domain.keys import REVIEW_KEYS
+from labeling.domain.schema import LAYERS, form_layers
+from labeling.models import Annotation, Membership, Project, Review, Round
+from labeling.services import merges
+from labeling.services import reviews as service
+from labeling.services.reviews import Row
+from labeling.views import access
+from labeling.views.markdown import render_markdown
+from labeling.views.paging import PAGE
+
+TABS = {"open": "To review", "done": "Reviewed"}
+MODES = {
+    "sample": "The sample",
+    "lowest": "All, lowest agreement first",
+    "all": "All, oldest first",
+}
+LAST = 2.0  # behind every agreement
+
+
+@require_GET
+def reviews(request: HttpRequest, slug: str) -> HttpResponse:
+    """Submitted answers of full labeling, with what was said about them."""
+    project = access.readable(request.user, slug)
+    everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
+    if merges.layers_of(project):
+        merges.request(project)
+    chosen = _chosen(everything, request, project)
+    tab = "done" if request.GET.get("tab") == "done" else "open"
+    counts = Counter("done" if row.verdict else "open" for row in chosen)
+    shown = [row for row in chosen if bool(row.verdict) == (tab == "done")]
+    start = _start(shown, request.GET.get("after", ""))
+    context = {
+        "project": project,
+        "tab": tab,
+        "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
+        "modes": MODES.items(),
+        "mode": _mode(request, project),
+        "people": sorted({row.annotator for row in everything}),
+        "rows": shown[start : start + PAGE],
+        "after": shown[start + PAGE - 1].pk if len(shown) > start + PAGE else None,
+        "query": _query(request, "after"),
+        "filters": _query(request, "after", "tab"),
+        "n_sampled": sum(row.sampled for row in everything),
+        "total": len(everything),
+        "may_write": access.leads(request.user, project),
+        "next": next((row for row in chosen if not row.verdict), None),
+        "verdicts": dict(Review.Verdict.choices),
+    }
+    return render(request, "labeling/reviews.html", context)
+
+
+def _mode(request: HttpRequest, project: Project) -> str:
+    asked = request.GET.get("mode", "")
+    return asked if asked in MODES else ("sample" if project.review_rate else "lowest")
+
+
+def _chosen(rows: list[Row], request: HttpRequest, project: Project) -> list[Row]:
+    mode, annotator = _mode(request, project), request.GET.get("annotator", "")
+    found = [
+        row
+        for row in rows
+        if (mode != "sample" or row.sampled) and annotator in ("", row.annotator)
+    ]
+    if mode == "lowest":
+        found.sort(key=lambda row: LAST if row.agreement is None else row.agreement)
+    return found
+
+
+def _start(shown: list[Row], after: str) -> int:
+    places = {str(row.pk): n for n, row in enumerate(shown, start=1)}
+    return places.get(after, 0)
+
+
+def _query(request: HttpRequest, *without: str) -> str:
+    return urlencode([(k, v) for k, v in request.GET.items() if k not in without and v])
+
+
+@require_GET
+def review_next(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go on with the next answer of the same list, or back to it."""
+    project = access.readable(request.user, slug)
+    everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
+    after = request.GET.get("after", "")
+    chosen = _chosen(everything, request, project)
+    found = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
+    query = _query(request, "after", "tab")
+    if found is None:
+        messages.info(request, "Nothing is left to review in this list.")
+        return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
+    return redirect(f"{reverse('review', args=[found.pk])}?{query}")
+
+
+@require_GET
+def review(request: HttpRequest, pk: int) -> HttpResponse:
+    """One submitted answer beside its conversation. Opening it stores nothing."""
+    readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    full = Annotation.objects.filter(
+        assignment__round__project__in=Project.objects.with_role(request.user, *readers),
+        assignment__round__kind=Round.Kind.FULL,
+    ).select_related("assignment__round__project", "assignment__conversation", "guideline")
+    found = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
+    return render(request, "labeling/review.html", _context(request, found))
+
+
+def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
+    assignment = found.assignment
+    project = assignment.round.project
+    submitted = found.status == Annotation.Status.SUBMITTED
+    own = assignment.annotator_id == request.user.pk
+    may_write = access.leads(request.user, project) and submitted and not own
+    verdicts = list(found.reviews.select_related("reviewer").order_by("-pk"))
+    newest = verdicts[0] if verdicts and verdicts[0].version == found.version else None
+    fixed = newest.payload if newest and newest.payload else None
+    query = _query(request, "after", "tab")
+    return {
+        "project": project,
+        "annotation": found,
+        "conversation": assignment.conversation,
+        "conversation_messages": list(assignment.conversation.messages.all()),
+        "guideline": {
+            "version": found.guideline.version,
+            "html": render_markdown(found.guideline.body),
+        },
+        "verdicts": verdicts,
+        "own": own,
+        "submitted": submitted,
+        "may_write": may_write,
+        "next_url": _next_url(project, found, query),
+        "layers": form_layers(project.layers),
+        "keys": [key._asdict() for key in REVIEW_KEYS],
+        "page": {
+            "user": request.user.pk,
+            "annotation": found.pk,
+            "version": found.version,
+            "read_only": not may_write,
+            "empty": found.empty,
+            "clusters": _clusters(project, found, fixed),
+            "urls": {
+                "review": reverse("api-review", args=[found.pk]),
+                "next": _next_url(project, found, query),
+            },
+        },
+    }
+
+
+def _next_url(project: Project, found: Annotation, query: str) -> str:
+    address = reverse("review-next", args=[project.slug])
+    return f"{address}?{query}{'&' if query else ''}after={found.pk}"
+
+
+def _clusters(
+    project: Project, found: Annotation, fixed: dict[str, Any] | None
+) -> list[dict[str, Any]]:
+    """Each label as a cluster of its own, with what an earlier fix made of it."""
+    return [
+        {
+            "how": "answer",
+            "layer": layer,
+            "label": label,
+            "sides": [],
+            "differs": [],
+            "chosen": label if fixed is None else _by_uid(fixed, layer, label),
+        }
+        for layer in project.layers
+        for label in found.payload.get(LAYERS[layer].key, [])
+    ]
+
+
+def _by_uid(payload: dict[str, Any], layer: str, label: dict[str, Any]) -> dict[str, Any] | None:
+    labels = payload.get(LAYERS[layer].key, [])
+    return next((one for one in labels if one.get("uid") == label.get("uid")), None)

@@ -1,0 +1,194 @@
+// Adjudication: everybody's labels in clusters, one decision about each, sent in one go.
+
+import { send } from "./api.js";
+import { isSame } from "./clusters.js";
+import { Desk, say, setUpGuidelines } from "./desk.js";
+import { byId, readJson } from "./dom.js";
+import { Draft } from "./drafts.js";
+import { Keys } from "./keys.js";
+import { setUpKeyTable } from "./keytable.js";
+
+const AGREED = ["unanimous", "majority", "single"];
+const FAILED = {
+  "signed-out": "You are signed out: sign in again in another tab, then decide again.",
+  unreachable: "The server cannot be reached. The decision is kept in this browser; try again.",
+};
+
+class Adjudication {
+  constructor() {
+    this.page = readJson("page");
+    const [layer] = readJson("layers");
+    const { clusters, read_only: readOnly, user, conversation } = this.page;
+    for (const cluster of clusters) cluster.layer = layer;
+    this.draft = new Draft(`${user}:${conversation}:${layer.name}`);
+    this.desk = new Desk({ clusters, readOnly, onChange: () => this.changed() });
+    this.start();
+    this.toggleGuidelines = setUpGuidelines();
+    this.keys = new Keys(readJson("keys"), this.actions(), `${user}:adjudication`);
+    this.help = setUpKeyTable(this.keys);
+    this.wire();
+    this.desk.render();
+    this.count();
+    const first = clusters.findIndex((cluster) => cluster.chosen === undefined);
+    this.desk.go(Math.max(0, first));
+  }
+
+  // Agreed labels stand; above them an earlier decision, and above that an unsent one.
+  start() {
+    const { clusters, decision } = this.page;
+    for (const cluster of clusters) if (AGREED.includes(cluster.how)) cluster.chosen = cluster.label;
+    if (decision) this.desk.adopt(decision.labels);
+    const draft = this.page.read_only ? null : this.draft.read();
+    const form = draft ?? decision;
+    if (byId("verdict") && form) this.fill(form);
+    if (!draft) return;
+    for (const cluster of clusters) {
+      if (cluster.label.uid in draft.chosen) cluster.chosen = draft.chosen[cluster.label.uid];
+    }
+    say("Your unsent decision is back.");
+  }
+
+  fill({ kind, note, guideline_flag: flag }) {
+    byId("kind").value = kind;
+    byId("note").value = note;
+    byId("flag").checked = flag;
+  }
+
+  actions() {
+    const { desk } = this;
+    const reading = {
+      next: () => desk.step(1),
+      previous: () => desk.step(-1),
+      undecided: () => desk.goUndecided() || say("Everything is decided."),
+      "message-next": () => desk.messages.move(1, { focus: true }),
+      "message-previous": () => desk.messages.move(-1, { focus: true }),
+      guidelines: () => this.toggleGuidelines(),
+      names: () => this.showNames(!desk.named),
+      close: () => desk.escape(),
+      help: () => this.help(),
+    };
+    const writing = {
+      side: (key) => say(desk.chooseSide(this.letterOf(key))),
+      agreed: () => this.agreed(),
+      reject: () => desk.choose(null),
+      edit: () => desk.edit(),
+      link: () => desk.link(desk.messages.currentIndex) || say("Edit the label first: e."),
+      kind: () => this.nextKind(),
+      note: () => byId("note").focus(),
+      flag: () => byId("flag").click(),
+      decide: () => this.decide(),
+    };
+    const refuse = () => say("Only a lead decides.");
+    const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
+    return { ...reading, ...(this.page.read_only ? refused : writing) };
+  }
+
+  letterOf(key) {
+    const digit = Number(key);
+    return digit ? (this.desk.current?.sides[digit - 1]?.letter ?? key) : key.toUpperCase();
+  }
+
+  agreed() {
+    const { current } = this.desk;
+    if (current) this.desk.choose(AGREED.includes(current.how) ? current.label : undefined);
+  }
+
+  nextKind() {
+    const kind = byId("kind");
+    kind.selectedIndex = (kind.selectedIndex % (kind.options.length - 1)) + 1;
+    say(`Why they differed: ${kind.selectedOptions[0].text}`);
+    this.changed();
+  }
+
+  showNames(named) {
+    byId("names").checked = named;
+    this.desk.showNames(named);
+  }
+
+  wire() {
+    const actions = this.actions();
+    for (const button of document.querySelectorAll("[data-action]")) {
+      button.addEventListener("click", () => actions[button.dataset.action]());
+    }
+    byId("names").addEventListener("change", (event) => this.showNames(event.target.checked));
+    byId("verdict")?.addEventListener("input", () => this.changed());
+    byId("verdict")?.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.decide();
+    });
+  }
+
+  get form() {
+    return { kind: byId("kind").value, note: byId("note").value, guideline_flag: byId("flag").checked };
+  }
+
+  changed() {
+    const { clusters } = this.desk;
+    const decided = clusters.filter((cluster) => cluster.chosen !== undefined);
+    const chosen = Object.fromEntries(decided.map((cluster) => [cluster.label.uid, cluster.chosen]));
+    const isKept = this.draft.write({ ...this.form, chosen });
+    byId("verdict-error").textContent = "";
+    this.count();
+    byId("desk-state").textContent = isKept ? "Draft kept in this browser" : "This browser keeps no draft";
+  }
+
+  count() {
+    const open = this.desk.undecided.length;
+    byId("count").textContent = open ? `${open} to decide` : `${this.desk.clusters.length} decided`;
+  }
+
+  // What is still wanting, with where to go; undefined when it can be sent.
+  objection() {
+    const { clusters, undecided } = this.desk;
+    const { kind, note } = this.form;
+    if (undecided.length) return ["Some labels are not decided yet.", () => this.desk.goUndecided()];
+    const disputed = clusters.some((cluster) => cluster.how === "disputed");
+    if (disputed && !kind) return ["Choose why they differed.", () => byId("kind").focus()];
+    if (!note.trim() && clusters.some(overrulesAll)) {
+      return ["Write a note: this decision is one that no annotator had given.", () => byId("note").focus()];
+    }
+    return undefined;
+  }
+
+  async decide() {
+    if (this.sending) return;
+    const objection = this.objection();
+    if (objection) return this.refuse(...objection);
+    this.sending = true;
+    say("Sending…");
+    try {
+      await send("POST", this.page.urls.decide, this.decision());
+      this.draft.remove();
+      location.assign(this.page.urls.next);
+    } catch (failure) {
+      this.sending = false;
+      this.refuse(FAILED[failure.kind] ?? failure.message, () => {});
+    }
+  }
+
+  decision() {
+    const { clusters } = this.desk;
+    const isAdded = (cluster) => cluster.how === "added";
+    return {
+      answers: this.page.answers,
+      labels: clusters.filter((one) => !isAdded(one)).map((one) => one.chosen),
+      added: clusters.filter((one) => isAdded(one) && one.chosen).map((one) => one.chosen),
+      ...this.form,
+    };
+  }
+
+  refuse(text, go) {
+    say(text);
+    byId("verdict-error").textContent = text;
+    go();
+  }
+}
+
+function overrulesAll({ how, chosen, label, sides }) {
+  if (how === "added") return chosen !== null;
+  if (chosen === null) return sides.every((side) => side.label);
+  if (how !== "disputed" && isSame(chosen, label)) return false;
+  return !sides.some((side) => side.label && isSame(chosen, side.label));
+}
+
+new Adjudication();

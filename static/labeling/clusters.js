@@ -1,0 +1,176 @@
+// One cluster: what the annotators meant alike, each version in a column, and what is decided.
+
+import { drawValue } from "./details.js";
+import { el } from "./dom.js";
+import { LabelForm } from "./form.js";
+
+const STORE = { name: (uid) => uid, heading: () => "" };
+
+const NAMES = new Set(["uid", "id", "adopted_from"]);
+
+// Whether two labels say the same; names and the order of messages say nothing.
+export const isSame = (a, b) => JSON.stringify(content(a)) === JSON.stringify(content(b));
+
+function content(label) {
+  const names = Object.keys(label).filter((name) => !NAMES.has(name) && isFilled(label[name]));
+  return names.sort().map((name) => [name, plain(label[name])]);
+}
+
+const isFilled = (value) => value !== null && value !== "" && value?.length !== 0;
+
+const plain = (value) =>
+  Array.isArray(value) && value.every(Number.isInteger) ? [...value].sort((a, b) => a - b) : value;
+
+export class ClusterCard {
+  // handlers: readOnly, rejectKey, show(), choose(label), edit(), form: see LabelForm
+  constructor(cluster, at, handlers) {
+    Object.assign(this, { cluster, at, handlers });
+    this.title = el("span", { class: "label-title" });
+    this.meta = el("span", { class: "label-meta" });
+    this.head = el(
+      "button",
+      { type: "button", class: "label-head", "aria-expanded": "false" },
+      el("span", { class: "label-id" }, String(at + 1)),
+      this.title,
+      this.meta,
+    );
+    this.head.addEventListener("click", () => handlers.show());
+    this.body = el("div", { class: "cluster-body" });
+    this.root = el("li", { class: "cluster" }, this.head, this.body);
+    this.form = null;
+  }
+
+  focus() {
+    this.head.focus({ preventScroll: true });
+  }
+
+  get missing() {
+    return this.cluster.sides.filter((side) => !side.label);
+  }
+
+  render({ isCurrent, isEdited, named }) {
+    const { cluster } = this;
+    this.named = named;
+    this.root.dataset.state = stateOf(cluster, this.missing);
+    this.root.classList.toggle("current", isCurrent);
+    this.root.classList.toggle("left-out", cluster.chosen === null);
+    this.head.setAttribute("aria-expanded", String(isCurrent));
+    this.title.textContent = (cluster.chosen ?? cluster.label)[cluster.layer.heading] || "Untitled";
+    this.meta.replaceChildren(...this.badges());
+    if (isEdited) this.showForm();
+    else this.showVersions(isCurrent);
+  }
+
+  badges() {
+    const { cluster, missing } = this;
+    const state = STATES[cluster.how] ?? STATES.disputed;
+    return [
+      el("span", { class: `badge ${state.badge}` }, state.word),
+      missing.length
+        ? el("span", { class: "badge missing" }, `missing: ${missing.map((side) => this.nameOf(side)).join(", ")}`)
+        : null,
+      el("span", { class: "decided" }, this.decided()),
+    ].filter(Boolean);
+  }
+
+  nameOf(side) {
+    return this.named ? side.annotator : side.letter;
+  }
+
+  // What stands, in words.
+  decided() {
+    const { chosen, how, label, sides } = this.cluster;
+    if (chosen === undefined) return "not decided";
+    if (chosen === null) return "→ left out";
+    if (["unanimous", "majority"].includes(how) && isSame(chosen, label)) return "→ as agreed";
+    if (how === "answer") return isSame(chosen, label) ? "" : "→ corrected";
+    const from = sides.filter((side) => side.label && isSame(chosen, side.label));
+    if (from.length) return `→ ${from.map((side) => this.nameOf(side)).join(", ")}`;
+    return how === "added" ? "→ added" : "→ edited";
+  }
+
+  showVersions(isCurrent) {
+    this.form = null;
+    this.body.replaceChildren(...(isCurrent ? this.versions() : []));
+  }
+
+  // The form stays the same while its values change, so that the focus stays in its field.
+  showForm() {
+    const { cluster, handlers } = this;
+    if (!this.form) {
+      this.form = new LabelForm(cluster.layer, cluster.chosen, `Label ${this.at + 1}`, handlers.form);
+      this.body.replaceChildren(this.form.root);
+    }
+    this.form.show(cluster.chosen);
+  }
+
+  versions() {
+    const { cluster, handlers } = this;
+    const sides = cluster.sides.length ? cluster.sides : [{ letter: "", label: cluster.label }];
+    const head = el("tr", {}, el("th", { scope: "col" }, "Field"), ...sides.map((side, at) => this.column(side, at)));
+    const rows = cluster.layer.fields.map((field) => this.row(field, sides));
+    const table = el("table", { class: "versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
+    const scroll = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": "Versions" }, table);
+    return handlers.readOnly ? [scroll] : [scroll, this.actions()];
+  }
+
+  column(side, at) {
+    const name = side.letter ? this.nameOf(side) : "Label";
+    const cell = (...content) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...content);
+    if (!side.label) return cell(name, el("span", { class: "badge missing" }, "missing"));
+    if (this.handlers.readOnly || !side.letter) return cell(name);
+    const { chosen } = this.cluster;
+    const isTaken = Boolean(chosen) && isSame(chosen, side.label);
+    const key = at < 4 ? side.letter.toLowerCase() : String(at + 1);
+    const take = el(
+      "button",
+      { type: "button", class: "button small take", "aria-pressed": String(isTaken), "aria-label": `Take the label of ${name}` },
+      name,
+      el("kbd", { "aria-hidden": "true" }, key),
+    );
+    take.addEventListener("click", () => this.handlers.choose(side.label));
+    return cell(take);
+  }
+
+  row(field, sides) {
+    const differs = this.cluster.differs.includes(field.name);
+    const mark = differs ? el("span", { class: "badge warn" }, "differs") : null;
+    const cells = sides.map(({ label }) =>
+      el("td", {}, label ? drawn(drawValue(field, label[field.name], STORE)) : "–"),
+    );
+    return el("tr", { class: differs ? "differs" : "" }, el("th", { scope: "row" }, field.label, mark), ...cells);
+  }
+
+  actions() {
+    const { cluster, handlers } = this;
+    const button = (text, key, act) => {
+      const made = el("button", { type: "button", class: "button small" }, text, el("kbd", { "aria-hidden": "true" }, key));
+      made.addEventListener("click", act);
+      return made;
+    };
+    const agreed = ["unanimous", "majority", "answer"].includes(cluster.how);
+    return el(
+      "div",
+      { class: "cluster-actions" },
+      agreed ? button(cluster.how === "answer" ? "As it was" : "As agreed", "0", () => handlers.choose(cluster.label)) : null,
+      button("Edit", "e", handlers.edit),
+      button(cluster.chosen === null ? "Left out" : "Leave out", handlers.rejectKey, () => handlers.choose(null)),
+    );
+  }
+}
+
+const drawn = (value) => (Array.isArray(value) ? el("span", {}, ...value) : value);
+
+const STATES = {
+  unanimous: { word: "agreed", badge: "ok" },
+  majority: { word: "agreed by a majority", badge: "ok" },
+  single: { word: "one person", badge: "warn" },
+  answer: { word: "answer", badge: "" },
+  added: { word: "added", badge: "info" },
+  disputed: { word: "disputed", badge: "bad" },
+};
+
+function stateOf(cluster, missing) {
+  if (cluster.how === "disputed") return missing.length ? "missing" : "disputed";
+  return cluster.how === "added" || cluster.how === "answer" ? "plain" : "agreed";
+}

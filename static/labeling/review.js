@@ -1,0 +1,114 @@
+// Review: one person's answer, to accept, to correct and accept, or to return with a comment.
+
+import { send } from "./api.js";
+import { isSame } from "./clusters.js";
+import { Desk, say, setUpGuidelines } from "./desk.js";
+import { byId, readJson } from "./dom.js";
+import { Keys } from "./keys.js";
+import { setUpKeyTable } from "./keytable.js";
+
+const FAILED = {
+  "signed-out": "You are signed out: sign in again in another tab, then try again.",
+  unreachable: "The server cannot be reached. Nothing was stored; try again.",
+};
+
+class ReviewPage {
+  constructor() {
+    this.page = readJson("page");
+    this.layers = readJson("layers");
+    const { clusters, read_only: readOnly, user } = this.page;
+    const byName = new Map(this.layers.map((layer) => [layer.name, layer]));
+    for (const cluster of clusters) cluster.layer = byName.get(cluster.layer);
+    this.desk = new Desk({ clusters, readOnly, rejectKey: "Del", onChange: () => this.count() });
+    this.toggleGuidelines = setUpGuidelines();
+    const actions = this.actions();
+    this.keys = new Keys(readJson("keys"), actions, `${user}:review`);
+    this.help = setUpKeyTable(this.keys);
+    for (const button of document.querySelectorAll("[data-action]")) {
+      button.addEventListener("click", () => actions[button.dataset.action]());
+    }
+    byId("verdict")?.addEventListener("submit", (event) => event.preventDefault());
+    this.desk.render();
+    this.count();
+    this.desk.go(0);
+  }
+
+  actions() {
+    const { desk } = this;
+    const reading = {
+      next: () => desk.step(1),
+      previous: () => desk.step(-1),
+      "message-next": () => desk.messages.move(1, { focus: true }),
+      "message-previous": () => desk.messages.move(-1, { focus: true }),
+      guidelines: () => this.toggleGuidelines(),
+      close: () => desk.escape(),
+      help: () => this.help(),
+    };
+    const writing = {
+      accept: () => this.accept(),
+      fix: () => this.fix(),
+      return: () => this.giveBack(),
+      edit: () => desk.edit(),
+      reject: () => desk.choose(desk.current?.chosen === null ? desk.current.label : null),
+      agreed: () => desk.current && desk.choose(desk.current.label),
+      link: () => desk.link(desk.messages.currentIndex) || say("Correct the label first: e."),
+      note: () => byId("note").focus(),
+    };
+    const refuse = () => say("This cannot be reviewed by you.");
+    const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
+    return { ...reading, ...(this.page.read_only ? refused : writing) };
+  }
+
+  get corrected() {
+    return this.desk.clusters.filter(({ chosen, label }) => chosen === null || !isSame(chosen, label));
+  }
+
+  count() {
+    const n = this.corrected.length;
+    byId("count").textContent = n ? `${n} corrected` : String(this.desk.clusters.length);
+  }
+
+  accept() {
+    if (this.corrected.length) return this.refuse("You have corrected labels: f accepts them as corrected.");
+    return this.send({ verdict: "accepted" });
+  }
+
+  fix() {
+    if (this.corrected.length) return this.send({ verdict: "fixed", payload: this.payload() });
+    this.refuse("Correct a label first, then accept the answer as corrected.");
+    return this.desk.edit();
+  }
+
+  giveBack() {
+    if (byId("note").value.trim()) return this.send({ verdict: "returned" });
+    this.refuse("Say what has to change, then return it.");
+    return byId("note").focus();
+  }
+
+  payload() {
+    const kept = (layer) =>
+      this.desk.clusters.filter((one) => one.layer === layer && one.chosen).map((one) => one.chosen);
+    return Object.fromEntries(this.layers.map((layer) => [layer.key, kept(layer)]));
+  }
+
+  async send(verdict) {
+    if (this.sending) return;
+    this.sending = true;
+    say("Sending…");
+    const { urls, version } = this.page;
+    try {
+      await send("POST", urls.review, { version, comment: byId("note").value, ...verdict });
+      location.assign(urls.next);
+    } catch (failure) {
+      this.sending = false;
+      this.refuse(FAILED[failure.kind] ?? failure.message);
+    }
+  }
+
+  refuse(text) {
+    say(text);
+    byId("verdict-error").textContent = text;
+  }
+}
+
+new ReviewPage();

@@ -1,0 +1,182 @@
+"""What a lead lives through when they decide and review, by keyboard alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Adjudication, Annotation, Conversation, Review
+from labeling.services import merges
+from tests.browser.test_accessibility import assert_accessible, every_look, look
+from tests.factories import (
+    answer_with,
+    make_people,
+    make_project,
+    open_full,
+    requirement,
+)
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+WISHES = {"ana": "Window Seats", "ben": "Loyalty Points", "cleo": "Gift Wrapping"}
+
+
+@pytest.fixture
+def disputed() -> Conversation:
+    """One label that all have, and one more of each person alone."""
+    people = make_people()
+    project = make_project()
+    round_ = open_full(project, 1)
+    for assignment in round_.assignments.select_related("annotator"):
+        who = assignment.annotator.username
+        shared = requirement(1, sources=[0], uid=f"{who}-1")
+        wish = WISHES[who]
+        own = requirement(2, sources=[2], uid=f"{who}-2", title=wish, action=wish)
+        answer_with(assignment, {"requirements": [shared, own]})
+    waiting = merges.due(project, "extraction")
+    merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
+    assert people["rita"]
+    return round_.places.get().conversation
+
+
+@pytest.fixture
+def lead(disputed: Conversation, sign_in: Callable[[User], None]) -> User:
+    rita = User.objects.get(username="rita")
+    sign_in(rita)
+    return rita
+
+
+def open_page(page: Page, live_server: LiveServer, address: str) -> None:
+    page.goto(f"{live_server.url}{address}")
+    expect(page.locator(".cluster.current")).to_have_count(1)
+
+
+def type_keys(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_disputed_conversation_is_decided_by_keyboard_alone(
+    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
+) -> None:
+    open_page(page, live_server, "/projects/orders/adjudication/next/")
+    clusters = page.locator(".cluster")
+    expect(clusters).to_have_count(4)
+    expect(clusters.nth(0)).to_contain_text("agreed")
+    expect(clusters.nth(1)).to_contain_text("disputed")
+    expect(clusters.nth(1)).to_contain_text("missing:")
+    expect(page.locator("main")).not_to_contain_text("cleo")  # letters, until asked for names
+
+    # the first disputed label is taken from whoever has it, the second is edited, the third goes
+    type_keys(page, *("a", "b", "c"))
+    expect(clusters.nth(1)).to_contain_text("→ ")
+    type_keys(page, "n", "e")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Better Title")
+    type_keys(page, "Escape", "Escape", "n", "x", "Control+Enter")
+    expect(page.locator("#verdict-error")).to_have_text("Choose why they differed.")
+    type_keys(page, "Escape", "w", "w", "Control+Enter")
+    expect(page.locator("#verdict-error")).to_contain_text("Write a note")
+    page.keyboard.type("Message 2 says it once")
+    type_keys(page, "Escape", "f", "Control+Enter")
+
+    page.wait_for_url("**/projects/orders/adjudication/")
+    decision = Adjudication.objects.get()
+    titles = [label["title"] for label in decision.payload["requirements"]]
+    assert titles[0] == "Order Tracking 1"
+    assert titles[2] == "Better Title"
+    assert len(titles) == 3
+    adopted = [label["adopted_from"] for label in decision.payload["requirements"]]
+    assert (adopted[0], len(adopted[1]), adopted[2]) == (["ana", "ben", "cleo"], 1, [])
+    assert (decision.kind, decision.guideline_flag) == ("guideline", True)
+    assert decision.reason == "Message 2 says it once"
+
+
+def test_an_unsent_decision_is_there_again_after_a_reload(
+    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
+) -> None:
+    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
+    type_keys(page, "x", "n", "x", "t")
+    page.keyboard.type("Half a thought")
+    expect(page.locator("#desk-state")).to_have_text("Draft kept in this browser")
+
+    page.reload()
+
+    expect(page.locator("#desk-state")).to_have_text("Your unsent decision is back.")
+    expect(page.locator(".cluster.left-out")).to_have_count(2)
+    expect(page.locator("#note")).to_have_value("Half a thought")
+    expect(page.locator("#count")).to_have_text("1 to decide")
+    assert not Adjudication.objects.exists()
+
+
+def test_names_are_shown_when_asked_for(
+    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
+) -> None:
+    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
+
+    type_keys(page, "v")
+
+    expect(page.locator(".cluster.current thead")).to_contain_text("cleo")
+
+
+def test_answers_are_reviewed_by_keyboard_alone(
+    page: Page, live_server: LiveServer, lead: User, disputed: Conversation
+) -> None:
+    open_page(page, live_server, "/projects/orders/review/next/?mode=all")
+
+    type_keys(page, "f")  # nothing is corrected yet: the form opens
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Parcel Tracking")
+    type_keys(page, "Escape", "Escape", "f")
+    expect(page.locator("#desk-state")).to_have_text("Not reviewed")
+    type_keys(page, "x")
+    page.keyboard.type("Message 1 is a wish too")
+    type_keys(page, "Escape", "x")
+    expect(page.locator("#verdict-error")).to_have_count(1)
+    expect(page.locator("#note")).to_have_value("")
+    type_keys(page, "a")
+
+    page.wait_for_url("**/projects/orders/review/?*")
+    assert list(Review.objects.values_list("verdict", flat=True)) == [
+        "fixed",
+        "returned",
+        "accepted",
+    ]
+    fixed, returned, _ = Review.objects.all()
+    assert fixed.payload["requirements"][0]["title"] == "Parcel Tracking"
+    assert Annotation.objects.get(pk=returned.annotation_id).status == "draft"
+    expect(page.locator("main")).to_contain_text("Nothing is left to review")
+
+
+@every_look
+def test_the_pages_are_accessible(
+    page: Page,
+    live_server: LiveServer,
+    lead: User,
+    disputed: Conversation,
+    theme: str,
+    width: int,
+) -> None:
+    look(page, theme, width)
+    answered = Annotation.objects.all()[0].pk
+    page.goto(f"{live_server.url}/projects/orders/adjudication/")
+    assert_accessible(page)
+    page.goto(f"{live_server.url}/projects/orders/adjudication/accept/")
+    assert_accessible(page)
+    page.goto(f"{live_server.url}/projects/orders/review/?mode=all")
+    assert_accessible(page)
+    open_page(page, live_server, f"/adjudicate/{disputed.pk}/")
+    assert_accessible(page)
+    type_keys(page, "e")
+    assert_accessible(page)
+    type_keys(page, "Escape", "Escape", "?")
+    assert_accessible(page)
+    open_page(page, live_server, f"/review/{answered}/")
+    assert_accessible(page)

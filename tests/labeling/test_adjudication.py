@@ -1,0 +1,325 @@
+"""Deciding what the labels are, by those who lead, over answers that workers have merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling import tasks
+from labeling.domain.similarity import Ruler
+from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
+from labeling.services import annotations, gold, merges, vectors
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page, text_of
+
+SignedIn = Callable[[User], Client]
+
+
+def ruler() -> Ruler:
+    return Ruler(WordOverlap())
+
+
+def merge(project: Project) -> None:
+    """What the worker does."""
+    merges.make(project, "extraction", merges.due(project, "extraction"), ruler=ruler())
+
+
+def label(who: str, number: int = 1) -> dict[str, Any]:
+    """A requirement that means the same to nobody else."""
+    return factories.requirement(
+        number, sources=[number], uid=f"{who}-{number}", title=f"Wish of {who}", action=who * 3
+    )
+
+
+def answer(round_: Round, given: dict[str, list[dict[str, Any]]]) -> None:
+    for assignment in round_.assignments.select_related("annotator"):
+        labels = given[assignment.annotator.username]
+        factories.answer_with(assignment, {"requirements": labels})
+
+
+@pytest.fixture
+def disputed(project: Project) -> Conversation:
+    """All have one label alike; each of Ana and Ben has one more, and Cleo has not."""
+    shared = {name: factories.requirement(sources=[0], uid=f"{name}-0") for name in ANNOTATORS}
+    round_ = factories.open_full(project, 1)
+    answer(
+        round_,
+        {
+            "ana": [shared["ana"], label("ana", 2)],
+            "ben": [shared["ben"], label("ben", 3)],
+            "cleo": [shared["cleo"]],
+        },
+    )
+    merge(project)
+    return round_.places.get().conversation
+
+
+ANNOTATORS = ("ana", "ben", "cleo")
+
+
+def address(conversation: Conversation) -> str:
+    return f"/api/adjudications/{conversation.pk}/extraction/"
+
+
+def shown(client: Client, conversation: Conversation) -> dict[str, Any]:
+    response = client.get(address(conversation))
+    assert response.status_code == 200
+    return dict(response.json())
+
+
+def decide(client: Client, conversation: Conversation, labels: list[Any], **fields: Any) -> Any:
+    answers = fields.pop("answers", shown(client, conversation)["answers"])
+    body = {"answers": answers, "labels": labels, "kind": "ambiguous"} | fields
+    return client.post(address(conversation), body, "application/json")
+
+
+def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    found = shown(signed_in(rita), disputed)
+
+    assert found["state"] == "disputed"
+    assert [cluster["how"] for cluster in found["clusters"]] == [
+        "unanimous",
+        "disputed",
+        "disputed",
+    ]
+    assert found["agreement"] == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
+    sides = {side["annotator"]: side["label"] for side in found["clusters"][1]["sides"]}
+    assert sides["ana"]["title"] == "Wish of ana"
+    assert (sides["ben"], sides["cleo"]) == (None, None)
+
+
+def test_a_decision_names_whose_label_it_took(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    clusters = shown(client, disputed)["clusters"]
+
+    response = decide(
+        client,
+        disputed,
+        [clusters[0]["label"], clusters[1]["label"], None],
+        guideline_flag=True,
+    )
+
+    assert response.status_code == 201
+    decision = Adjudication.objects.get()
+    first, second = decision.payload["requirements"]
+    assert first["adopted_from"] == ["ana", "ben", "cleo"]
+    assert second["adopted_from"] == ["ana"]
+    assert (first["id"], second["id"]) == ("REQ-001", "REQ-002")
+    assert (decision.kind, decision.guideline_flag) == ("ambiguous", True)
+    assert decision.reason == "ambiguous text"
+    release = gold.freeze(project=disputed.project, layer="extraction", ruler=ruler())
+    provenance = release.items.get().content["provenance"]
+    assert provenance["labels"]["ana-2"]["by"] == ["ana"]
+
+
+@pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])
+def test_what_overrules_everybody_needs_a_note(
+    disputed: Conversation, signed_in: SignedIn, rita: User, case: str
+) -> None:
+    client = signed_in(rita)
+    agreed = shown(client, disputed)["clusters"][0]["label"]
+    labels: list[Any] = {
+        "edited": [agreed | {"title": "My own words"}, None, None],
+        "left out though all have it": [None, label("ana", 2), None],
+        "added": [agreed, None, None],
+    }[case]
+    added = [factories.requirement(9, sources=[3])] if case == "added" else []
+
+    refused = decide(client, disputed, labels, added=added)
+    accepted = decide(client, disputed, labels, added=added, note="Message 3 says so")
+
+    assert (refused.status_code, refused.json()["code"]) == (400, "reason_missing")
+    assert accepted.status_code == 201
+    assert Adjudication.objects.get().reason == "Message 3 says so"
+
+
+def test_why_they_differed_must_be_said(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    agreed = shown(client, disputed)["clusters"][0]["label"]
+
+    response = decide(client, disputed, [agreed, None, None], kind="")
+
+    assert response.json()["code"] == "reason_missing"
+    assert not Adjudication.objects.exists()
+
+
+def test_a_decision_about_other_answers_is_refused(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    before = shown(client, disputed)
+    assignment = disputed.assignments.get(annotator__username="cleo")
+    annotations.send_back(assignment, by=rita, reason="Look at message 2")
+    factories.answer_with(assignment, {"requirements": [label("cleo", 2)]})
+    merge(disputed.project)
+
+    labels = [cluster["label"] for cluster in before["clusters"]]
+    response = decide(client, disputed, labels, answers=before["answers"])
+
+    assert (response.status_code, response.json()["code"]) == (409, "answers_changed")
+    assert not Adjudication.objects.exists()
+
+
+def test_deciding_again_starts_from_the_earlier_decision_and_keeps_it(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    agreed = shown(client, disputed)["clusters"][0]["label"]
+    decide(client, disputed, [agreed, None, None])
+
+    body = client.get(f"/adjudicate/{disputed.pk}/").context["page"]["decision"]
+    decide(client, disputed, [agreed, label("ana", 2), None], kind="error")
+
+    assert [one["uid"] for one in body["labels"]] == [agreed["uid"]]
+    assert body["kind"] == "ambiguous"
+    versions = Adjudication.objects.values_list("version", "kind")
+    assert list(versions) == [(1, "ambiguous"), (2, "error")]
+
+
+def test_researchers_read_and_only_leads_decide(
+    disputed: Conversation, signed_in: SignedIn, noor: User, ana: User
+) -> None:
+    assert decide(signed_in(noor), disputed, [None, None, None]).status_code == 403
+    assert signed_in(ana).get(address(disputed)).status_code == 404
+
+
+def test_an_open_calibration_round_shows_and_decides_nothing(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    round_ = factories.open_calibration(project, 1)
+    for assignment in round_.assignments.all()[:2]:
+        factories.answer(assignment)
+    conversation = round_.places.get().conversation
+    client = signed_in(rita)
+
+    found = shown(client, conversation)
+
+    assert (found["state"], found["clusters"]) == ("waiting", [])
+    assert "blind while it is open" in page(client, f"/adjudicate/{conversation.pk}/")
+    response = decide(client, conversation, [], answers="0" * 64)
+    assert (response.status_code, response.json()["code"]) == (409, "blind")
+
+
+def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
+    project: Project, signed_in: SignedIn, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    round_ = factories.open_full(project, 1)
+    factories.answer_all(round_)
+    conversation = round_.places.get().conversation
+    client = signed_in(rita)
+    assert "Being prepared" in page(client, f"/adjudicate/{conversation.pk}/")
+    assert "1 conversation is being prepared" in page(client, "/projects/orders/adjudication/")
+
+    monkeypatch.setattr(vectors, "ruler", ruler)
+    tasks.merge_answers(project.pk, None)
+    tasks.merge_answers(project.pk, None)  # repeating it changes nothing
+
+    assert Merge.objects.get().state == "unanimous"
+    polled = client.get(f"/adjudicate/{conversation.pk}/", HTTP_HX_REQUEST="true")
+    assert polled.headers["HX-Refresh"] == "true"
+
+
+def test_the_last_answer_wakes_a_worker(
+    project: Project, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    monkeypatch.setattr(merges.current_app, "send_task", lambda *given: sent.append(given))
+    round_ = factories.open_full(project, 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        for assignment in round_.assignments.all()[:2]:
+            factories.answer(assignment)
+    assert sent == []
+
+    with django_capture_on_commit_callbacks(execute=True):
+        factories.answer(round_.assignments.all()[2])
+
+    conversation = round_.places.get().conversation_id
+    assert sent == [("labeling.tasks.merge_answers", [project.pk, conversation])]
+
+
+def queue_of(project: Project) -> list[Conversation]:
+    """Three conversations: unanimous, disputed among three, and two against one."""
+    round_ = factories.open_full(project, 3)
+    found = [place.conversation for place in round_.places.select_related("conversation")]
+    for assignment in round_.assignments.select_related("annotator"):
+        who = assignment.annotator.username
+        at = [one.pk for one in found].index(assignment.conversation_id)
+        shared = factories.requirement(sources=[0], uid=f"shared-{who}-{at}")
+        own = [shared, label(who, 2)] if who == "ana" else [shared]
+        given = {0: [shared], 1: [label(who)], 2: own if who == "ana" else [shared]}[at]
+        factories.answer_with(assignment, {"requirements": given})
+    merge(project)
+    return found
+
+
+def test_the_queue_has_the_lowest_agreement_first(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    _, three_ways, two_to_one = queue_of(project)
+    client = signed_in(rita)
+
+    response = client.get("/projects/orders/adjudication/")
+    following = client.get("/projects/orders/adjudication/next/")
+
+    rows = [row.external_id for row in response.context["rows"]]
+    assert rows == [three_ways.external_id, two_to_one.external_id]
+    assert {name: number for name, _, number in response.context["tabs"]} == {
+        "disputed": 2,
+        "agreed": 1,
+        "decided": 0,
+    }
+    assert following.url == f"/adjudicate/{three_ways.pk}/?layer=extraction"
+    after = client.get(f"/projects/orders/adjudication/next/?after={three_ways.pk}")
+    assert after.url == f"/adjudicate/{two_to_one.pk}/?layer=extraction"
+
+
+def test_bulk_acceptance_shows_the_number_first_and_keeps_who_agreed(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    unanimous = queue_of(project)[0]
+    client = signed_in(rita)
+    url = "/projects/orders/adjudication/accept/"
+    assert "1 conversation will be accepted" in page(client, url)
+
+    refused = client.post(url, {"layer": "extraction", "expected": "7"})
+    assert "The number has changed" in text_of(refused)
+    assert not Adjudication.objects.exists()
+    client.post(url, {"layer": "extraction", "expected": "1"})
+    client.post(url, {"layer": "extraction", "expected": "1"})
+
+    decision = Adjudication.objects.get()
+    assert (decision.conversation, decision.kind) == (unanimous, "accepted")
+    assert Event.objects.get(verb="adjudication.accepted").data["conversations"] == 1
+    item = gold.freeze(project=project, layer="extraction", ruler=ruler()).items.get()
+    assert item.how == GoldItem.How.UNANIMOUS
+    assert item.content["provenance"]["accepted_by"] == "rita"
+
+
+def test_an_acceptance_does_not_hold_for_other_answers(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    unanimous = queue_of(project)[0]
+    signed_in(rita).post(
+        "/projects/orders/adjudication/accept/", {"layer": "extraction", "expected": "1"}
+    )
+    for assignment in unanimous.assignments.select_related("annotator"):
+        annotations.send_back(assignment, by=rita, reason="Look again")
+        who = assignment.annotator.username
+        factories.answer_with(assignment, {"requirements": [label(who)]})
+
+    with pytest.raises(gold.NothingToFreeze) as caught:
+        gold.freeze(project=project, layer="extraction", ruler=ruler())
+
+    reasons = {row["conversation"]: row["reason"] for row in caught.value.details["left_out"]}
+    assert reasons[unanimous.external_id].startswith("disputed")

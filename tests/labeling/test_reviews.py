@@ -1,0 +1,186 @@
+"""A second look at submitted answers: sampled, judged, fixed or sent back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Annotation, Assignment, Membership, Project, Review
+from labeling.services import gold, reviews
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.labeling.test_adjudication import queue_of
+from tests.pages import page
+
+SignedIn = Callable[[User], Client]
+
+
+@pytest.fixture
+def answers(project: Project) -> list[Annotation]:
+    """Of Ana, Ben and Cleo about one conversation, all alike."""
+    round_ = factories.open_full(project, 1)
+    factories.answer_all(round_)
+    return list(Annotation.objects.order_by("assignment__annotator__username"))
+
+
+def say(client: Client, annotation: Annotation, verdict: str, **fields: Any) -> Any:
+    body = {"version": annotation.version, "verdict": verdict, **fields}
+    return client.post(f"/api/reviews/{annotation.pk}/", body, "application/json")
+
+
+def test_an_accepted_answer_stays_as_it_is(
+    answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    response = say(signed_in(rita), answers[0], "accepted")
+
+    assert response.status_code == 201
+    stored = Review.objects.get()
+    assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
+    answers[0].refresh_from_db()
+    assert answers[0].status == "submitted"
+
+
+def test_a_returned_answer_is_a_draft_again_and_says_why(
+    answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+
+    silent = say(client, answers[0], "returned")
+    response = say(client, answers[0], "returned", comment="Message 2 is a wish too")
+
+    assert (silent.status_code, silent.json()["code"]) == (400, "reason_missing")
+    assert response.status_code == 201
+    assignment = Assignment.objects.get(annotation=answers[0])
+    assert assignment.annotation.status == "draft"
+    assert assignment.returned_reason == "Message 2 is a wish too"
+
+
+def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
+    project: Project, answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    fixed = [label | {"title": "Parcel Tracking"} for label in answers[0].payload["requirements"]]
+    for annotation in answers[:2]:
+        say(signed_in(rita), annotation, "fixed", payload={"requirements": fixed})
+
+    item = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap())).items.get()
+
+    titles = {label["title"] for label in item.content["gold"]["requirements"]}
+    assert titles == {"Parcel Tracking"}
+    annotators = item.content["provenance"]["annotators"]
+    assert [row.get("fixed_by") for row in annotators] == ["rita", "rita", None]
+    answers[0].refresh_from_db()
+    assert answers[0].payload["requirements"][0]["title"] == "Order Tracking 1"
+
+
+def test_a_fix_must_be_complete(answers: list[Annotation], signed_in: SignedIn, rita: User) -> None:
+    broken = [factories.requirement(title="")]
+
+    response = say(signed_in(rita), answers[0], "fixed", payload={"requirements": broken})
+
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_payload")
+    assert not Review.objects.exists()
+
+
+def test_nobody_reviews_their_own_answer(
+    project: Project, answers: list[Annotation], signed_in: SignedIn, ana: User
+) -> None:
+    Membership.objects.create(project=project, user=ana, role="lead")
+    client = signed_in(ana)
+
+    response = say(client, answers[0], "accepted")
+
+    assert (response.status_code, response.json()["code"]) == (400, "own_work")
+    names = {row.annotator for row in reviews.rows(project, viewer=ana)}
+    assert names == {"ben", "cleo"}
+    assert "This is your own answer" in page(client, f"/review/{answers[0].pk}/")
+
+
+def test_a_verdict_about_an_earlier_version_is_refused(
+    answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    say(client, answers[0], "returned", comment="Look again")
+
+    response = say(client, answers[0], "accepted")
+
+    assert (response.status_code, response.json()["code"]) == (409, "stale_version")
+
+
+def test_a_draft_is_not_reviewed(
+    answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    say(client, answers[0], "returned", comment="Look again")
+    answers[0].refresh_from_db()
+
+    assert say(client, answers[0], "accepted").json()["code"] == "not_submitted"
+
+
+def test_a_calibration_answer_is_not_reviewed(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    round_ = factories.open_calibration(project, 1)
+    annotation = factories.answer(round_.assignments.all()[0])
+
+    assert say(signed_in(rita), annotation, "accepted").status_code == 404
+    assert signed_in(rita).get(f"/review/{annotation.pk}/").status_code == 404
+
+
+def test_researchers_read_verdicts_and_leads_give_them(
+    answers: list[Annotation], signed_in: SignedIn, rita: User, noor: User, ben: User
+) -> None:
+    say(signed_in(rita), answers[0], "accepted", comment="Well done")
+
+    assert say(signed_in(noor), answers[0], "accepted").status_code == 403
+    assert say(signed_in(ben), answers[0], "accepted").status_code == 404
+    [verdict] = signed_in(noor).get(f"/api/reviews/{answers[0].pk}/").json()
+    assert verdict["comment"] == "Well done"
+
+
+def test_a_sample_is_the_same_every_time_and_grows_with_the_rate() -> None:
+    drawn = {
+        rate: {n for n in range(2000) if reviews.is_sampled(n, rate=rate, seed=7)}
+        for rate in (0.0, 0.1, 0.3, 1.0)
+    }
+
+    assert (len(drawn[0.0]), len(drawn[1.0])) == (0, 2000)
+    assert drawn[0.1] < drawn[0.3]
+    assert 140 < len(drawn[0.1]) < 260  # 200 expected
+    assert drawn[0.1] != {n for n in range(2000) if reviews.is_sampled(n, rate=0.1, seed=8)}
+
+
+def test_the_list_offers_the_sample_then_goes_on_to_the_next(
+    project: Project, answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    project.review_rate = 1.0
+    project.save()
+    url = "/projects/orders/review/"
+    first, second, _ = client.get(url).context["rows"]
+
+    say(client, Annotation.objects.get(pk=first.pk), "accepted")
+    following = client.get(f"{url}next/?after={first.pk}")
+
+    assert following.url == f"/review/{second.pk}/?"
+    assert [row.annotator for row in client.get(f"{url}?tab=done").context["rows"]] == [
+        first.annotator
+    ]
+    only = client.get(f"{url}?annotator=cleo&mode=all").context["rows"]
+    assert [row.annotator for row in only] == ["cleo"]
+
+
+def test_the_list_can_begin_with_the_lowest_agreement(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    _, three_ways, two_to_one = queue_of(project)
+
+    found = signed_in(rita).get("/projects/orders/review/?mode=lowest").context["rows"]
+
+    assert [row.conversation for row in found[:4]] == [three_ways.external_id] * 3 + [
+        two_to_one.external_id
+    ]
