@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.forms.guidelines import GuidelineForm
-from labeling.models import Guideline, Project
+from labeling.models import Assignment, Guideline, Project, Round
 from labeling.services import guidelines as service
 from labeling.views import access
 from labeling.views.guideline_worklist import open_checks
@@ -47,6 +47,7 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
         "diff": _changes(project, shown),
         "reads": access.reads(request.user, project),
         "may_write": access.leads(request.user, project),
+        "discussions": _discussions(request.user, project),
     }
     if context["reads"]:
         context["open_checks"] = open_checks(project)
@@ -71,6 +72,13 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"project": project, "form": form, "newest": newest}
     status = 400 if form.errors else 200
     return render(request, "labeling/guideline_new.html", context, status=status)
+
+
+def _discussions(user: Any, project: Project) -> list[Round]:
+    """The closed rounds that the user has labelled, newest first."""
+    mine = Assignment.objects.filter(annotator=user, round__project=project).order_by()
+    rounds = project.rounds.filter(pk__in=mine.values("round")).exclude(state=Round.State.OPEN)
+    return list(rounds.only("number", "kind").order_by("-number")[:10])
 
 
 def _draft(project: Project, asked: str | None) -> str:

@@ -121,9 +121,11 @@ def test_a_locked_answer_stays_and_is_noted_as_to_be_labelled_anew(signed_in, ri
 
 
 def test_returning_needs_a_note(signed_in, rita, older):
-    response = check(signed_in(rita), older[0], 0, "  ")
+    client = signed_in(rita)
 
-    assert "Say what has to change." in page(signed_in(rita), response.url)
+    response = client.get(check(client, older[0], 0, "  ").url)
+
+    assert "Say what has to change." in response.content.decode()
     assert not GuidelineCheck.objects.exists()
 
 

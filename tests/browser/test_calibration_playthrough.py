@@ -1,0 +1,231 @@
+"""Calibration as its people live through it: fail, discuss, change the guidelines, pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Annotation, Project, Round
+from tests.browser.conftest import REPORT_VIOLATIONS, error_text
+from tests.factories import make_conversations, make_people, make_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SAMPLES = 20
+ANNOTATORS = ("ana", "ben", "cleo")
+
+# Every conversation has eight messages. All three mark message 0; in the first round Ana marks
+# the analyst's recap, message 5, as well in twelve of the twenty conversations.
+DIFFERENCES = 12
+LABEL_EVERYTHING = """
+async ([recaps]) => {
+    const token = document.querySelector("meta[name='csrf-token']").content;
+    const send = async (method, url, body) => {
+        const response = await fetch(url, {
+            method, body: JSON.stringify(body),
+            headers: { "Content-Type": "application/json", "X-CSRFToken": token },
+        });
+        if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+        return response.json();
+    };
+    const requirement = (source, number) => ({
+        uid: crypto.randomUUID(), id: `REQ-00${number + 1}`, title: `Order Tracking ${source}`,
+        type: "functional", actor: "Customer", action: `Track order ${source}`, condition: null,
+        acceptance_criteria: ["Page shows the status", "Page shows the history"],
+        priority: "must", source_messages: [source], rationale: `Message ${source}`, confidence: 1,
+    });
+    const queue = await (await fetch("/api/queue/")).json();
+    const client = crypto.randomUUID();
+    let sent = 0;
+    for (const { id, conversation, status } of queue) {
+        if (status === "submitted") continue;
+        const hasRecap = Number(conversation.slice(2)) <= 12;
+        const sources = recaps && hasRecap ? [0, 5] : [0];
+        const save = {
+            base_version: 0, client, empty: false,
+            payload: { requirements: sources.map(requirement) },
+        };
+        await send("PUT", `/api/annotations/${id}/`, { ...save, seq: 1 });
+        await send("POST", `/api/annotations/${id}/submit/`, { ...save, base_version: 1, seq: 2 });
+        sent += 1;
+    }
+    return sent;
+}
+"""
+
+
+@contextmanager
+def signed_in_page(browser: Browser, live_server: LiveServer, user: User) -> Iterator[Page]:
+    """A browser of one person's own, which fails the test when a page logged an error."""
+    client = Client()
+    client.force_login(user)
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=live_server.url)
+    context.set_default_timeout(10_000)
+    context.add_init_script(REPORT_VIOLATIONS)
+    context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}]
+    )
+    errors: list[str] = []
+    context.on("console", lambda message: errors.extend(error_text(message)))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context.new_page()
+    context.close()
+    refused = "the server responded with a status of 400"
+    assert [text for text in errors if refused not in text] == []
+
+
+@pytest.fixture
+def project() -> Project:
+    make_people()
+    project = make_project()
+    make_conversations(project, SAMPLES, messages=8)
+    make_conversations(project, 5, messages=8, split="train")  # for full labeling
+    return project
+
+
+@pytest.fixture
+def pages(browser: Browser, live_server: LiveServer, project: Project) -> Iterator[dict[str, Page]]:
+    people = {user.username: user for user in User.objects.all()}
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(signed_in_page(browser, live_server, people[name]))
+            for name in (*ANNOTATORS, "rita")
+        }
+
+
+def label(page: Page, *, recaps: bool = False) -> int:
+    page.goto("/")
+    sent: int = page.evaluate(LABEL_EVERYTHING, [recaps])
+    return sent
+
+
+def test_a_calibration_fails_is_discussed_and_passes(
+    pages: dict[str, Page], project: Project
+) -> None:
+    rita = pages["rita"]
+    lead_opens_calibration(rita)
+    full_labeling_is_refused(rita)
+    first_round_fails(pages)
+    full_labeling_is_refused(rita)
+    people_discuss(pages)
+    lead_changes_the_guidelines(rita)
+    second_round_passes(pages)
+    full_labeling_opens(pages)
+
+
+def lead_opens_calibration(rita: Page) -> None:
+    rita.goto("/projects/orders/calibration/")
+    expect(rita.locator("[aria-current='step']")).to_contain_text("Open a calibration round")
+    rita.get_by_role("link", name="Open a calibration round").click()
+    expect(rita.get_by_label("How many")).to_have_value(str(SAMPLES))
+    rita.get_by_label("Split").select_option("dev")
+    expect(rita.locator("#preview")).to_contain_text(str(SAMPLES * 3))  # 20 samples by 3 people
+    rita.get_by_role("button", name="Open the round").click()
+    expect(rita.get_by_text("Round 1 is open.")).to_be_visible()
+
+
+def full_labeling_is_refused(rita: Page) -> None:
+    rounds = Round.objects.count()
+    rita.goto("/projects/orders/rounds/new/")
+    rita.get_by_label("Full labeling", exact=True).check()
+    rita.get_by_role("button", name="Open the round").click()
+    expect(rita.get_by_role("alert")).to_contain_text("Full labeling is locked")
+    assert Round.objects.count() == rounds
+
+
+def first_round_fails(pages: dict[str, Page]) -> None:
+    rita = pages["rita"]
+    assert label(pages["ana"], recaps=True) == SAMPLES
+    assert label(pages["ben"]) == SAMPLES
+    pages["ben"].goto("/projects/orders/rounds/1/disagreements/")
+    expect(pages["ben"].get_by_text("This round is open.")).to_be_visible()
+    rita.goto("/projects/orders/calibration/")
+    expect(rita.locator("[aria-current='step']")).to_contain_text(f"cleo ({SAMPLES} left)")
+    assert label(pages["cleo"]) == SAMPLES
+
+    # Ana marks 32 of 160 messages, Ben 20, all of them among Ana's: p_o = 148/160 = 0.925,
+    # p_e = (32·20 + 128·140)/160² = 0.725, κ = (0.925 − 0.725)/0.275 = 0.727
+    first = Round.objects.get(number=1)
+    assert round(first.agreement["value"], 3) == 0.727
+    assert first.state == Round.State.FAILED
+    rita.goto("/projects/orders/calibration/")
+    expect(rita.locator(".gate")).to_contain_text("Round 1 reached κ 0.73 (lowest pair ana–ben)")
+
+
+def people_discuss(pages: dict[str, Page]) -> None:
+    rita, ana = pages["rita"], pages["ana"]
+    rita.goto("/projects/orders/calibration/")
+    rita.get_by_role("link", name="Discuss the disagreements").click()
+    rita.get_by_role("button", name="Show letters instead of names").click()
+    expect(rita.locator("#disagreements")).not_to_contain_text("ana")
+
+    ana.goto("/projects/orders/guidelines/")
+    ana.get_by_role("link", name="Disagreements of round 1").click()
+    ana.keyboard.press("j")
+    ana.keyboard.press("t")
+    ana.keyboard.type("The analyst repeats a wish: is that a source?")
+    ana.get_by_role("button", name="Send").first.click()
+    expect(ana.locator("#progress")).to_contain_text(f"1 of {DIFFERENCES} discussed, 0 decided")
+
+    rita.reload()
+    expect(rita.locator(".thread").first).to_contain_text("The analyst repeats a wish")
+    for number in range(1, DIFFERENCES + 1):
+        rita.keyboard.press("j")
+        rita.keyboard.press("1" if number == 1 else "2")
+        expect(rita.locator("#progress")).to_contain_text(f"{number} decided")
+    expect(rita.locator("#progress")).to_contain_text(f"{DIFFERENCES} of {DIFFERENCES} discussed")
+
+
+def lead_changes_the_guidelines(rita: Page) -> None:
+    rita.get_by_role("link", name="Write it into the guidelines").click()
+    text = rita.get_by_label("Guidelines")
+    expect(text).to_have_value(re.compile("> Message 5 of c-0"))
+    text.fill(text.input_value().replace("Write the rule here.", "A recap is no source."))
+    rita.get_by_label("What changed, in one line").fill("A recap by the analyst is no source")
+    rita.get_by_role("button", name="Save as a new version").click()
+    expect(rita.get_by_role("heading", name="Guidelines version 2")).to_be_visible()
+    rita.get_by_role("link", name="See whether they still stand").click()
+    expect(rita.locator("main")).to_contain_text(f"{SAMPLES * 3} of {SAMPLES * 3} answers")
+
+
+def second_round_passes(pages: dict[str, Page]) -> None:
+    rita = pages["rita"]
+    rita.goto("/projects/orders/calibration/")
+    expect(rita.locator("[aria-current='step']")).to_contain_text("Open the next calibration round")
+    rita.get_by_role("link", name="Same batch").click()
+    expect(rita.get_by_label("Conversations", exact=True)).to_have_value("1")
+    rita.get_by_role("button", name="Open the round").click()
+    expect(rita.get_by_text("Round 2 is open.")).to_be_visible()
+    pages["ana"].goto("/projects/orders/rounds/1/disagreements/")
+    expect(pages["ana"].locator(".notice")).to_contain_text("again in round 2, which is blind")
+
+    for name in ANNOTATORS:
+        assert label(pages[name]) == SAMPLES
+
+    rita.goto("/projects/orders/calibration/")
+    expect(rita.locator(".gate")).to_contain_text("Round 2 reached κ 1.00")
+    expect(rita.locator(".chart-point")).to_have_count(2)
+    second = Round.objects.get(number=2)
+    assert (second.state, second.guideline.version) == (Round.State.PASSED, 2)
+
+
+def full_labeling_opens(pages: dict[str, Page]) -> None:
+    rita = pages["rita"]
+    rita.get_by_role("link", name="Open full labeling").click()
+    rita.get_by_role("button", name="Open the round").click()
+    expect(rita.get_by_text("Round 3 is open.")).to_be_visible()
+    full = Round.objects.get(number=3)
+    assert (full.kind, full.override_reason) == (Round.Kind.FULL, "")
+
+    pages["ana"].goto("/")
+    pages["ana"].get_by_role("button", name="Start next").click()
+    expect(pages["ana"].locator(".message").first).to_be_visible()
+    assert Annotation.objects.filter(status="submitted").count() == 2 * 3 * SAMPLES
