@@ -20,7 +20,7 @@ from labeling.domain.kappa import (
     krippendorff_alpha,
 )
 from labeling.domain.ratings import Grid, Ratings, grid
-from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.resampling import Sampler, interval
 
 __all__ = [
     "Agreement",
@@ -139,7 +139,8 @@ def agreement(
         raise ValueError(f"agreement: statistic must be min or mean, got {statistic!r}")
     units = grid(ratings)
     everyone = range(len(units.annotators))
-    pairs = [_pair(units, a, b, seed=seed) for a, b in combinations(everyone, 2)]
+    sampler = Sampler(seed=seed)
+    pairs = [_pair(units, a, b, sampler) for a, b in combinations(everyone, 2)]
     value, reason = gate_value(pairs, statistic)
     counts = units.counts()
     fleiss, alpha = fleiss_kappa(counts), krippendorff_alpha(counts)
@@ -171,15 +172,16 @@ def pair_agreement(
         If a conversation has different numbers of units.
     """
     units = grid({a: left, b: right})
-    return _pair(units, units.annotators.index(a), units.annotators.index(b), seed=seed)
+    people = units.annotators
+    return _pair(units, people.index(a), people.index(b), Sampler(seed=seed))
 
 
-def _pair(units: Grid, a: int, b: int, *, seed: int) -> PairAgreement:
+def _pair(units: Grid, a: int, b: int, sampler: Sampler) -> PairAgreement:
     tallies = units.tallies(a, b)
     total = tallies.sum(axis=0)
     size = int(total[1].sum())
     kappa = defined(kappas(total))
-    low, high = _kappa_interval(tallies, seed=seed) if kappa is not None else (None, None)
+    low, high = _kappa_interval(tallies, sampler) if kappa is not None else (None, None)
     positive = total[:, 1] if units.is_binary and size else None
     return PairAgreement(
         a=units.annotators[a],
@@ -200,11 +202,11 @@ def _pair(units: Grid, a: int, b: int, *, seed: int) -> PairAgreement:
 
 
 def _kappa_interval(
-    tallies: NDArray[np.float64], *, seed: int
+    tallies: NDArray[np.float64], sampler: Sampler
 ) -> tuple[float, float] | tuple[None, None]:
     if len(tallies) < 2:
         return None, None
-    sums = resampled_sums(tallies.reshape(len(tallies), -1), seed=seed)
+    sums = sampler.sums(tallies.reshape(len(tallies), -1))
     return interval(kappas(sums.reshape(-1, *tallies.shape[1:]))) or (None, None)
 
 

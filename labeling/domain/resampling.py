@@ -5,6 +5,8 @@ a whole. Every figure here is a function of sums over conversations, so only the
 sums are resampled.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ Array = NDArray[np.float64]
 DRAWS = 1000
 LEVEL = 0.95
 _DRAWS_AT_ONCE = 4_000_000  # bounds memory at about 100 MB
+_DRAWS_KEPT = 8_000_000  # 64 MB
 
 
 def resampled_sums(totals: Array, *, seed: int, draws: int = DRAWS) -> Array:
@@ -43,17 +46,46 @@ def resampled_sums(totals: Array, *, seed: int, draws: int = DRAWS) -> Array:
     >>> resampled_sums(np.array([[2.0], [2.0], [2.0]]), seed=0, draws=2).tolist()
     [[6.0], [6.0]]
     """
-    if not len(totals):
-        raise ValueError("resampled_sums: there is nothing to draw from")
-    random = np.random.default_rng(seed)
-    distinct, times = _distinct_rows(totals)
-    if len(distinct) * 8 < len(totals):  # many rows alike: draw how often each kind comes up
-        counts = random.multinomial(len(totals), times / len(totals), size=draws)
-        return counts.astype(np.float64) @ distinct
-    rows = np.repeat(distinct, times, axis=0)
-    step = max(1, _DRAWS_AT_ONCE // len(rows))
-    parts = [_drawn(rows, min(step, draws - done), random) for done in range(0, draws, step)]
-    return np.concatenate(parts)
+    return Sampler(seed=seed, draws=draws).sums(totals)
+
+
+class Sampler:
+    """:func:`resampled_sums` for many figures over equally many conversations.
+
+    Which rows are drawn depends on the seed and on how many there are, not on what they hold; so
+    the draws are made once and used for every table of that size.
+    """
+
+    def __init__(self, *, seed: int, draws: int = DRAWS) -> None:
+        self._seed = seed
+        self._draws = draws
+        self._kept: tuple[int, Array] | None = None
+
+    def sums(self, totals: Array) -> Array:
+        if not len(totals):
+            raise ValueError("resampled_sums: there is nothing to draw from")
+        distinct, times = _distinct_rows(totals)
+        if len(distinct) * 8 < len(totals):  # many rows alike: draw how often each kind comes up
+            random = np.random.default_rng(self._seed)
+            counts = random.multinomial(len(totals), times / len(totals), size=self._draws)
+            return counts.astype(np.float64) @ distinct
+        rows = np.repeat(distinct, times, axis=0)
+        if self._kept and self._kept[0] == len(rows):
+            return self._kept[1] @ rows
+        if self._draws * len(rows) > _DRAWS_KEPT:
+            return np.concatenate([counts @ rows for counts in self._counts(len(rows))])
+        self._kept = len(rows), np.concatenate(list(self._counts(len(rows))))
+        return self._kept[1] @ rows
+
+    def _counts(self, size: int) -> Iterator[Array]:
+        """How often each row is drawn, some draws at a time."""
+        random = np.random.default_rng(self._seed)
+        step = max(1, _DRAWS_AT_ONCE // size)
+        for done in range(0, self._draws, step):
+            draws = min(step, self._draws - done)
+            picks = random.integers(size, size=(draws, size)) + size * np.arange(draws)[:, None]
+            counts = np.bincount(picks.ravel(), minlength=draws * size)
+            yield counts.reshape(draws, size).astype(np.float64)
 
 
 def interval(replicates: Array, *, level: float = LEVEL) -> tuple[float, float] | None:
@@ -82,10 +114,3 @@ def _distinct_rows(totals: Array) -> tuple[Array, NDArray[np.int64]]:
     ordered = totals[np.lexsort(totals.T)]  # several times faster than np.unique(axis=0)
     starts = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
     return ordered[starts], np.diff(np.r_[starts, len(ordered)])
-
-
-def _drawn(rows: Array, draws: int, random: np.random.Generator) -> Array:
-    size = len(rows)
-    picks = random.integers(size, size=(draws, size)) + size * np.arange(draws)[:, None]
-    counts = np.bincount(picks.ravel(), minlength=draws * size).reshape(draws, size)
-    return counts.astype(np.float64) @ rows
