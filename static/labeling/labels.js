@@ -12,6 +12,7 @@ export class LabelList {
   constructor({ root, store, readOnly, handlers }) {
     Object.assign(this, { root, store, readOnly, handlers });
     this.cards = new Map();
+    this.related = new Set();
     this.form = null;
     this.openUid = null;
   }
@@ -128,11 +129,15 @@ export class LabelList {
   }
 
   highlight(uids) {
-    for (const [uid, card] of this.cards) card.root.classList.toggle("related", uids.has(uid));
+    for (const uid of this.related) this.cards.get(uid)?.root.classList.remove("related");
+    for (const uid of uids) this.cards.get(uid)?.root.classList.add("related");
+    this.related = uids;
   }
 
   reveal(uid) {
-    this.cards.get(uid)?.root.scrollIntoView({ block: "nearest" });
+    const card = this.cards.get(uid);
+    card?.root.scrollIntoView({ block: "nearest" });
+    card?.head.scrollIntoView({ block: "nearest" }); // its form may be taller than the window
   }
 
   focusHead(uid) {

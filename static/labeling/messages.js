@@ -104,6 +104,7 @@ export class MessageList {
   paint(name, spans) {
     if (!CSS.highlights) return;
     const found = spans.filter((span) => this.texts[span.message]);
+    if (!found.length && !CSS.highlights.get(name)?.size) return; // nothing to repaint
     const ranges = found.map((span) => rangeOf(this.texts[span.message], span));
     CSS.highlights.set(name, new Highlight(...ranges));
   }

@@ -13,7 +13,7 @@ class Phases {
   constructor(field, id, handlers) {
     Object.assign(this, { field, id, handlers, phases: [], rows: new Map(), activeUid: null });
     this.evidence = field.fields.find(({ widget }) => widget === "messages").name;
-    this.list = el("ol", { class: "rows" });
+    this.list = el("div", { class: "rows" });
     this.help = drawHelp(field, id);
     this.adder = smallButton("Add phase", () => this.add());
     this.root = drawGroup(field, id, [this.list, this.adder, this.help]);
@@ -77,7 +77,7 @@ class Phases {
       ),
     );
     const fields = [...widgets.values()].map((widget) => widget.root);
-    const root = el("li", { class: "phase", role: "group" }, tools, ...fields);
+    const root = el("div", { class: "phase", role: "group" }, tools, ...fields);
     root.addEventListener("focusin", () => this.activate(uid));
     const row = { root, number, widgets, focus: () => widgets.values().next().value.focus() };
     this.rows.set(uid, row);

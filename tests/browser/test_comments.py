@@ -10,9 +10,10 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Comment
-from labeling.services import comments
+from labeling.services import annotations, comments
+from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
-from tests.factories import make_people, make_project, open_full
+from tests.factories import labels, make_people, make_project, open_full, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,3 +119,31 @@ def test_letters_in_a_comment_are_no_shortcuts(workspace: Workspace) -> None:
 
     expect(panel(workspace).get_by_role("textbox", name="Comment")).to_have_value("jnm0c?")
     expect(workspace.labels).to_have_count(0)
+
+
+@every_look
+def test_the_panel_and_the_threads_elsewhere_are_accessible(
+    workspace: Workspace,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    people: dict[str, User],
+    theme: str,
+    width: int,
+) -> None:
+    annotations.save_draft(workspace.assignment, save_of(labels([0])))
+    place, rita = comments.place_of(workspace.assignment), people["rita"]
+    begun = comments.post(place, body="@ana look", author=rita, pin=comments.Pin(1))
+    comments.reply(begun, body="@rita why?", author=people["ana"])
+    settled = comments.post(place, body="Too short?", author=rita)
+    comments.resolve(settled, by=rita)
+    look(workspace.page, theme, width)
+
+    workspace.open().press("c")
+    expect(thread(workspace)).to_have_count(2)
+    assert_accessible(workspace.page)
+    workspace.page.goto(live_server.url)
+    assert_accessible(workspace.page)
+    sign_in(rita)
+    conversation = workspace.assignment.conversation
+    workspace.page.goto(f"{live_server.url}/projects/orders/conversations/{conversation.pk}/")
+    assert_accessible(workspace.page)

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import AnnotationRevision, Assignment
+from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
 from tests.factories import answer, make_people, make_project, open_full
 
@@ -119,3 +120,16 @@ def test_a_submitted_answer_shows_its_history_and_restores_nothing(workspace: Wo
 
     expect(panel(workspace)).to_contain_text("Nothing has changed since.")
     assert AnnotationRevision.objects.filter(annotation__assignment=assignment).count() == 1
+
+
+@every_look
+def test_the_panel_is_accessible(workspace: Workspace, theme: str, width: int) -> None:
+    look(workspace.page, theme, width)
+    two_versions(workspace)
+    workspace.press("r")
+    assert_accessible(workspace.page)
+
+    revision(workspace, 1).click()
+
+    expect(panel(workspace).locator(".change")).to_be_visible()
+    assert_accessible(workspace.page)

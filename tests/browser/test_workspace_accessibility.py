@@ -1,0 +1,109 @@
+"""The workspace with every layer, panel and dialog open, in both themes and widths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.domain.schema import LAYERS
+from labeling.models import Assignment
+from labeling.services import annotations
+from tests.browser.test_accessibility import assert_accessible, every_look, look
+from tests.browser.workspace import Workspace
+from tests.factories import make_people, make_project, open_full, requirement, save_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORDS = {"message": 0, "start": 0, "end": 7, "text": "Message"}
+DRAFT = {
+    "requirements": [requirement(1), requirement(2, sources=[2])],
+    "inferred_requirements": [{"uid": "inferred", "id": "INF-001", "title": "Encryption"}],
+    "issues": [{"uid": "issue", "field": "action", "message": "Track is unclear."}],
+    "questions": [{"uid": "question", "question": "Which order?", "evidence": [0, 3]}],
+    "arcs": [
+        {
+            "uid": "arc",
+            "question": "How did it go?",
+            "phases": [
+                {"uid": "one", "title": "Asked", "evidence": [0]},
+                {"uid": "two", "evidence": []},
+            ],
+        }
+    ],
+    "events": [
+        {
+            "uid": "event",
+            "type": "ship",
+            "trigger": WORDS,
+            "arguments": [{"role": "item", "span": WORDS}],
+        }
+    ],
+    "ratings": [{"uid": "rating", "target": "inferred", "score": 1}],
+}
+
+
+@pytest.fixture
+def assignment(sign_in: Callable[[User], None]) -> Assignment:
+    ana = make_people()["ana"]
+    project = make_project(layers=list(LAYERS), event_schema={"ship": ["item", "place"]})
+    found: Assignment = open_full(project, 1).assignments.get(annotator=ana)
+    DRAFT["issues"][0]["requirement"] = DRAFT["requirements"][0]["uid"]
+    annotations.save_draft(found, save_of(DRAFT))
+    sign_in(ana)
+    return found
+
+
+@every_look
+def test_every_layer_with_its_form(
+    page: Page, live_server: LiveServer, assignment: Assignment, theme: str, width: int
+) -> None:
+    look(page, theme, width)
+    workspace = Workspace(page, live_server, assignment).open()
+    for _ in LAYERS:
+        workspace.press("e")
+        expect(page.locator(".label-form")).to_be_visible()
+        assert_accessible(page)
+        workspace.press("Escape", "]")
+
+
+@every_look
+def test_every_panel_search_and_dialog(
+    page: Page, live_server: LiveServer, assignment: Assignment, theme: str, width: int
+) -> None:
+    look(page, theme, width)
+    workspace = Workspace(page, live_server, assignment).open()
+    for panel in ("guidelines", "history", "comments"):
+        page.evaluate(f"document.querySelector('[data-action={panel}]').click()")
+        if page.locator(f"#panel-{panel}").is_hidden():  # the guidelines were open
+            page.evaluate(f"document.querySelector('[data-action={panel}]').click()")
+        expect(page.locator(f"#panel-{panel}")).to_be_visible()
+        assert_accessible(page)
+    workspace.press("Escape", "/").type("order")
+    assert_accessible(page)
+    workspace.press("Escape", "Shift+M")
+    expect(page.locator("#merge-dialog")).to_be_visible()
+    assert_accessible(page)
+
+
+@every_look
+def test_two_versions_to_merge(
+    page: Page,
+    live_server: LiveServer,
+    assignment: Assignment,
+    allowed_console_errors: list[str],
+    theme: str,
+    width: int,
+) -> None:
+    allowed_console_errors.append("409")
+    look(page, theme, width)
+    workspace = Workspace(page, live_server, assignment).open()
+    annotations.save_draft(assignment, save_of({"requirements": [requirement(1)]}, base_version=1))
+
+    workspace.start_label("Here").press("Control+s")
+
+    expect(page.locator("#conflict-dialog")).to_be_visible()
+    assert_accessible(page)
