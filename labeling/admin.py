@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
 from labeling.forms.projects import ProjectSetup
@@ -195,6 +195,11 @@ class CommentAdmin(ReadOnlyAdmin):
     list_filter = ("project",)
     search_fields = ("body", "author__username", "conversation__external_id")
     list_select_related = ("author", "conversation", "resolved_by")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        """What is said about a label in an open calibration round is for its author alone."""
+        blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+        return super().get_queryset(request).exclude(~Q(label_uid=""), round__in=blind)
 
 
 @admin.register(GuidelineCheck)
