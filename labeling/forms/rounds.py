@@ -176,7 +176,8 @@ class RoundForm(forms.Form):
     def follow(self, earlier: Round, *, same_batch: bool) -> None:
         """Propose a calibration round like an earlier one, on its conversations or on new ones."""
         people = set(earlier.assignments.order_by().values_list("annotator", flat=True).distinct())
-        self.initial |= {
+        self.initial = {
+            **self.initial,
             "kind": Round.Kind.CALIBRATION,
             "source": str(earlier.number) if same_batch else NEW,
             "batch": earlier.places.count(),

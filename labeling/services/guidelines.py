@@ -12,7 +12,8 @@ from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
-from labeling.services import annotations, events, locking
+from labeling.services import annotations as answers
+from labeling.services import events, locking
 
 
 class GuidelineUnchanged(RuleError):
@@ -89,7 +90,7 @@ def check(
     is locked; then the check alone says that it has to be labelled anew.
     """
     if not stands and not note.strip():
-        raise annotations.ReasonMissing("Say what has to change.")
+        raise answers.ReasonMissing("Say what has to change.")
     if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
         raise NotSuperseded("These labels follow the newest version already.")
     try:
@@ -105,7 +106,7 @@ def check(
         raise NotSuperseded("Somebody has checked these labels meanwhile.") from None
     assignment = annotation.assignment
     if not stands and not locking.why_locked(annotation, assignment.round):
-        annotations.send_back(assignment, by=by, reason=note.strip())
+        answers.send_back(assignment, by=by, reason=note.strip())
         Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
     events.record(
         "guideline.checked",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +24,7 @@ from labeling.views.paging import page_of
 def guideline_worklist(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     newest = project.guidelines.defer("body").first()
-    context = {
+    context: dict[str, Any] = {
         "project": project,
         "newest": newest,
         "may_write": access.leads(request.user, project),
@@ -67,7 +69,7 @@ def open_checks(project: Project) -> int:
     return WorklistFilter(project, newest, {}).narrow(service.superseded(project, newest)).count()
 
 
-def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict[str, object]:
+def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict[str, Any]:
     form = WorklistFilter(project, newest, request.GET)
     everything = service.superseded(project, newest)
     checks = GuidelineCheck.objects.filter(guideline=newest).select_related("checked_by")

@@ -58,9 +58,12 @@ def guidelines(request: HttpRequest, slug: str, version: int | None = None) -> H
 def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     newest = project.guidelines.first()
-    initial = {"body": newest.body, "base_version": newest.version} if newest else {}
-    initial["body"] = initial.get("body", "") + _draft(project, request.GET.get("disagreement"))
-    form = GuidelineForm(request.POST or None, initial={"base_version": 0, **initial})
+    draft = _draft(project, request.GET.get("disagreement"))
+    initial = {
+        "body": (newest.body if newest else "") + draft,
+        "base_version": newest.version if newest else 0,
+    }
+    form = GuidelineForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]

@@ -188,7 +188,7 @@ def people_discuss(pages: dict[str, Page]) -> None:
 
 def lead_changes_the_guidelines(rita: Page) -> None:
     rita.get_by_role("link", name="Write it into the guidelines").click()
-    text = rita.get_by_label("Guidelines")
+    text = rita.get_by_label("Guidelines", exact=True)
     expect(text).to_have_value(re.compile("> Message 5 of c-0"))
     text.fill(text.input_value().replace("Write the rule here.", "A recap is no source."))
     rita.get_by_label("What changed, in one line").fill("A recap by the analyst is no source")
