@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import require_reader
+from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import runs
 from labeling.api.errors import ErrorOut
@@ -38,21 +39,7 @@ class ControlIn(serializers.Serializer[Any]):
 class AggregateOut(serializers.ModelSerializer[Aggregate]):
     class Meta:
         model = Aggregate
-        fields = [
-            "metric",
-            "metric_version",
-            "mean",
-            "median",
-            "std",
-            "min",
-            "max",
-            "ci_low",
-            "ci_high",
-            "n",
-            "n_undefined",
-            "n_failed",
-            "reason",
-        ]
+        fields = ["metric", "metric_version", *FIGURES, "reason"]
 
 
 class RunOut(serializers.ModelSerializer[Run]):

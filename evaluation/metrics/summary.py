@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,10 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+FIGURES = tuple(field.name for field in fields(Summary))
+"""What every aggregate reports, in order."""
 
 
 def summarize(

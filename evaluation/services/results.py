@@ -11,21 +11,10 @@ from django.db.models import Prefetch
 
 from evaluation import adapters
 from evaluation.metrics.registry import metrics_for
+from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.csv_cells import safe_row
 
-FIGURES = (
-    "mean",
-    "median",
-    "std",
-    "min",
-    "max",
-    "ci_low",
-    "ci_high",
-    "n",
-    "n_undefined",
-    "n_failed",
-)
 CHUNK = 200  # cases in memory at once
 
 

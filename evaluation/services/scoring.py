@@ -18,7 +18,7 @@ from evaluation.metrics.calibration import (
     summarize_calibration,
 )
 from evaluation.metrics.registry import Metric, Value, metrics_for
-from evaluation.metrics.summary import Summary, summarize
+from evaluation.metrics.summary import FIGURES, Summary, summarize
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import leases, spec
 from labeling.domain.matching import texts_to_prime
@@ -28,20 +28,7 @@ from labeling.services import vectors
 
 FAILED = "The pipeline failed on this case: it counts with the worst value."
 SCORE_FIELDS = ["value", "reason", "detail"]
-AGGREGATE_FIELDS = [
-    "mean",
-    "median",
-    "std",
-    "min",
-    "max",
-    "ci_low",
-    "ci_high",
-    "n",
-    "n_undefined",
-    "n_failed",
-    "reason",
-    "detail",
-]
+AGGREGATE_FIELDS = [*FIGURES, "reason", "detail"]
 
 
 @dataclass(frozen=True, slots=True)
