@@ -16,7 +16,6 @@ class Comments {
     this.comments = [];
     this.answering = null; // the thread that is being answered
     this.build();
-    workspace.store.onChange(() => this.mark());
     new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
     this.load();
   }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from labeling.domain.similarity import Ruler
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
-from labeling.services import annotations, assignments, gold, rounds
+from labeling.services import annotations, assignments, gold, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 
@@ -228,3 +229,31 @@ def test_submitting_returned_work_again_settles_the_return(rita, assignment):
     factories.answer(assignment)
 
     assert Assignment.objects.get(pk=assignment.pk).returned_reason == ""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("attempt", range(4))
+def test_reopening_while_the_last_answer_arrives_never_closes_over_a_draft(attempt):
+    factories.make_people()
+    opened = factories.open_calibration(factories.make_project(), 1)
+    first, second, last = opened.assignments.select_related("annotator", "round__project")
+    for assignment in (first, second):
+        factories.answer(assignment)
+
+    with ThreadPoolExecutor(2) as pool:
+        reopening = pool.submit(closing_connection, annotations.reopen, first)
+        answering = pool.submit(closing_connection, factories.answer, last)
+
+    assert answering.exception() is None
+    assert isinstance(reopening.exception(), locking.Locked | None)
+    closed = Round.objects.get().state != Round.State.OPEN
+    assert closed == (reopening.exception() is not None)
+    statuses = set(Annotation.objects.values_list("status", flat=True))
+    assert statuses == ({"submitted"} if closed else {"submitted", "draft"})
+
+
+def closing_connection(act, assignment):
+    try:
+        return act(assignment)
+    finally:
+        connection.close()
