@@ -46,7 +46,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def runs_mine(request: HttpRequest) -> HttpResponse:
     """The reader's own newest runs, as a part of the home page."""
     require_reader(request.user)
-    mine = Run.objects.visible_to(request.user).filter(requested_by=request.user)
+    mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
     rows = [_row(run) for run in _light(mine.with_progress())[:MINE]]
     return render(request, "evaluation/_runs_mine.html", {"runs": rows})
 
