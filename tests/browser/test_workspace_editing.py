@@ -1,4 +1,4 @@
-"""What is done to labels and keys in the workspace beside filling in: search, order, merge, undo."""
+"""What is done in the workspace beside filling in: search, order, merge, undo, own keys."""
 
 from __future__ import annotations
 
