@@ -65,17 +65,19 @@ class Sampler:
         if not len(totals):
             raise ValueError("resampled_sums: there is nothing to draw from")
         distinct, times = _distinct_rows(totals)
+        if self._draws * len(totals) <= _DRAWS_KEPT:
+            return self._counts_of(len(totals)) @ np.repeat(distinct, times, axis=0)
         if len(distinct) * 8 < len(totals):  # many rows alike: draw how often each kind comes up
             random = np.random.default_rng(self._seed)
             counts = random.multinomial(len(totals), times / len(totals), size=self._draws)
             return counts.astype(np.float64) @ distinct
         rows = np.repeat(distinct, times, axis=0)
-        if self._kept and self._kept[0] == len(rows):
-            return self._kept[1] @ rows
-        if self._draws * len(rows) > _DRAWS_KEPT:
-            return np.concatenate([counts @ rows for counts in self._counts(len(rows))])
-        self._kept = len(rows), np.concatenate(list(self._counts(len(rows))))
-        return self._kept[1] @ rows
+        return np.concatenate([counts @ rows for counts in self._counts(len(rows))])
+
+    def _counts_of(self, size: int) -> Array:
+        if self._kept is None or self._kept[0] != size:
+            self._kept = size, np.concatenate(list(self._counts(size)))
+        return self._kept[1]
 
     def _counts(self, size: int) -> Iterator[Array]:
         """How often each row is drawn, some draws at a time."""
