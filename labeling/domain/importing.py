@@ -19,10 +19,11 @@ CHUNK_BYTES = 1024 * 1024
 MIN_MESSAGES = 2
 DIFFICULTIES = ("easy", "medium", "hard")
 SPLITS = ("train", "dev", "test")
-CONVERSATION_KEYS = ("id", "domain", "difficulty", "split", "messages")
+CONVERSATION_KEYS = ("id", "domain", "difficulty", "split", "priority", "messages")
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200}
 """Characters that the database holds."""
+MAX_PRIORITY = 32_767  # what the database holds, either side of 0
 
 
 class Problem(NamedTuple):
@@ -66,6 +67,7 @@ class Record:
     domain: str = ""
     difficulty: str = ""
     split: str = ""
+    priority: int = 0
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -208,6 +210,7 @@ def _record(document: dict[str, Any]) -> Record:
         domain=_text(document, "domain", "domain"),
         difficulty=_choice(document, "difficulty", DIFFICULTIES),
         split=_choice(document, "split", SPLITS),
+        priority=_priority(document),
         turns=_turns(document),
     )
 
@@ -216,6 +219,17 @@ def _id(document: dict[str, Any]) -> str:
     value = _text(document, "id", "id", required=True)
     if value != value.strip() or not value.isprintable():
         raise _Refused('"id" has white space around it or a control character in it')
+    return value
+
+
+def _priority(document: dict[str, Any]) -> int:
+    value = document.get("priority")
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_PRIORITY:
+        raise _Refused(
+            f'"priority" must be a whole number up to {MAX_PRIORITY:,}, either side of 0'
+        )
     return value
 
 

@@ -194,6 +194,7 @@ class _Intake:
             domain=record.domain,
             difficulty=record.difficulty,
             split=record.split,
+            priority=record.priority,
             speakers=record.speakers,
             content_sha256=entry.fingerprint.sha256,
         )

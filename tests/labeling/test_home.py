@@ -163,3 +163,42 @@ def test_a_longer_queue_costs_no_more_queries_and_loads_no_payload(signed_in, pr
 
     assert len(many) == len(few)
     assert not [sql for sql in many if '"payload"' in sql]
+
+
+def test_what_was_returned_is_listed_with_what_has_to_change(signed_in, ana, rita, project):
+    factories.open_full(project, 2)
+    first = of(ana)[0]
+    factories.answer(first)
+    annotations.send_back(first, by=rita, reason="Message 2 is missing.")
+    client = signed_in(ana)
+
+    assert "Pending 1 Draft 0 Submitted 0 Skipped 0 Returned 1" in page(client, "/")
+    assert "Message 2 is missing." in page(client, "/?tab=returned")
+    assert "Returned to you: Message 2 is missing." in page(client, f"/label/{first.pk}/")
+
+
+def test_a_reservation_is_renewed_and_given_back_from_the_queue(signed_in, ana, project):
+    factories.open_full(project, 1, pool=True, overlap=1)
+    taken = assignments.take(ana)
+    soon = timezone.now() + timedelta(minutes=1)
+    Assignment.objects.filter(pk=taken.pk).update(lease_expires_at=soon)
+    client = signed_in(ana)
+
+    assert "Renew the reservation of c-001 Give back c-001" in page(client, "/")
+    client.post(f"/label/{taken.pk}/renew/")
+    taken.refresh_from_db()
+    assert taken.lease_expires_at > soon
+    client.post(f"/label/{taken.pk}/give-back/")
+    taken.refresh_from_db()
+    assert (taken.slot, taken.lease_expires_at) == (None, None)
+
+
+def test_programs_renew_and_give_back_as_well(signed_in, ana, project):
+    factories.open_full(project, 1, pool=True, overlap=1)
+    taken = assignments.take(ana)
+    client, url = signed_in(ana), f"/api/queue/{taken.pk}/lease/"
+
+    assert client.post(url).json() == {"held": True}
+    assert client.delete(url).json() == {"held": False}
+    taken.refresh_from_db()
+    assert taken.slot is None

@@ -194,3 +194,68 @@ def test_closing_twice_is_refused_in_words(signed_in, rita, project):
 
     assert "It is closed already" in page(client, url)
     assert "Only an open round" in client.post(url, follow=True).content.decode()
+
+
+def test_the_form_takes_order_skip_policy_and_numbers_per_person(
+    signed_in, rita, people, project, conversations
+):
+    shares = {f"share_{people[name].pk}": n for name, n in [("ana", 4), ("ben", 3), ("cleo", 1)]}
+    fields = form(
+        people,
+        kind="full",
+        override_reason="A pilot.",
+        order="priority",
+        skip_policy="same",
+        sharing="number",
+        **shares,
+    )
+    client = signed_in(rita)
+
+    assert "ana 4 conversations ben 3 conversations" in text_of(
+        client.post(URL, {**fields, "preview": "1"})
+    )
+    client.post(URL, fields)
+
+    opened = project.rounds.get()
+    assert (opened.order, opened.skip_policy) == ("priority", "same")
+    assert opened.assignments.filter(annotator=people["ana"]).count() == 4
+
+
+def test_shares_that_do_not_add_up_are_refused_in_words(
+    signed_in, rita, people, project, conversations
+):
+    shares = {f"share_{people['ana'].pk}": 50, f"share_{people['ben'].pk}": 40}
+    fields = form(people, kind="full", override_reason="A pilot.", sharing="percent", **shares)
+    client = signed_in(rita)
+
+    sentence = "The percents add up to 90, not to 100."
+    assert sentence in text_of(client.post(URL, {**fields, "preview": "1"}))
+    refused = client.post(URL, fields)
+    assert refused.status_code == 400
+    assert sentence in text_of(refused)
+    assert not Round.objects.exists()
+
+
+def test_a_lead_adds_a_batch_to_full_labeling(signed_in, rita, people, project, conversations):
+    opened = factories.open_full(project, 2)
+    client, url = signed_in(rita), "/projects/orders/rounds/1/batch/"
+
+    assert "28 conversations are in no round yet" in page(client, url)
+    client.post(url, {"batch": "5", "annotators": [people[name].pk for name in ROLES_WHO_LABEL]})
+
+    assert opened.conversations.count() == 7
+    assert opened.assignments.count() == 21
+
+
+ROLES_WHO_LABEL = ("ana", "ben", "cleo")
+
+
+def test_a_lead_moves_the_work_of_one_person(signed_in, rita, people, project, conversations):
+    factories.open_full(project, 3, overlap=1)
+    client, url = signed_in(rita), f"/projects/orders/people/{people['ana'].pk}/move/"
+
+    assert "1 assignment is not answered: 1 in round 1" in page(client, url)
+    response = client.post(url, {"to": people["ben"].pk}, follow=True)
+
+    assert "1 moved to ben, 0 taken back." in response.content.decode()
+    assert "Nothing is open." in page(client, url)

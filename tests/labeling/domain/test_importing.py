@@ -152,7 +152,7 @@ def test_what_is_no_json_object_in_utf8_is_named(data, said):
         ({"mesages": []}, 'unknown key "mesages"; did you mean "messages"?'),
         (
             {"q": 1},
-            'unknown key "q"; known are id, domain, difficulty, split, messages',
+            'unknown key "q"; known are id, domain, difficulty, split, priority, messages',
         ),
         ({"difficulty": "Easy"}, 'unknown difficulty "Easy"; known are easy, medium, hard'),
         ({"split": "validation"}, 'unknown split "validation"; known are train, dev, test'),
@@ -294,3 +294,24 @@ def test_only_what_is_said_anew_can_contradict():
     assert "other text" in conflict(known, Fingerprint("2", "retail", "easy", ""))
     assert conflict(known, Fingerprint("1", "", "", "dev")) == 'is known with split "", not "dev"'
     assert 'domain "retail", not "x"' in conflict(known, Fingerprint("1", "x", "", ""))
+
+
+@pytest.mark.parametrize(("given", "kept"), [("7", 7), ("-3", -3), ("null", 0)])
+def test_a_priority_is_a_whole_number(given: str, kept: int) -> None:
+    line = b'{"id": "a", "priority": %s, "messages": %s}' % (given.encode(), TWO)
+
+    ((_, record),) = read_native(BytesIO(line))
+
+    assert record.priority == kept
+
+
+@pytest.mark.parametrize("given", ["1.5", '"high"', "true", "40000"])
+def test_what_is_no_priority_is_refused(given: str) -> None:
+    line = b'{"id": "a", "priority": %s, "messages": %s}' % (given.encode(), TWO)
+
+    (problem,) = read_native(BytesIO(line))
+
+    assert '"priority" must be a whole number' in problem.reason
+
+
+TWO = b'[{"role": "user", "content": "Hello"}, {"role": "analyst", "content": "Hi"}]'
