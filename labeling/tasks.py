@@ -45,6 +45,7 @@ def measure_round(round_id: int) -> None:
     rounds.close_if_complete(measured, ruler=by_meaning)
     measured.refresh_from_db()
     agreement.remember(measured, ruler=by_meaning)
+    merge_answers(measured.project_id, None)  # what was blind until now may be adjudicated
 
 
 def _refused(project: Project, by: User, layer: str, message: str) -> None:

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -20,6 +21,12 @@ class ReviewIn(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=Review.Verdict.choices)
     comment = serializers.CharField(
         max_length=4000, default="", allow_blank=True, help_text="Required when it is returned"
+    )
+    to = serializers.CharField(
+        max_length=150,
+        default="",
+        allow_blank=True,
+        help_text="The annotator who gets it when it is returned; empty: who answered",
     )
     payload = serializers.DictField(
         default=None, allow_null=True, help_text="The corrected labels, for `fixed`"
@@ -53,7 +60,8 @@ class ReviewView(APIView):
             raise PermissionDenied("Only a lead of the project may review.")
         fields = ReviewIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        opinion = reviews.Opinion(**fields.validated_data)
+        to = fields.validated_data.pop("to")
+        opinion = reviews.Opinion(**fields.validated_data, to=_person(to) if to else None)
         made = reviews.review(annotation, opinion, by=request.user)  # type: ignore[arg-type]
         return Response(ReviewOut(made).data, status=201)
 
@@ -63,3 +71,10 @@ class ReviewView(APIView):
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
         return get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
+
+
+def _person(username: str) -> User:
+    found = User.objects.filter(username=username).first()
+    if found is None:
+        raise serializers.ValidationError({"to": f"Nobody is called {username}."})
+    return found

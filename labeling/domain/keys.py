@@ -86,7 +86,7 @@ def adjudication_keys(letters: Sequence[str]) -> list[Key]:
 
 ADOPTING_LETTERS = 4  # further ones would take keys that do something else
 ADJUDICATION_KEYS = (
-    Key("1-9", "side", "Take the first, second, third … label", "Decide"),
+    Key("1-9", "side", "Take the first, second … label; in its form: choose the type", "Decide"),
     Key("0", "agreed", "Take the agreed label, or leave it undecided again", "Decide"),
     Key("x", "reject", "Leave this label out", "Decide"),
     Key("e", "edit", "Edit the label", "Decide"),
@@ -112,6 +112,7 @@ REVIEW_KEYS = (
     Key("f", "fix", "Accept the answer as you have corrected it", "Decide"),
     Key("x", "return", "Return it with the comment", "Decide"),
     Key("e", "edit", "Correct the label", "Correct"),
+    Key("1-9", "choose", "Choose the type, while the label is corrected", "Correct"),
     Key("Delete", "reject", "Leave this label out, or take it back in", "Correct"),
     Key("0", "agreed", "Take the label as it was", "Correct"),
     Key("m", "link", "Link the message to the label, while it is edited", "Correct"),

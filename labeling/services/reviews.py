@@ -10,7 +10,7 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.models import Annotation, Project, Review, Round
-from labeling.services import annotations, events, merges
+from labeling.services import assignments, events, handovers, merges
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.services.checking import problems_of
 
@@ -32,13 +32,15 @@ class NotSubmitted(RuleError):
 class Opinion(NamedTuple):
     """What a reviewer says about the version they have seen.
 
-    ``payload`` are the corrected labels, for a fix.
+    ``payload`` are the corrected labels, for a fix. ``to`` is who gets the conversation when it is
+    returned; None is the annotator who answered.
     """
 
     version: int
     verdict: str
     comment: str = ""
     payload: Mapping[str, Any] | None = None
+    to: User | None = None
 
 
 class Row(NamedTuple):
@@ -123,6 +125,7 @@ def _agreement(project: Project) -> dict[int, float]:
 @transaction.atomic
 def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
+    assignments.lock(annotation.assignment.round)  # first: whoever submits locks it first too
     found = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
     _check(found, opinion, by)
     made = Review.objects.create(
@@ -135,7 +138,9 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     )
     _record(made)
     if opinion.verdict == Verdict.RETURNED:
-        annotations.send_back(found.assignment, by=by, reason=opinion.comment)
+        handovers.return_to(
+            found.assignment, reason=opinion.comment, by=by, to=_other(found, opinion)
+        )
     merges.request(found.assignment.round.project, conversation=found.assignment.conversation_id)
     return made
 
@@ -173,6 +178,10 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
             "Some of the corrected labels are not complete.",
             problems=[problem._asdict() for problem in problems],
         )
+
+
+def _other(annotation: Annotation, opinion: Opinion) -> User | None:
+    return None if opinion.to == annotation.assignment.annotator else opinion.to
 
 
 def _record(made: Review) -> None:

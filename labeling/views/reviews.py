@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Annotation, Membership, Project, Review, Round
-from labeling.services import merges
+from labeling.services import assignments, merges
 from labeling.services import reviews as service
 from labeling.services.reviews import Row
 from labeling.views import access
@@ -135,6 +135,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         },
         "verdicts": verdicts,
         "own": own,
+        "takers": _takers(found) if may_write else [],
         "submitted": submitted,
         "may_write": may_write,
         "next_url": _next_url(project, found, query),
@@ -153,6 +154,15 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
             },
         },
     }
+
+
+def _takers(found: Annotation) -> list[str]:
+    """Annotators who have not been given this conversation in this round."""
+    assignment = found.assignment
+    had = assignment.round.assignments.filter(conversation=assignment.conversation_id)
+    people = assignments.annotators(assignment.round.project)
+    free = people.exclude(pk__in=had.values("annotator")).order_by("username")
+    return [user.get_username() for user in free]
 
 
 def _next_url(project: Project, found: Annotation, query: str) -> str:

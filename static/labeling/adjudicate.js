@@ -68,7 +68,7 @@ class Adjudication {
       help: () => this.help(),
     };
     const writing = {
-      side: (key) => say(desk.chooseSide(this.letterOf(key))),
+      side: (key) => this.side(key),
       agreed: () => this.agreed(),
       reject: () => desk.choose(null),
       edit: () => desk.edit(),
@@ -81,6 +81,12 @@ class Adjudication {
     const refuse = () => say("Only a lead decides.");
     const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
     return { ...reading, ...(this.page.read_only ? refused : writing) };
+  }
+
+  // While a label is edited the digits belong to its form.
+  side(key) {
+    if (this.desk.editing !== null && !this.desk.chooseValue(key)) say("Close the form first: Esc.");
+    else if (this.desk.editing === null) say(this.desk.chooseSide(this.letterOf(key)));
   }
 
   letterOf(key) {

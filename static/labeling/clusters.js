@@ -63,7 +63,8 @@ export class ClusterCard {
 
   badges() {
     const { cluster, missing } = this;
-    const state = STATES[cluster.how] ?? STATES.disputed;
+    const state = { ...STATES[cluster.how] };
+    if (cluster.how === "answer") state.word = cluster.layer.title;
     return [
       el("span", { class: `badge ${state.badge}` }, state.word),
       missing.length
@@ -106,7 +107,7 @@ export class ClusterCard {
 
   versions() {
     const { cluster, handlers } = this;
-    const sides = cluster.sides.length ? cluster.sides : [{ letter: "", label: cluster.label }];
+    const sides = [...cluster.sides, ...this.extraSides()];
     const head = el("tr", {}, el("th", { scope: "col" }, "Field"), ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
     const table = el("table", { class: "versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
@@ -114,8 +115,17 @@ export class ClusterCard {
     return handlers.readOnly ? [scroll] : [scroll, this.actions()];
   }
 
+  // What is nobody's version: the label of an answer or an earlier decision, and an edited one.
+  extraSides() {
+    const { chosen, label, sides, how } = this.cluster;
+    const known = sides.length ? [] : [{ title: how === "answer" ? "As submitted" : "Label", label }];
+    const isKnown = !chosen || [...sides, ...known].some((side) => side.label && isSame(chosen, side.label));
+    if (isKnown || (how !== "disputed" && isSame(chosen, label))) return known;
+    return [...known, { title: how === "answer" ? "Corrected" : "Edited", label: chosen }];
+  }
+
   column(side, at) {
-    const name = side.letter ? this.nameOf(side) : "Label";
+    const name = side.letter ? this.nameOf(side) : side.title;
     const cell = (...content) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...content);
     if (!side.label) return cell(name, el("span", { class: "badge missing" }, "missing"));
     if (this.handlers.readOnly || !side.letter) return cell(name);
@@ -165,7 +175,7 @@ const STATES = {
   unanimous: { word: "agreed", badge: "ok" },
   majority: { word: "agreed by a majority", badge: "ok" },
   single: { word: "one person", badge: "warn" },
-  answer: { word: "answer", badge: "" },
+  answer: { badge: "" },
   added: { word: "added", badge: "info" },
   disputed: { word: "disputed", badge: "bad" },
 };

@@ -117,6 +117,16 @@ export class Desk {
     this.cards[at].form.focus();
   }
 
+  // The digit's choice in the form's first field of choices; false where there is no form.
+  chooseValue(digit) {
+    if (this.editing === null) return false;
+    const field = this.clusters[this.editing].layer.fields.find((one) => one.choices?.length);
+    const choice = field?.choices[Number(digit) - 1];
+    if (!choice) return false;
+    this.change({ [field.name]: choice.value });
+    return true;
+  }
+
   change(fields) {
     const cluster = this.clusters[this.editing];
     cluster.chosen = { ...cluster.chosen, ...fields };

@@ -49,6 +49,7 @@ class ReviewPage {
       fix: () => this.fix(),
       return: () => this.giveBack(),
       edit: () => desk.edit(),
+      choose: (digit) => desk.chooseValue(digit) || say("Correct the label first: e."),
       reject: () => desk.choose(desk.current?.chosen === null ? desk.current.label : null),
       agreed: () => desk.current && desk.choose(desk.current.label),
       link: () => desk.link(desk.messages.currentIndex) || say("Correct the label first: e."),
@@ -80,7 +81,7 @@ class ReviewPage {
   }
 
   giveBack() {
-    if (byId("note").value.trim()) return this.send({ verdict: "returned" });
+    if (byId("note").value.trim()) return this.send({ verdict: "returned", to: byId("to")?.value ?? "" });
     this.refuse("Say what has to change, then return it.");
     return byId("note").focus();
   }

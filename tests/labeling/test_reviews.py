@@ -60,6 +60,31 @@ def test_a_returned_answer_is_a_draft_again_and_says_why(
     assert assignment.returned_reason == "Message 2 is a wish too"
 
 
+def test_an_answer_can_be_returned_to_somebody_else(
+    project: Project, signed_in: SignedIn, rita: User
+) -> None:
+    round_ = factories.open_full(project, 1, overlap=2)
+    factories.answer_all(round_)
+    given = list(round_.assignments.select_related("annotator"))
+    holders = {one.annotator.username for one in given}
+    (free,) = {"ana", "ben", "cleo"} - holders
+    annotation = Annotation.objects.get(assignment=given[0])
+    client = signed_in(rita)
+    assert f"<option>{free}</option>" in client.get(f"/review/{annotation.pk}/").content.decode()
+
+    unknown = say(client, annotation, "returned", comment="Look again", to="nobody")
+    holder = say(client, annotation, "returned", comment="Look", to=given[1].annotator.username)
+    response = say(client, annotation, "returned", comment="A second pair of eyes", to=free)
+
+    assert (unknown.status_code, holder.json()["code"]) == (400, "handover_impossible")
+    assert response.status_code == 201
+    assert Review.objects.count() == 1
+    taken = round_.assignments.get(annotator__username=free)
+    assert taken.slot is not None
+    given[0].refresh_from_db()
+    assert given[0].slot is None
+
+
 def test_gold_takes_what_was_fixed_and_the_answer_stays_what_it_was(
     project: Project, answers: list[Annotation], signed_in: SignedIn, rita: User
 ) -> None:

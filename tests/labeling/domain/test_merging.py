@@ -1,0 +1,85 @@
+"""What an adjudicator starts from, and whose words a decision takes."""
+
+from __future__ import annotations
+
+from labeling.domain.consensus import settle
+from labeling.domain.merging import (
+    agreement_of,
+    attributed,
+    clusters_of,
+    numbered,
+    overrules_everybody,
+    read_clusters,
+)
+from labeling.domain.similarity import Ruler
+from tests.fakes import WordOverlap, requirement
+
+FIELDS = ["title", "priority", "source_messages"]
+LABELS = {
+    "ana": [requirement("log in", uid="a1", source_messages=[1, 0])],
+    "ben": [requirement("log in", uid="b1", source_messages=[0, 1], priority="could")],
+    "cleo": [requirement("print it", uid="c1", source_messages=[3])],
+}
+
+
+def clusters():  # type: ignore[no-untyped-def]
+    settlement = settle(LABELS, ruler=Ruler(WordOverlap()))
+    return settlement, read_clusters(clusters_of(settlement), LABELS, fields=FIELDS)
+
+
+def test_everybodys_own_label_stands_beside_the_merged_one():
+    _, (log_in, print_it) = clusters()
+
+    assert (log_in.how, log_in.missing) == ("majority", ["cleo"])
+    assert [side.label and side.label["uid"] for side in log_in.sides] == ["a1", "b1", None]
+    assert (print_it.how, print_it.missing) == ("disputed", ["ana", "ben"])
+
+
+def test_fields_differ_by_what_they_say_not_by_the_order_of_messages():
+    _, (log_in, print_it) = clusters()
+
+    assert log_in.differs == ["priority"]
+    assert print_it.differs == []
+
+
+def test_agreement_is_the_mean_share_of_holders():
+    settlement, _ = clusters()
+
+    assert agreement_of(settlement) == (2 / 3 + 1 / 3) / 2
+    assert agreement_of(settle({"ana": [], "ben": []}, ruler=Ruler(WordOverlap()))) == 1.0
+
+
+def test_an_agreed_label_is_everybodys_who_holds_it_and_an_edited_one_nobodys():
+    _, (log_in, print_it) = clusters()
+    edited = {**print_it.label, "title": "print a page"}
+
+    assert attributed(log_in.label, log_in)["adopted_from"] == ["ana", "ben"]
+    assert attributed(LABELS["cleo"][0], print_it)["adopted_from"] == ["cleo"]
+    assert attributed(edited, print_it)["adopted_from"] == []
+
+
+def test_leaving_out_overrules_everybody_only_where_all_have_the_label():
+    _, (log_in, print_it) = clusters()
+    all_have = {name: [requirement("log in", uid=name)] for name in ("ana", "ben")}
+    settlement = settle(all_have, ruler=Ruler(WordOverlap()))
+    (held_by_all,) = read_clusters(clusters_of(settlement), all_have)
+
+    assert not overrules_everybody(None, log_in)
+    assert not overrules_everybody(print_it.label, print_it)
+    assert overrules_everybody({**print_it.label, "title": "else"}, print_it)
+    assert overrules_everybody(None, held_by_all)
+
+
+def test_decided_labels_are_counted_anew_and_no_uid_stands_twice():
+    first, second = numbered(
+        [
+            requirement("b", uid="same", source_messages=[4], id="REQ-007"),
+            requirement("a", uid="same", source_messages=[1], id="REQ-003"),
+        ]
+    )
+
+    assert [(one["title"], one["id"]) for one in (first, second)] == [
+        ("a", "REQ-001"),
+        ("b", "REQ-002"),
+    ]
+    assert first["uid"] != second["uid"]
