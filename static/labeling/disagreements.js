@@ -8,11 +8,15 @@ let current = list.firstElementChild;
 
 const entries = () => [...list.querySelectorAll(".disagreement")];
 
-function show(entry) {
-  if (!entry) return;
+function mark(entry) {
   current = entry;
   for (const one of entries()) one.removeAttribute("aria-current");
   entry.setAttribute("aria-current", "true");
+}
+
+function show(entry) {
+  if (!entry) return;
+  mark(entry);
   if (!entry.contains(document.activeElement)) entry.focus({ preventScroll: true });
   entry.scrollIntoView({ block: "nearest" });
 }
@@ -35,9 +39,10 @@ const single = byId("single-keys");
 single.checked = keys.singleKeys;
 single.addEventListener("change", () => (keys.singleKeys = single.checked));
 
+// Nothing scrolls here: it would move what is being clicked away from under the pointer.
 list.addEventListener("focusin", ({ target }) => {
   const entry = target.closest(".disagreement");
-  if (entry && entry !== current) show(entry);
+  if (entry && entry !== current) mark(entry);
 });
 
 // The entry was replaced: the place in the list stays.
