@@ -42,6 +42,18 @@ class ProjectForm(forms.Form):
         help_text="In full labeling; a calibration round goes to everybody.",
     )
 
+    def clean_layers(self) -> list[str]:
+        return _with_what_they_refer_to(self.cleaned_data["layers"])
+
+
+def _with_what_they_refer_to(layers: list[str]) -> list[str]:
+    for name in layers:
+        needs = LAYERS[name].needs
+        if needs and not set(needs) & set(layers):
+            titles = " or ".join(LAYERS[need].title.lower() for need in needs)
+            raise forms.ValidationError(f"{LAYERS[name].title} refer to {titles}: label these too.")
+    return layers
+
 
 class ProjectSetup(forms.ModelForm):
     """A project in the admin. Everything reads these documents, so they must have their shape."""
@@ -50,7 +62,7 @@ class ProjectSetup(forms.ModelForm):
         layers = self.cleaned_data["layers"]
         if not layers or not _is_list_of(layers, str) or not LAYERS.keys() >= set(layers):
             raise forms.ValidationError(f"Give a list of these: {', '.join(LAYERS)}.")
-        return layers
+        return _with_what_they_refer_to(layers)
 
     def clean_actor_synonyms(self) -> list[list[str]]:
         groups = self.cleaned_data["actor_synonyms"] or []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.units import cited
 
-# shown in a label's heading, not as rows
-HEAD = {"title", "type", "priority", "confidence", "source_messages"}
+# shown in a label's heading, not as rows; beside its heading and badges
+HEAD = {"confidence", "source_messages", "evidence"}
 
 
 class Row(NamedTuple):
@@ -58,30 +59,74 @@ class Turn(NamedTuple):
 
 def labels_of(payload: Mapping[str, Any], layers: Iterable[str], *, prefix: str) -> list[Label]:
     """``prefix`` keeps the anchors of several columns apart."""
+    names = _names(payload)
     return [
-        _label(label, layer, f"{prefix}-{position}")
+        _label(label, layer, position, names, f"{prefix}-{layer}-{position}")
         for layer in layers
         for position, label in enumerate(payload.get(LAYERS[layer].key, []), start=1)
     ]
 
 
-def _label(label: Mapping[str, Any], layer: str, anchor: str) -> Label:
+def _names(payload: Mapping[str, Any]) -> dict[str, str]:
+    """What to call each label that another one may refer to."""
+    return {
+        str(label.get("uid")): f"{label.get('id', '')} {label.get('title') or 'Untitled'}".strip()
+        for layer in ("extraction", "inference")
+        for label in payload.get(LAYERS[layer].key, [])
+    }
+
+
+def _label(
+    label: Mapping[str, Any], layer: str, position: int, names: Mapping[str, str], anchor: str
+) -> Label:
+    kind = LAYERS[layer]
+    head = HEAD | {kind.heading, *kind.badges}
     rows = [
-        row_of(field["label"], label[field["name"]])
+        row_of(field["label"], _readable(label[field["name"]], field["widget"], names))
         for field in form_fields(layer)
-        if field["name"] not in HEAD and label.get(field["name"])
+        if field["name"] not in head and label.get(field["name"])
     ]
+    heading = next(field for field in form_fields(layer) if field["name"] == kind.heading)
+    badges = [str(label.get(name, "")) for name in kind.badges] + ["", ""]
+    trigger = label.get("trigger") or {}
     return Label(
         anchor=anchor,
-        id=str(label.get("id", "")),
+        id=str(label.get("id") or f"{kind.prefix}-{position}"),
         uid=str(label.get("uid", "")),
-        title=str(label.get("title", "")),
-        type=str(label.get("type", "")),
-        priority=str(label.get("priority", "")),
+        title=str(_readable(label.get(kind.heading, ""), heading["widget"], names)),
+        type=badges[0],
+        priority=badges[1],
         confidence=label.get("confidence"),
-        sources=list(label.get("source_messages") or []),
+        sources=[*cited(layer, {kind.key: [label]}), *([trigger["message"]] if trigger else [])],
         rows=rows,
     )
+
+
+def _readable(value: Any, widget: str, names: Mapping[str, str]) -> Any:
+    """A value as a person reads it: the quoted words, the names of what it refers to."""
+    if isinstance(value, list) and widget in _LINES:
+        return [_LINES[widget](item, names) for item in value]
+    if widget == "references":
+        return names.get(str(value), str(value))
+    return f"“{value['text']}”" if widget == "span" and value else value
+
+
+def _phase(phase: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    when = f" ({phase['time_range']})" if phase.get("time_range") else ""
+    messages = ", ".join(map(str, phase.get("evidence") or []))
+    return f"{phase.get('title') or 'Untitled'}{when}: messages {messages or 'none'}"
+
+
+def _argument(argument: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    words = (argument.get("span") or {}).get("text", "")
+    return f"{argument.get('role', '')}: “{words}”"
+
+
+_LINES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
+    "references": lambda uid, names: names.get(str(uid), str(uid)),
+    "phases": _phase,
+    "arguments": _argument,
+}
 
 
 def row_of(name: str, value: Any) -> Row:

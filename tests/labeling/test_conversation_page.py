@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.services import annotations, rounds
+from labeling.views.labels import labels_of
 from tests import factories
 from tests.pages import page, queries, text_of
 
@@ -164,3 +165,40 @@ def test_a_longer_conversation_costs_no_more_queries(signed_in, rita, project):
 
     assert costs[0] == costs[1]
     assert "[199]" in text_of(client.get(url(opened.conversations.get())))
+
+
+def test_labels_of_every_layer_are_readable(project):
+    requirement = factories.requirement(1)
+    span = {"message": 3, "start": 0, "end": 4, "text": "Ship"}
+    payload = {
+        "requirements": [requirement],
+        "issues": [
+            {"uid": "v", "requirement": requirement["uid"], "message": "Vague", "severity": "info"}
+        ],
+        "arcs": [
+            {
+                "uid": "n",
+                "question": "How did it go?",
+                "phases": [{"uid": "p", "title": "Shipped", "time_range": "May", "evidence": [1]}],
+            }
+        ],
+        "events": [
+            {
+                "uid": "e",
+                "type": "order",
+                "trigger": span,
+                "arguments": [{"role": "who", "span": span}],
+            }
+        ],
+    }
+
+    _, issue, arc, event = labels_of(
+        payload, ["extraction", "validation", "arc", "events"], prefix="x"
+    )
+
+    assert (issue.id, issue.title) == ("ISS-1", "Vague")
+    assert ("Requirement", "REQ-001 Order Tracking 1", []) in issue.rows
+    assert (arc.title, arc.sources) == ("How did it go?", [1])
+    assert ("Phases", "", ["Shipped (May): messages 1"]) in arc.rows
+    assert (event.title, event.type, event.sources) == ("“Ship”", "order", [3])
+    assert ("Arguments", "", ["who: “Ship”"]) in event.rows

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from labeling.forms.projects import ProjectForm
 from labeling.models import Event, Membership, Project
 from labeling.services import annotations, rounds
 from tests import factories
@@ -241,3 +242,13 @@ def test_more_projects_cost_no_more_queries(signed_in, project, rita):
         factories.open_calibration(factories.make_project(f"p{number}"), 1)
 
     assert len(queries(client, "/projects/")) == few
+
+
+def test_a_layer_is_labelled_with_what_its_labels_refer_to():
+    chosen = {"name": "A", "slug": "a", "kappa_threshold": 0.7, "kappa_statistic": "min"}
+    chosen |= {"overlap": 2, "layers": ["validation"]}
+
+    assert ProjectForm(chosen).errors["layers"] == [
+        "Validation issues refer to requirements: label these too."
+    ]
+    assert ProjectForm({**chosen, "layers": ["extraction", "validation"]}).is_valid()
