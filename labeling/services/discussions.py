@@ -57,7 +57,9 @@ def found_in(discussed: Round) -> dict[Place, Split]:
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("This round is open: its disagreements are discussed when it has closed.")
     keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
-    given = splits(agreement.ratings(discussed), list(keys))
+    if LAYER not in discussed.project.layers:
+        return {}
+    given = splits(agreement.ratings(discussed, LAYER), list(keys))
     return {Place(keys[one.conversation], one.unit): one for one in given}
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 from labeling.domain.calibration import mean_interval, standings
 from labeling.models import Project, Round
 from labeling.services import agreement, discussions
+from labeling.services.discussions import LAYER
 from labeling.templatetags.figures import figure
 from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
@@ -44,7 +45,9 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "steps": steps(project, rounds),
         "rows": list(zip(closed, readings, strict=True)),
         "chart": chart(readings) if readings else None,
-        "standings": [(one, standings(one.agreement["pairs"])) for one in reversed(closed)],
+        "standings": [
+            (one, standings(_of_messages(one.agreement)["pairs"])) for one in reversed(closed)
+        ],
         "failed": latest if latest and latest.state == Round.State.FAILED else None,
     }
     return render(request, "labeling/calibration.html", context)
@@ -78,10 +81,18 @@ def _interval(
     """Of the gate's figure: the lowest pair has one already, a mean is drawn anew."""
     if figures["value"] is None:
         return None, None
+    if figures["statistic"] == "mean" and figures.get("layer", LAYER) != LAYER:
+        return None, None  # the units of other layers are matched by a worker
     if figures["statistic"] == "mean":
-        return mean_interval(agreement.ratings(measured), seed=measured.seed) or (None, None)
+        return mean_interval(agreement.ratings(measured, LAYER), seed=measured.seed) or (None, None)
     pair = lowest_pair(figures)
     return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
+
+
+def _of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The layer whose units are marked or not; the gate's figures where it is not labelled."""
+    found: Mapping[str, Any] = figures.get("layers", {}).get(LAYER, figures)
+    return found
 
 
 def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
@@ -154,7 +165,7 @@ def _label_step(latest: Any) -> Step:
 def _after_failure(project: Project, latest: Round) -> list[Step]:
     """Discuss, change the guidelines, try again."""
     wanted = [str(place) for place in discussions.found_in(latest)]
-    rows = latest.disagreements.filter(layer=discussions.LAYER).exclude(outcome="")
+    rows = latest.disagreements.filter(layer=LAYER).exclude(outcome="")
     decided = sum(f"{row.conversation_id}-{row.unit}" in set(wanted) for row in rows)
     newer = project.guidelines.filter(version__gt=latest.guideline.version).only("version").first()
     done = "done" if newer or decided == len(wanted) else "later"
