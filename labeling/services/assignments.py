@@ -46,10 +46,16 @@ def queue(user: User) -> QuerySet[Assignment]:
 
 
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
-    """The next thing to label: begun or planned work, then a pool's, then what was put aside."""
+    """The next thing to label: begun or planned work, then a pool's, then what was put aside.
+
+    Who comes from an assignment (``after``) stays in its round as long as it has work.
+    """
     open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
     if after is not None:
         open_work = open_work.exclude(pk=after.pk)
+        here = open_work.filter(round=after.round_id, position__lt=PUT_ASIDE)
+        if found := _first(here) or take(user, only=after.round_id):
+            return found
     return _first(open_work.filter(position__lt=PUT_ASIDE)) or take(user) or open_work.first()
 
 
@@ -74,9 +80,10 @@ def pools_for(user: User) -> QuerySet[Round]:
     return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN)
 
 
-def take(user: User) -> Assignment | None:
+def take(user: User, *, only: int | None = None) -> Assignment | None:
     """Reserve the next free place in one of the user's pools; None when there is none."""
-    for pool in pools_for(user).order_by("pk"):
+    pools = pools_for(user) if only is None else pools_for(user).filter(pk=only)
+    for pool in pools.order_by("pk"):
         for _ in range(_TRIES):
             try:
                 taken = _take_from(pool, user)

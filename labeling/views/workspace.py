@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.keys import KEYS
+from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import assignments, locking
@@ -43,8 +44,13 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def next_sample(request: HttpRequest) -> HttpResponse:
-    """Go on with the next conversation, or to the queue when none is left."""
-    found = assignments.next_for(request.user)  # type: ignore[arg-type]
+    """Go on with the next conversation, or to the queue when none is left.
+
+    ``after`` in the address is the assignment that one comes from.
+    """
+    came_from = whole_number(request.GET.get("after", "")) or 0
+    mine = Assignment.objects.owned_by(request.user).filter(pk=came_from)
+    found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     if found is None:
         messages.info(request, "Nothing is left to label: everything you were given is done.")
         return redirect("home")
@@ -75,7 +81,6 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "comments": reverse("api-annotation-comments", args=[assignment.pk]),
             "reopen": _reopen_url(assignment, annotation),
             "workspace": assignment.get_absolute_url(),
-            "next": reverse("next-sample"),
             "queue": reverse("home"),
         },
     }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, transaction
+from django.test import Client
 from django.utils import timezone
 
 from labeling.models import Annotation, Assignment, Membership, Project
@@ -26,6 +28,23 @@ def test_planned_work_comes_in_order_and_begun_work_stays_first(
     factories.answer(mine[0])
     assert assignments.next_for(ana) == mine[1]
     assert assignments.next_for(ana, after=mine[1]) == mine[2]
+
+
+def test_the_next_conversation_is_of_the_same_round_while_it_has_work(
+    project: Project, ana: User, signed_in: Callable[[User], Client]
+) -> None:
+    factories.open_full(project, 2)
+    second = factories.open_full(project, 2)
+    first_here, last_here = second.assignments.filter(annotator=ana).order_by("position")
+    client = signed_in(ana)
+
+    factories.answer(first_here)
+    response = client.post(f"/label/next/?after={first_here.pk}")
+    assert response.url == last_here.get_absolute_url()
+
+    factories.answer(last_here)
+    response = client.post(f"/label/next/?after={last_here.pk}")
+    assert Assignment.objects.get(pk=response.url.split("/")[2]).round_id != second.pk
 
 
 def test_the_queue_shows_open_rounds_before_ended_ones(project: Project, ana: User) -> None:
