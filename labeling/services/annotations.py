@@ -67,12 +67,12 @@ def save_draft(assignment: Assignment, save: Save) -> Annotation:
     page stored is refused with both versions.
     """
     _check(assignment, save, complete=False)
+    assignments.hold(assignment)  # a draft is kept even when the place is gone
     annotation = _lock(assignment)
     if _is_repeated(annotation, save):
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
-    assignments.hold(assignment)  # a draft is kept even when the place is gone
     return _store(annotation, save, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
 
 
@@ -80,6 +80,7 @@ def save_draft(assignment: Assignment, save: Save) -> Annotation:
 def submit(assignment: Assignment, save: Save) -> Annotation:
     """Store the final answer. It must be complete; submitting it again changes nothing."""
     _check(assignment, save, complete=True)
+    _lock_round(assignment)
     annotation = _lock(assignment)
     if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
@@ -114,6 +115,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     if not reason.strip():
         raise ReasonMissing("Say why you skip this conversation.")
     _check(assignment, save, complete=False)
+    _lock_round(assignment)
     annotation = _lock(assignment)
     if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
         return annotation
@@ -139,7 +141,7 @@ def reopen(assignment: Assignment) -> Annotation:
 
     What is not submitted stays as it is, so that a repeated request changes nothing.
     """
-    open_round = Round.objects.select_for_update().get(pk=assignment.round_id)
+    open_round = _lock_round(assignment)
     found = Annotation.objects.select_for_update().filter(assignment=assignment).first()
     if found is None or found.status != Status.SUBMITTED:
         return found or Annotation(assignment=assignment)
@@ -153,7 +155,7 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     """Return a submitted answer to who gave it, as a draft, with what has to change."""
     if not reason.strip():
         raise ReasonMissing("Say what has to change.")
-    open_round = Round.objects.select_for_update().get(pk=assignment.round_id)
+    open_round = _lock_round(assignment)
     annotation = Annotation.objects.select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
@@ -181,6 +183,7 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
 
     The labels of ``save`` itself are not looked at.
     """
+    assignments.hold(assignment)
     annotation = _lock(assignment)
     if _is_repeated(annotation, save):
         return annotation
@@ -191,7 +194,6 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
         raise UnknownRevision(f"This answer has no revision {version}: choose one of the list.")
     save = save._replace(payload=chosen.payload, empty=chosen.empty)
     _check(assignment, save, complete=False)  # the project's layers may have changed since
-    assignments.hold(assignment)
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
 
 
@@ -210,6 +212,14 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
         )
 
 
+def _lock_round(assignment: Assignment) -> Round:
+    """The round as it is now. Always locked before the annotation, so that nobody waits in a ring.
+
+    Autosaves do without: they would wait for each other, and a draft in an ended round harms none.
+    """
+    return Round.objects.select_for_update(no_key=True).get(pk=assignment.round_id)
+
+
 def _lock(assignment: Assignment) -> Annotation:
     """The annotation, made on first use; on PostgreSQL its row is locked until the end."""
     Annotation.objects.get_or_create(
@@ -225,9 +235,8 @@ def _is_repeated(annotation: Annotation, save: Save) -> bool:
 def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("This is submitted: reopen it before you change it.")
-    # Read anew: the round may have ended since the page's request came in. Whoever ends it waits.
-    current = Round.objects.select_for_update(no_key=True).get(pk=assignment.round_id)
-    if current.state != Round.State.OPEN:
+    # Read anew: the round may have ended since the page's request came in.
+    if not Round.objects.filter(pk=assignment.round_id, state=Round.State.OPEN).exists():
         raise RoundClosed("This round has ended, so nothing more can be saved in it.")
 
 
@@ -295,5 +304,4 @@ def _finish_round(assignment: Assignment) -> None:
     """The last answer of a calibration round closes it; two last answers wait for each other."""
     if assignment.round.kind != Round.Kind.CALIBRATION:
         return
-    current = Round.objects.select_for_update().get(pk=assignment.round_id)
-    rounds.close_if_complete(current)
+    rounds.close_if_complete(_lock_round(assignment))
