@@ -159,7 +159,7 @@ class AnnotationAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         """An open calibration round is blind for the staff too."""
-        blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+        blind = Round.objects.blind()
         return super().get_queryset(request).exclude(assignment__round__in=blind)
 
 

@@ -10,11 +10,21 @@ from django.urls import reverse
 from labeling.models.conversations import Conversation
 from labeling.models.rounds import Round
 
+ANSWERED = Q(annotation__status="submitted") | (
+    Q(annotation__status="skipped") & (Q(slot__isnull=False) | ~Q(round__state=Round.State.OPEN))
+)
+"""What counts towards the overlap. A skip that gave its place away counts only once the round has
+ended: until then somebody else's answer is to come."""
+
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def owned_by(self, user: Any) -> AssignmentQuerySet:
         """The user's own work. Nobody else, not even a lead, opens it for writing."""
         return self.filter(annotator=user)
+
+    def with_answered(self) -> AssignmentQuerySet:
+        """Adds ``is_answer``: whether it counts towards the overlap."""
+        return self.annotate(is_answer=Case(When(ANSWERED, then=Value(True)), default=Value(False)))
 
     def with_status(self) -> AssignmentQuerySet:
         """Adds ``status``: pending, draft, submitted or skipped."""

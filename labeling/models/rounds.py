@@ -16,6 +16,10 @@ class RoundQuerySet(models.QuerySet["Round"]):
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(project__in=reading)
 
+    def blind(self) -> RoundQuerySet:
+        """Open calibration rounds: ``Round.is_blind`` for the database."""
+        return self.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+
 
 class Round(models.Model):
     """A batch of conversations handed to annotators under one version of the guidelines.

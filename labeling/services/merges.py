@@ -18,10 +18,10 @@ from labeling.domain.release import canonical_json
 from labeling.domain.schema import form_fields
 from labeling.domain.similarity import MINILM_ID, Ruler
 from labeling.models import Annotation, Assignment, Conversation, Merge, Project, Review, Round
+from labeling.models.assignments import ANSWERED
 from labeling.services import settling
 
 MERGED = ("extraction",)
-DONE = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 
 
 class Ready(NamedTuple):
@@ -45,6 +45,7 @@ class _Row(NamedTuple):
     annotation: int | None
     version: int | None
     status: str | None
+    is_answer: bool
 
 
 _COLUMNS = (
@@ -58,6 +59,7 @@ _COLUMNS = (
     "annotation",
     "annotation__version",
     "annotation__status",
+    "is_answer",
 )
 
 
@@ -65,7 +67,7 @@ def ready(project: Project, *, conversation: int | None = None) -> dict[int, Rea
     """By conversation. An open calibration round is blind, so nothing of it is ready."""
     chosen = Q() if conversation is None else Q(conversation=conversation)
     assignments = Assignment.objects.filter(chosen, conversation__project=project)
-    ordered = assignments.order_by("conversation", "-round__number", "annotation")
+    ordered = assignments.with_answered().order_by("conversation", "-round__number", "annotation")
     rows = [_Row(*row) for row in ordered.values_list(*_COLUMNS)]
     fixes = _fixes(project)
     found = {}
@@ -96,7 +98,7 @@ def _standing(
     if first.kind == Round.Kind.CALIBRATION and first.state == Round.State.OPEN:
         return None
     submitted = [row for row in newest if row.status == Annotation.Status.SUBMITTED]
-    if not submitted or sum(row.status in DONE for row in newest) < first.overlap:
+    if not submitted or sum(row.is_answer for row in newest) < first.overlap:
         return None
     answers = [
         [row.annotation, row.version, fixes.get((row.annotation or 0, row.version or 0))]
@@ -179,7 +181,7 @@ def _wake_if_complete(assignment_pk: int) -> None:
             request(measured.project)
         return
     here = measured.assignments.filter(conversation=assignment.conversation_id)
-    if here.filter(annotation__status__in=DONE).count() >= measured.overlap:
+    if here.filter(ANSWERED).count() >= measured.overlap:
         request(measured.project, conversation=assignment.conversation_id)
 
 

@@ -41,6 +41,7 @@ class Answers(NamedTuple):
     round: Round
     submitted: list[Assignment]
     skipped: list[Assignment]
+    missing: int  # answers that are still to come
 
 
 LeftOut = dict[str, str]
@@ -77,7 +78,8 @@ def labelled(conversations: QuerySet[Conversation], layer: str) -> QuerySet[Conv
     """Those with answers, ready for :func:`answers_of`, ordered by their id."""
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
     assignments = (
-        Assignment.objects.select_related("annotation__guideline", "annotator", "round")
+        Assignment.objects.with_answered()
+        .select_related("annotation__guideline", "annotator", "round")
         .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
         .order_by("-round__number", "annotator__username")
     )
@@ -103,7 +105,9 @@ def answers_of(conversation: Conversation) -> Answers:
     }
     submitted = by_status[Annotation.Status.SUBMITTED]
     skipped = by_status[Annotation.Status.SKIPPED]
-    return Answers(conversation, given[0].round, submitted, skipped)
+    answered = sum(one.is_answer for one in newest)  # type: ignore[attr-defined]
+    missing = given[0].round.overlap - answered
+    return Answers(conversation, given[0].round, submitted, skipped, missing)
 
 
 def _status(assignment: Assignment) -> str:
@@ -123,8 +127,7 @@ def _outcome(
         return _adjudicated(answers, layer, decision)
     if not answers.submitted:
         return "nobody has submitted labels"
-    missing = answers.round.overlap - len(answers.submitted) - len(answers.skipped)
-    if missing > 0:
+    if answers.missing > 0:
         return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
     settlement = settlement_of(answers, project, layer, ruler=ruler)
     if settlement.state == "disputed":

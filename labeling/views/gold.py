@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.forms.gold import FreezeForm
-from labeling.models import Event, GoldItem, GoldRelease, Project
+from labeling.models import Assignment, Event, GoldItem, GoldRelease, Project
 from labeling.services import gold as service
 from labeling.services.export import export_lines
 from labeling.services.verification import verify
@@ -22,7 +22,6 @@ from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of
 
 OUTCOMES = ["gold.frozen", "gold.freeze_refused"]
-DONE = ("submitted", "skipped")
 
 
 class Readiness(NamedTuple):
@@ -127,25 +126,25 @@ def _releases(project: Project) -> list[GoldRelease]:
 
 
 def readiness(project: Project) -> Readiness:
-    """Conversations by whether everybody asked in their newest round has answered."""
+    """Conversations by whether everybody asked in their newest round has answered.
+
+    A calibration round that is still open is blind: nothing of it is complete.
+    """
     rows = (
-        project.conversations.filter(assignments__isnull=False)
-        .order_by("pk", "-assignments__round__number")
-        .values_list(
-            "pk",
-            "assignments__round__number",
-            "assignments__round__overlap",
-            "assignments__annotation__status",
-        )
+        Assignment.objects.filter(conversation__project=project)
+        .with_answered()
+        .order_by("conversation", "-round__number")
+        .values_list("conversation", "round", "round__overlap", "is_answer")  # type: ignore[misc]
     )
+    blind = set(project.rounds.blind().values_list("pk", flat=True))
     decided = set(
         project.conversations.filter(adjudications__isnull=False).values_list("pk", flat=True)
     )
     newest: dict[int, tuple[int, int]] = {}
     answers: Counter[int] = Counter()
-    for pk, number, overlap, status in rows:
-        newest.setdefault(pk, (number, overlap))
-        answers[pk] += newest[pk][0] == number and status in DONE
+    for pk, round_pk, overlap, is_answer in rows:
+        newest.setdefault(pk, (round_pk, overlap))
+        answers[pk] += newest[pk][0] == round_pk and round_pk not in blind and is_answer
     complete = {pk for pk, (_, overlap) in newest.items() if answers[pk] >= overlap} - decided
     return Readiness(len(complete), len(decided), len(newest) - len(complete | decided))
 

@@ -103,6 +103,20 @@ def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> N
     assert provenance["skipped"] == [{"username": "cleo", "reason": "Knows the speaker"}]
 
 
+def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project: Project) -> None:
+    round_ = factories.open_full(project, 3, overlap=2)
+    shared = round_.assignments.filter(conversation=round_.places.first().conversation)
+    first, second = shared
+    annotations.skip(first, factories.save_of({}), reason="Not my language")
+    factories.answer(second)
+
+    with pytest.raises(gold.NothingToFreeze, match="1 of 2 annotators have submitted"):
+        freeze(project)
+
+    factories.answer(shared.get(annotation__isnull=True))
+    assert freeze(project).items.get().how == "unanimous"
+
+
 def test_a_decision_stands_above_the_labels_and_keeps_the_dissent(
     project: Project, rita: User
 ) -> None:
