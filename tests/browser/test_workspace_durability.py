@@ -47,6 +47,7 @@ def test_every_keystroke_is_back_after_an_outage_and_a_killed_browser(
         expect(again.labels).to_have_count(1)
         again.page.get_by_role("button", name="Restore unsent work").click()
         again.expect_saved(2)
+        later.set_offline(True)  # what the page sends on leaving belongs to no test
 
     assert workspace.titles == [
         "Before the outage",
