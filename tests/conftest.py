@@ -13,6 +13,7 @@ from django.db import OperationalError, connection, connections
 from django.test import Client, override_settings
 
 from config import broker, celery_app
+from evaluation.models import guards as evaluation_guards
 from labeling.models import Project, guards
 from tests import factories
 
@@ -82,6 +83,7 @@ def flush_past_the_guards() -> Iterator[None]:
         for is_last in (False, False, True):
             try:
                 guards.remove(connections[options["database"]])
+                guards.remove(connections[options["database"]], evaluation_guards.GUARDS)
                 return flush(self, **options)
             except (OperationalError, CommandError):
                 if is_last:

@@ -74,6 +74,9 @@ class Run(models.Model):
     pipeline_version = models.CharField(max_length=100, blank=True)
     config = models.JSONField(default=dict)
     config_sha256 = models.CharField(max_length=64)
+    name = models.CharField(
+        max_length=200, blank=True, help_text="What was changed, for the log of experiments"
+    )
     split = models.CharField(max_length=5, blank=True, help_text="Empty: every split")
     reason = models.TextField(blank=True, help_text="Why the test split was looked at")
     repetitions = models.PositiveSmallIntegerField(default=1)
@@ -134,6 +137,8 @@ class CaseRunQuerySet(models.QuerySet["CaseRun"]):
 class CaseRun(models.Model):
     """One gold item in one run and repetition: who works on it and what came out.
 
+    In layers that ask one question at a time, a case is one label (``part``) of the item.
+
     A worker takes a case by one conditional update (queued, or its lease expired) and keeps it
     while ``owner`` is its token; a case whose worker died is taken over when the lease expires.
     """
@@ -152,6 +157,10 @@ class CaseRun(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="cases")
     item = models.ForeignKey(GoldItem, models.PROTECT, related_name="case_runs")
+    part = models.CharField(
+        max_length=100, blank=True, help_text="uid of the one gold label asked for; empty: all"
+    )
+    part_id = models.CharField(max_length=50, blank=True, help_text="That label as shown: QA-012")
     repetition = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -172,7 +181,7 @@ class CaseRun(models.Model):
         ordering = ["run", "item__position", "repetition"]
         constraints = [
             models.UniqueConstraint(
-                name="case_once_per_repetition", fields=["run", "item", "repetition"]
+                name="case_once_per_repetition", fields=["run", "item", "part", "repetition"]
             ),
             models.CheckConstraint(
                 name="case_state_known",
@@ -192,6 +201,11 @@ class CaseRun(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.run_id}: {self.item_id}"
+
+    @property
+    def case_id(self) -> str:
+        """The name in files and on pages; needs ``item``."""
+        return f"{self.item.item_id}:{self.part_id}" if self.part else self.item.item_id
 
     def get_absolute_url(self) -> str:
         return reverse("run-case", args=[self.run_id, self.pk])

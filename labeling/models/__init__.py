@@ -6,6 +6,7 @@ from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
+from labeling.models.imports import ImportReport
 from labeling.models.merges import Merge
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.reviews import Review
@@ -27,6 +28,7 @@ __all__ = [
     "GoldRelease",
     "Guideline",
     "GuidelineCheck",
+    "ImportReport",
     "Invitation",
     "Membership",
     "Merge",

@@ -20,18 +20,18 @@ class Guard(NamedTuple):
         return f"guard_{self.table}_{self.operation.lower()}"
 
 
-def _never(table: str, sentence: str) -> list[Guard]:
+def never(table: str, sentence: str) -> list[Guard]:
     return [Guard(table, operation, "", sentence) for operation in ("UPDATE", "DELETE")]
 
 
 GUARDS = [
-    *_never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
-    *_never("labeling_golditem", "A gold item is frozen: release a new version instead."),
-    *_never("labeling_annotationrevision", "Revisions are append-only."),
-    *_never("labeling_event", "The audit log is append-only."),
-    *_never("labeling_guideline", "A guideline version never changes: write a new version."),
-    *_never("labeling_review", "A review never changes: review again."),
-    *_never("labeling_adjudication", "A decision never changes: decide anew."),
+    *never("labeling_goldrelease", "A gold release is frozen: release a new version instead."),
+    *never("labeling_golditem", "A gold item is frozen: release a new version instead."),
+    *never("labeling_annotationrevision", "Revisions are append-only."),
+    *never("labeling_event", "The audit log is append-only."),
+    *never("labeling_guideline", "A guideline version never changes: write a new version."),
+    *never("labeling_review", "A review never changes: review again."),
+    *never("labeling_adjudication", "A decision never changes: decide anew."),
     Guard(
         "labeling_comment",
         "UPDATE",
@@ -58,16 +58,17 @@ GUARDS = [
 ]
 
 
-def install(connection: Any) -> None:
+def install(connection: Any, guards: list[Guard] = GUARDS) -> None:
+    tables = set(connection.introspection.table_names())  # fewer after a migration backwards
     with connection.cursor() as cursor:
-        for guard in GUARDS:
+        for guard in (one for one in guards if one.table in tables):
             for statement in _create(guard, connection.vendor):
                 cursor.execute(statement)
 
 
-def remove(connection: Any) -> None:
+def remove(connection: Any, guards: list[Guard] = GUARDS) -> None:
     with connection.cursor() as cursor:
-        for guard in GUARDS:
+        for guard in guards:
             for statement in _drop(guard, connection.vendor):
                 cursor.execute(statement)
 

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from labeling.models import Conversation
+
+
+class BuiltLayer(models.Model):
+    """What a memory pipeline built from a conversation: topics, their signals, or threads.
+
+    A conversation's text never changes, so a layer is built once for each configuration.
+    """
+
+    class Kind(models.TextChoices):
+        TOPICS = "topics", "L1 topics"
+        SIGNALS = "signals", "L1.5 signals"
+        THREADS = "threads", "L2 threads"
+
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="built_layers")
+    kind = models.CharField(max_length=7, choices=Kind)
+    config_sha256 = models.CharField(max_length=64)
+    config = models.JSONField(default=dict)
+    implementation = models.CharField(max_length=200, help_text="local, or provider/model")
+    payload = models.JSONField()
+    seconds = models.FloatField(help_text="Time it took to build")
+    built_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["conversation", "kind"]
+        constraints = [
+            models.UniqueConstraint(
+                name="built_layer_once", fields=["conversation", "kind", "config_sha256"]
+            ),
+            models.CheckConstraint(
+                name="built_layer_kind_known",
+                condition=Q(kind__in=["topics", "signals", "threads"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.conversation}"
