@@ -202,10 +202,10 @@ class CaseRun(models.Model):
     def __str__(self) -> str:
         return f"run {self.run_id}: {self.item_id}"
 
+    def get_absolute_url(self) -> str:
+        return reverse("run-case", args=[self.run_id, self.pk])
+
     @property
     def case_id(self) -> str:
         """The name in files and on pages; needs ``item``."""
         return f"{self.item.item_id}:{self.part_id}" if self.part else self.item.item_id
-
-    def get_absolute_url(self) -> str:
-        return reverse("run-case", args=[self.run_id, self.pk])
