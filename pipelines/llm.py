@@ -1,0 +1,93 @@
+"""What a pipeline needs of a language model, and how a model can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pipelines.errors import PipelineError
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """``None`` where the price is not known; never a silent 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+    data: Any = None
+    """The parsed reply when a schema was asked for."""
+    usage: Usage = field(default_factory=Usage)
+    cached: bool = False
+    model: str = ""
+
+
+class ChatModel(Protocol):
+    @property
+    def id(self) -> str:
+        """``provider/model``."""
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply: ...
+
+
+class ModelError(PipelineError):
+    """The model gave no usable reply."""
+
+    code = "model_error"
+
+
+class RateLimited(ModelError):
+    """Too many requests; ``retry_after`` is in seconds where the server says it."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, retry_after: float | None = None, **details: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        self.retry_after = retry_after
+
+
+class Unavailable(ModelError):
+    """The server failed, broke the connection off or took too long."""
+
+    code = "model_unavailable"
+
+
+class InvalidReply(ModelError):
+    """The reply is not what was asked for, also after repair."""
+
+    code = "invalid_reply"
+
+
+class Refused(ModelError):
+    """The model declined to answer."""
+
+    code = "model_refused"
+
+
+class WrongKey(ModelError):
+    """The server does not accept the key."""
+
+    code = "wrong_model_key"
+
+
+class OverBudget(ModelError):
+    """The run may spend no more."""
+
+    code = "over_budget"

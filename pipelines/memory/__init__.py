@@ -1,0 +1,1 @@
+"""Questions about long talks: which messages answer them."""

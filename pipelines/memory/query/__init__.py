@@ -1,0 +1,1 @@
+"""One question in five steps: intent, anchors, candidates, phases, cards."""
