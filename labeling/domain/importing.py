@@ -7,7 +7,7 @@ held, and of a line that is too long only its beginning.
 import codecs
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
@@ -50,12 +50,17 @@ class Turn:
 
 
 class Fingerprint(NamedTuple):
-    """What must stay the same when a conversation is imported again. Empty text says nothing."""
+    """What must stay the same when a conversation is imported again. Empty text says nothing.
+
+    ``written_sha256`` is the hash of the text with the line ends of the file, by which a
+    conversation is known that was stored before line ends were made alike.
+    """
 
     sha256: str
     domain: str
     difficulty: str
     split: str
+    written_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +73,12 @@ class Record:
     difficulty: str = ""
     split: str = ""
     priority: int = 0
+    written_sha256: str = ""
 
     @property
     def fingerprint(self) -> Fingerprint:
-        return Fingerprint(content_sha256(self.turns), self.domain, self.difficulty, self.split)
+        named = (self.domain, self.difficulty, self.split)
+        return Fingerprint(content_sha256(self.turns), *named, self.written_sha256)
 
     @property
     def speakers(self) -> list[str]:
@@ -141,13 +148,24 @@ def conflict(known: Fingerprint, new: Fingerprint) -> str:
     >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
     'is known with split "test", not "train"'
     """
-    if known.sha256 != new.sha256:
+    if known.sha256 not in (new.sha256, new.written_sha256):
         return "is known with other text; give changed text a new id"
     for name in ("domain", "difficulty", "split"):
         old, wanted = getattr(known, name), getattr(new, name)
         if wanted and wanted != old:
             return f'is known with {name} "{old}", not "{wanted}"'
     return ""
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with every line end as one line feed, as browsers count it.
+
+    Examples
+    --------
+    >>> with_line_feeds("a\\r\\nb\\rc")
+    'a\\nb\\nc'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
@@ -205,13 +223,16 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _record(document: dict[str, Any]) -> Record:
     _check_keys(document, CONVERSATION_KEYS, where="")
+    written = _turns(document)
+    turns = tuple(replace(turn, content=with_line_feeds(turn.content)) for turn in written)
     return Record(
         id=_id(document),
         domain=_text(document, "domain", "domain"),
         difficulty=_choice(document, "difficulty", DIFFICULTIES),
         split=_choice(document, "split", SPLITS),
         priority=_priority(document),
-        turns=_turns(document),
+        turns=turns,
+        written_sha256="" if turns == written else content_sha256(written),
     )
 
 

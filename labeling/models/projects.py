@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from labeling.models.fields import EventSchemaField
+
 
 def default_layers() -> list[str]:
     return ["extraction"]
@@ -48,7 +50,7 @@ class Project(models.Model):
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     match_threshold = models.FloatField(default=0.85)
     actor_synonyms = models.JSONField(default=list, blank=True)
-    event_schema = models.JSONField(
+    event_schema = EventSchemaField(
         default=dict, blank=True, help_text="Event types and their roles: {type: [role, …]}"
     )
     targets = models.JSONField(

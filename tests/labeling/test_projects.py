@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 
 from labeling.forms.projects import ProjectForm
 from labeling.models import Event, Membership, Project
@@ -252,3 +253,27 @@ def test_a_layer_is_labelled_with_what_its_labels_refer_to():
         "Validation issues refer to requirements: label these too."
     ]
     assert ProjectForm({**chosen, "layers": ["extraction", "validation"]}).is_valid()
+
+
+def test_event_types_and_roles_keep_their_order(project):
+    project.event_schema = {"shipping": ["place", "item"], "buy": ["z", "a"], "a": []}
+    project.save()
+
+    kept = Project.objects.get(pk=project.pk).event_schema
+
+    assert list(kept.items()) == [("shipping", ["place", "item"]), ("buy", ["z", "a"]), ("a", [])]
+
+
+def test_a_new_order_of_event_types_is_a_change():
+    field = Project._meta.get_field("event_schema").formfield()
+
+    assert field.has_changed({"b": [], "a": []}, '{"a": [], "b": []}')
+    assert not field.has_changed({"b": [], "a": []}, '{"b": [], "a": []}')
+
+
+@pytest.mark.parametrize("value", [[1], {"a": "b"}, {"a": [1]}, {"": []}])
+def test_an_event_schema_that_is_none_is_refused(project, value):
+    project.event_schema = value
+
+    with pytest.raises(ValidationError, match="Write event types with their roles"):
+        project.full_clean()

@@ -113,6 +113,7 @@ def sent(project: Project, **changed: Any) -> dict[str, Any]:
         ("actor_synonyms", "[[1]]"),
         ("match_threshold", "7"),
         ("match_threshold", "1"),
+        ("event_schema", "[1]"),
     ],
 )
 def test_a_project_cannot_be_set_up_so_that_its_pages_break(

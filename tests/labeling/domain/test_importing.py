@@ -2,6 +2,7 @@ import json
 import time
 import tracemalloc
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO, RawIOBase
 from typing import Any
@@ -315,3 +316,26 @@ def test_what_is_no_priority_is_refused(given: str) -> None:
 
 
 TWO = b'[{"role": "user", "content": "Hello"}, {"role": "analyst", "content": "Hi"}]'
+
+
+def test_line_ends_of_any_kind_become_line_feeds():
+    (record,) = records(with_message(content="one\r\ntwo\rthree\nfour"))
+
+    assert record.turns[1].content == "one\ntwo\nthree\nfour"
+
+
+def test_the_same_text_with_other_line_ends_is_the_same_conversation():
+    (windows,) = records(with_message(content="one\r\ntwo"))
+    (unix,) = records(with_message(content="one\ntwo"))
+
+    assert windows.fingerprint.sha256 == unix.fingerprint.sha256
+    assert conflict(unix.fingerprint, windows.fingerprint) == ""
+
+
+def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_known():
+    (windows,) = records(with_message(content="one\r\ntwo"))
+    written = [windows.turns[0], replace(windows.turns[1], content="one\r\ntwo")]
+    before = Fingerprint(content_sha256(written), "", "", "")
+
+    assert conflict(before, windows.fingerprint) == ""
+    assert conflict(before, records(with_message(content="other"))[0].fingerprint) != ""
