@@ -21,6 +21,7 @@ from labeling.models import (
     Conversation,
     Disagreement,
     Event,
+    FirstPass,
     GoldItem,
     GoldRelease,
     Guideline,
@@ -33,6 +34,7 @@ from labeling.models import (
     Review,
     Round,
     Suggestion,
+    SuggestionRequest,
 )
 from labeling.services import events
 
@@ -230,11 +232,32 @@ class ReviewAdmin(ReadOnlyAdmin):
 
 @admin.register(Suggestion)
 class SuggestionAdmin(ReadOnlyAdmin):
+    """Without what is suggested: nobody reads it before their own first pass."""
+
     heavy = ("payload",)
+    exclude = ("payload",)
     list_display = ("conversation", "layer", "pipeline", "pipeline_version", "created_at")
     list_filter = ("conversation__project", "layer", "pipeline")
     search_fields = ("conversation__external_id",)
     list_select_related = ("conversation",)
+
+
+@admin.register(SuggestionRequest)
+class SuggestionRequestAdmin(ReadOnlyAdmin):
+    heavy = ("tries", "failures")
+    list_display = ("project", "layer", "pipeline", "requested_by", "requested_at", "finished_at")
+    list_filter = ("project", "layer", "pipeline")
+    search_fields = ("project__slug", "pipeline")
+    list_select_related = ("project", "requested_by")
+
+
+@admin.register(FirstPass)
+class FirstPassAdmin(ReadOnlyAdmin):
+    heavy = ("dismissed",)
+    list_display = ("assignment", "version", "declared_at")
+    list_filter = ("assignment__round__project",)
+    search_fields = ("assignment__conversation__external_id", "assignment__annotator__username")
+    list_select_related = ("assignment__conversation", "assignment__annotator")
 
 
 @admin.register(Invitation)

@@ -11,7 +11,7 @@ from labeling.models.merges import Merge
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.reviews import Review
 from labeling.models.rounds import Round, RoundConversation
-from labeling.models.suggestions import Suggestion
+from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
 from labeling.models.vectors import TextVector
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Conversation",
     "Disagreement",
     "Event",
+    "FirstPass",
     "GoldItem",
     "GoldRelease",
     "Guideline",
@@ -38,5 +39,6 @@ __all__ = [
     "Round",
     "RoundConversation",
     "Suggestion",
+    "SuggestionRequest",
     "TextVector",
 ]

@@ -32,6 +32,15 @@ GUARDS = [
     *never("labeling_guideline", "A guideline version never changes: write a new version."),
     *never("labeling_review", "A review never changes: review again."),
     *never("labeling_adjudication", "A decision never changes: decide anew."),
+    *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
+    Guard(
+        "labeling_firstpass",
+        "UPDATE",
+        # what is dismissed may change
+        "NEW.version <> OLD.version OR NEW.assignment_id <> OLD.assignment_id",
+        "A first pass is declared once.",
+    ),
+    Guard("labeling_firstpass", "DELETE", "", "A first pass is declared once."),
     Guard(
         "labeling_comment",
         "UPDATE",

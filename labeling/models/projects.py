@@ -57,6 +57,10 @@ class Project(models.Model):
         default=dict, blank=True, help_text="Wanted: {layers: {name: n}, difficulty: {name: n}}"
     )
     review_rate = models.FloatField(default=0.0, help_text="Share of answers that is reviewed")
+    suggestions = models.BooleanField(
+        default=True,
+        help_text="Annotators may see what a pipeline suggests, after their first pass",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProjectQuerySet.as_manager()
