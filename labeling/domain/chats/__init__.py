@@ -1,0 +1,37 @@
+"""Chats as REALTALK and LoCoMo publish them: one JSON file a chat, with questions about it.
+
+What cannot be a chat at all refuses the file (:class:`ChatRefused`). What is merely odd (a message
+that is missing, an id written wrongly) is kept as a :class:`Fault`, so that nothing is lost
+unseen.
+"""
+
+from labeling.domain.chats.arcs import read_arc_cases
+from labeling.domain.chats.chat import Chat, ChatRefused, Question
+from labeling.domain.chats.counts import count_of
+from labeling.domain.chats.faults import KINDS, Fault, Kind
+from labeling.domain.chats.files import FORMATS, format_of, number_of, read_chat
+from labeling.domain.chats.labels import Labelled, arc_labels, question_labels
+from labeling.domain.chats.questions import read_questions
+from labeling.domain.chats.splits import BadSplits, Splits, read_splits
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "BadSplits",
+    "Chat",
+    "ChatRefused",
+    "Fault",
+    "Kind",
+    "Labelled",
+    "Question",
+    "Splits",
+    "arc_labels",
+    "count_of",
+    "format_of",
+    "number_of",
+    "question_labels",
+    "read_arc_cases",
+    "read_chat",
+    "read_questions",
+    "read_splits",
+]

@@ -1,0 +1,62 @@
+"""Narrative arc cases: a question, and the phases that answer it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from labeling.domain.chats import reading
+from labeling.domain.chats.chat import ChatRefused
+from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.questions import elements_of
+
+MAX_PHASES = 50
+MIN_PHASES = 2
+
+
+class ArcPhase(NamedTuple):
+    place: str
+    title: str
+    time_range: str
+    evidence: tuple[str, ...]
+
+
+class ArcCase(NamedTuple):
+    """One case as published; ``place`` is where it stands in its file."""
+
+    place: str
+    question: str
+    phases: tuple[ArcPhase, ...]
+
+
+def read_arc_cases(given: Any, *, faults: list[Fault], where: str = "case") -> list[ArcCase]:
+    """Every case of a list; oddities are added to ``faults``."""
+    rows = reading.a_list(given, where)
+    if not rows:
+        raise ChatRefused("the file holds no case")
+    return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
+
+
+def _case(given: Any, place: str, faults: list[Fault]) -> ArcCase:
+    row = reading.an_object(given, place)
+    phases = reading.a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
+    if not 0 < len(phases) <= MAX_PHASES:
+        raise ChatRefused(f"{place}: {len(phases)} phases; 1 to {MAX_PHASES} are allowed")
+    if len(phases) < MIN_PHASES:
+        faults.append(Fault("few_phases", place, f"{len(phases)}"))
+    return ArcCase(
+        place=place,
+        question=reading.text_of(row, "question", place),
+        phases=tuple(
+            _phase(reading.an_object(each, at), at)
+            for at, each in ((f"{place}, phase {n}", each) for n, each in enumerate(phases, 1))
+        ),
+    )
+
+
+def _phase(row: Mapping[str, Any], place: str) -> ArcPhase:
+    cited = reading.a_list(row.get("evidence_dia_ids"), f'{place}: "evidence_dia_ids"')
+    return ArcPhase(
+        place=place,
+        title=reading.text_of(row, "title", place),
+        time_range=reading.text_of(row, "time_range", place, required=False),
+        evidence=elements_of(cited, f'{place}: "evidence_dia_ids"'),
+    )

@@ -1,0 +1,88 @@
+"""Reading one published file as a chat."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from labeling.domain.chats import gaps, locomo, reading, realtalk
+from labeling.domain.chats.chat import Chat, ChatRefused, Line, in_time_order
+from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.names import name_faults
+from labeling.domain.chats.questions import read_questions
+from labeling.domain.importing import MAX_LENGTHS, MIN_MESSAGES
+
+FORMATS = {"realtalk": realtalk, "locomo": locomo}
+
+
+def number_of(file: str) -> int | None:
+    """The number of a chat, from the name of its file.
+
+    Examples
+    --------
+    >>> number_of("Chat_10_Fahim_Muhhamed.json"), number_of("notes.json")
+    (10, None)
+    """
+    found = re.search(r"(?<!\d)(\d{1,4})(?!\d)", file)
+    return int(found[1]) if found else None
+
+
+def format_of(document: Any) -> str:
+    """The format of a chat file; empty if it is none."""
+    if not isinstance(document, dict):
+        return ""
+    if "conversation" in document:
+        return "locomo"
+    return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""
+
+
+def read_chat(file: str, raw: bytes, *, format: str) -> Chat:
+    """The chat of one file, named after the file.
+
+    Raises
+    ------
+    ChatRefused
+        The text says where in the file, and why.
+    """
+    document = reading.parse(raw)
+    if isinstance(document, list):
+        raise ChatRefused("the file holds a list of cases: import it with import_gold --layer arc")
+    if format_of(document) != format:
+        raise ChatRefused(f"this is no {format} chat: it has no sessions where {format} has them")
+    return _chat(_id(file), document, format)
+
+
+def _id(file: str) -> str:
+    name = file.rsplit(".", 1)[0]
+    if not name.strip() or not name.isprintable() or len(name) > MAX_LENGTHS["id"]:
+        raise ChatRefused("the file's name cannot name a conversation")
+    return name
+
+
+def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
+    shape = FORMATS[format]
+    faults: list[Fault] = []
+    written = tuple(shape.lines_of(document, faults))
+    _check(written)
+    missing, found = gaps.gaps_of(written)
+    questions = read_questions(document.get("qa") or [], format=format, faults=faults)
+    names = shape.names_of(document)
+    return Chat(
+        id=name,
+        format=format,
+        lines=in_time_order(written),
+        sessions=sum(bool(messages) for _, messages in shape.sessions_of(document)),
+        names=names,
+        questions=questions,
+        faults=(*faults, *found, *name_faults(names, written, questions)),
+        gaps=missing,
+    )
+
+
+def _check(lines: Sequence[Line]) -> None:
+    if len(lines) < MIN_MESSAGES:
+        raise ChatRefused(f"a chat needs at least {MIN_MESSAGES} messages, not {len(lines)}")
+    seen = set()
+    for line in lines:
+        if line.key in seen:
+            raise ChatRefused(f"the id {line.key} stands twice in the file")
+        seen.add(line.key)

@@ -1,0 +1,61 @@
+"""Speakers who are called otherwise than their name in the file says."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from labeling.domain.chats.chat import Line, Question
+from labeling.domain.chats.faults import Fault
+
+RARELY = 0.1  # of the questions: a name that stands in fewer is not the name they use
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")  # a capital inside a sentence
+_NO_NAMES = {"January", "February", "March", "April", "May", "June", "July", "August"} | {
+    "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday",
+    "Thursday", "Friday", "Saturday", "Sunday", "New", "Year", "Day", "Eve", "Christmas",
+}  # fmt: skip
+
+
+def name_faults(
+    names: Sequence[str], lines: Sequence[Line], questions: Sequence[Question]
+) -> list[Fault]:
+    """Names that differ between the head of the file, its messages and its questions."""
+    spoken = list(dict.fromkeys(line.speaker for line in lines))
+    return [*_differing(names, spoken), *_unnamed(spoken, questions)]
+
+
+def _differing(names: Sequence[str], spoken: Sequence[str]) -> list[Fault]:
+    if not names:
+        return []
+    return [
+        Fault("speaker_name", name, f"the head of the file names {', '.join(names)}")
+        for name in spoken
+        if name not in names
+    ]
+
+
+def _unnamed(spoken: Sequence[str], questions: Sequence[Question]) -> list[Fault]:
+    """Counted, not guessed: which speaker no question names, and whom they name instead."""
+    texts = [f"{one.question} {one.answer}" for one in questions]
+    named = {name: sum(_says(name, text) for text in texts) for name in spoken}
+    unnamed = [name for name in spoken if named[name] < RARELY * len(texts)]
+    known = {word.casefold() for name in spoken for word in name.split()}
+    others = Counter(
+        word
+        for one in questions
+        for word in set(_NAME.findall(one.question))
+        if word.casefold() not in known and word not in _NO_NAMES
+    )
+    common = [f"{word} in {n}" for word, n in others.most_common(3) if n >= RARELY * len(questions)]
+    return [
+        Fault(
+            "other_name",
+            name,
+            f"named in {named[name]} of {len(texts)} questions; they name {', '.join(common)}",
+        )
+        for name in unnamed
+        if common
+    ]
+
+
+def _says(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) is not None

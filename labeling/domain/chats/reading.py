@@ -1,0 +1,92 @@
+"""Taking a published JSON file apart, with the place of whatever is wrong."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from labeling.domain.chats.chat import ChatRefused
+from labeling.domain.evidence import MessageId
+from labeling.domain.importing import with_line_feeds
+
+MAX_FILE_BYTES = 256 * 1024 * 1024
+MAX_SPEAKER = 200
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_KEY = re.compile(r"D([1-9]\d{0,5}):([1-9]\d{0,5})")
+
+
+def parse(raw: bytes) -> Any:
+    """The document; refused where it is not JSON in UTF-8."""
+    if len(raw) > MAX_FILE_BYTES:
+        raise ChatRefused(f"the file is longer than {MAX_FILE_BYTES:,} bytes")
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ChatRefused(f"the file is not UTF-8 (byte {error.start + 1})") from None
+    except RecursionError:
+        raise ChatRefused("not valid JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ChatRefused(
+            f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ChatRefused(f"not valid JSON: {error}") from None
+
+
+def an_object(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ChatRefused(f"{place}: an object is expected")
+    return value
+
+
+def a_list(value: Any, place: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ChatRefused(f"{place}: a list is expected")
+    return value
+
+
+def text_of(document: Mapping[str, Any], key: str, place: str, *, required: bool = True) -> str:
+    """The text under ``key``; null and a missing key are empty."""
+    value = document.get(key)
+    if value is not None and not isinstance(value, str):
+        raise ChatRefused(f'{place}: "{key}" must be text')
+    text = with_line_feeds(storable(value or "", f'{place}: "{key}"'))
+    if required and not text.strip():
+        raise ChatRefused(f'{place}: "{key}" is {"missing" if value is None else "empty"}')
+    return text
+
+
+def storable(text: str, place: str) -> str:
+    if _UNSTORABLE.search(text):
+        raise ChatRefused(f"{place} holds a character that cannot be stored")
+    return text
+
+
+def key_of(message: Mapping[str, Any], place: str) -> MessageId:
+    text = text_of(message, "dia_id", place)
+    found = _KEY.fullmatch(text)
+    if not found:
+        raise ChatRefused(f'{place}: "dia_id" is {text[:40]!a}, not like D1:14')
+    return MessageId(int(found[1]), int(found[2]))
+
+
+def speaker_of(message: Mapping[str, Any], place: str) -> str:
+    name = text_of(message, "speaker", place)
+    if len(name) > MAX_SPEAKER:
+        raise ChatRefused(f'{place}: "speaker" has more than {MAX_SPEAKER} characters')
+    return name
+
+
+def with_picture(text: str, caption: str, *, pictured: bool) -> str:
+    """The text, and for a picture a last line that describes it."""
+    if not pictured:
+        return text
+    described = " ".join(caption.split())
+    picture = f"[image: {described}]" if described else "[image]"
+    return f"{text}\n{picture}" if text.strip() else picture
+
+
+def numbered(document: Mapping[str, Any], pattern: str) -> list[tuple[int, str]]:
+    """Keys such as ``session_12`` with their numbers, in numerical order."""
+    found = ((re.fullmatch(pattern, key), key) for key in document)
+    return sorted((int(match[1]), key) for match, key in found if match)

@@ -1,0 +1,55 @@
+"""REALTALK: every message has its own time; pictures without text were dropped from the file."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from labeling.domain.chats import reading
+from labeling.domain.chats.chat import ChatRefused, Line
+from labeling.domain.chats.faults import Fault
+
+_TIME = "%d.%m.%Y, %H:%M:%S"
+
+
+def sessions_of(document: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
+    found = reading.numbered(document, r"session_(\d+)")
+    return [(key, reading.a_list(document[key], key)) for _, key in found]
+
+
+def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
+    names = reading.an_object(document.get("name") or {}, "name")
+    return tuple(str(names[key]) for key in ("speaker_1", "speaker_2") if names.get(key))
+
+
+def lines_of(document: Mapping[str, Any], faults: list[Fault]) -> Iterator[Line]:
+    for key, messages in sessions_of(document):
+        for number, message in enumerate(messages, start=1):
+            yield _line(message, f"{key}, message {number}", faults)
+
+
+def _line(given: Any, place: str, faults: list[Fault]) -> Line:
+    message = reading.an_object(given, place)
+    key = reading.key_of(message, place)
+    pictured = bool(message.get("img_file") or message.get("img_url"))
+    caption = reading.text_of(message, "blip_caption", place, required=False)
+    text = reading.text_of(message, "clean_text", place, required=not pictured)
+    return Line(
+        key=key,
+        speaker=reading.speaker_of(message, place),
+        text=reading.with_picture(text, caption, pictured=pictured),
+        time=_time(message, f"{place} ({key})", faults),
+        pictured=pictured,
+    )
+
+
+def _time(message: Mapping[str, Any], place: str, faults: list[Fault]) -> datetime | None:
+    text = reading.text_of(message, "date_time", place, required=False)
+    if not text.strip():
+        faults.append(Fault("no_time", place, ""))
+        return None
+    try:
+        return datetime.strptime(text.strip(), _TIME).replace(tzinfo=UTC)
+    except ValueError:
+        raise ChatRefused(
+            f'{place}: "date_time" is {text[:40]!a}, not like 29.12.2023, 22:42:04'
+        ) from None
