@@ -1,55 +1,47 @@
-"""The only place that turns gold rows into what pipelines and metrics take.
+"""The only place that turns gold rows into what pipelines take, and outputs into rows.
 
-A gold item is a document (``GoldItem.content``); pipelines get a ``Case`` without any label, and
-metrics get plain lists of labels. What a pipeline returned is checked and cleaned here once,
-before it is stored, so that scoring and screens can rely on its shape.
+A gold item is a document (``GoldItem.content``); pipelines get a ``Case`` without any label. What
+a pipeline returned is checked and cleaned here once, before it is stored, so that scoring and
+screens can rely on its shape. What differs by layer stands in ``evaluation.layers``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
+from evaluation.models import CaseRun
 from labeling.domain.matching import DEFAULT_SYNONYMS
-from labeling.domain.schema import LAYERS
 from labeling.models import GoldItem, Project
 from pipelines.types import Case, Message
 
-TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
+KEPT_ITEMS = 4  # a chat has many questions, which follow each other
 
 
-class MalformedOutput(Exception):
-    """A pipeline returned something that cannot be scored; the text says what."""
+def content_of(case: CaseRun) -> dict[str, Any]:
+    """The gold item's document; cases of one item share it, so it must not be changed."""
+    return _content(case.item.sha256, case.item_id)
 
 
-def to_case(item: GoldItem) -> Case:
-    """What a pipeline may see of a gold item: the conversation, never the labels."""
-    content = item.content
+def to_case(case: CaseRun, layer: GoldLayer) -> Case:
+    """What a pipeline may see: the conversation and what is asked, never the labels."""
+    content = content_of(case)
     return Case(
-        case_id=item.item_id,
+        case_id=case.case_id,
         domain=content["domain"],
-        messages=tuple(
-            Message(
-                index=message["index"],
-                role=message["role"],
-                speaker=message["speaker"] or message["role"],
-                content=message["content"],
-                time=message["time"],
-            )
-            for message in content["conversation"]
-        ),
+        messages=_messages(case.item.sha256, case.item_id),
+        question=layer.question(layer.gold(content, case.part)),
+        conversation_id=case.item.item_id,
+        task=layer.name,
     )
 
 
-def gold_labels(content: Mapping[str, Any], layer: str) -> list[dict[str, Any]]:
-    labels: list[dict[str, Any]] = content["gold"].get(LAYERS[layer].key, [])
-    return labels
-
-
-def predicted_labels(output: Mapping[str, Any], layer: str) -> list[dict[str, Any]]:
-    labels: list[dict[str, Any]] = output[LAYERS[layer].key]
-    return labels
+def to_example(case: CaseRun, layer: GoldLayer) -> Example:
+    content = content_of(case)
+    return Example(content, layer.gold(content, case.part), case.output)
 
 
 def synonyms_of(project: Project) -> list[list[str]]:
@@ -62,12 +54,7 @@ def checked_output(output: Any, layer: str, *, message_count: int) -> dict[str, 
     if not isinstance(output, Mapping):
         raise MalformedOutput("The pipeline returned no JSON object.")
     cleaned: dict[str, Any] = storable(output)
-    key = LAYERS[layer].key
-    labels = cleaned.get(key)
-    if not isinstance(labels, list):
-        raise MalformedOutput(f"The output has no list “{key}”.")
-    for position, label in enumerate(labels):
-        _check_requirement(label, path=f"{key}.{position}", message_count=message_count)
+    gold_layer(layer).check(cleaned, message_count=message_count)
     return cleaned
 
 
@@ -89,30 +76,22 @@ def storable(value: Any) -> Any:
     raise MalformedOutput(f"The output holds {value!r}, which is no JSON value.")
 
 
-def _check_requirement(label: Any, *, path: str, message_count: int) -> None:
-    if not isinstance(label, Mapping):
-        raise MalformedOutput(f"{path} is no JSON object.")
-    for field in TEXT_FIELDS:
-        if not isinstance(label.get(field), str | None):
-            raise MalformedOutput(f"{path}.{field} is no text.")
-    criteria = label.get("acceptance_criteria") or []
-    if not isinstance(criteria, list) or not all(isinstance(text, str) for text in criteria):
-        raise MalformedOutput(f"{path}.acceptance_criteria is no list of texts.")
-    _check_sources(label.get("source_messages") or [], path, message_count)
-    _check_confidence(label.get("confidence"), path)
+@lru_cache(maxsize=KEPT_ITEMS)
+def _content(sha256: str, item_id: int) -> dict[str, Any]:
+    """Frozen rows never change; the hash keeps apart what two databases call by one number."""
+    return GoldItem.objects.get(pk=item_id, sha256=sha256).content
 
 
-def _check_sources(sources: Any, path: str, message_count: int) -> None:
-    if not isinstance(sources, list) or not all(type(index) is int for index in sources):
-        raise MalformedOutput(f"{path}.source_messages is no list of message positions.")
-    beyond = [index for index in sources if not 0 <= index < message_count]
-    if beyond:
-        raise MalformedOutput(f"{path}.source_messages names message {beyond[0]}: there is none.")
-
-
-def _check_confidence(confidence: Any, path: str) -> None:
-    if confidence is None:
-        return
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not number or not 0 <= confidence <= 1:
-        raise MalformedOutput(f"{path}.confidence is no number between 0 and 1.")
+@lru_cache(maxsize=KEPT_ITEMS)
+def _messages(sha256: str, item_id: int) -> tuple[Message, ...]:
+    """One tuple for all questions of a chat, by which a pipeline can know it again."""
+    return tuple(
+        Message(
+            index=message["index"],
+            role=message["role"],
+            speaker=message["speaker"] or message["role"],
+            content=message["content"],
+            time=message["time"],
+        )
+        for message in _content(sha256, item_id)["conversation"]
+    )

@@ -33,6 +33,12 @@ class Case:
     case_id: str
     domain: str
     messages: tuple[Message, ...]
+    question: str | None = None
+    """What is asked of the conversation, in the layers that ask."""
+    conversation_id: str = ""
+    """The same for all questions of one conversation."""
+    task: str = ""
+    """The gold layer that is measured."""
 
 
 class Pipeline(Protocol):
@@ -56,3 +62,11 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One L2-normalised row of 384 float32 for each text."""
+
+
+class Store(Protocol):
+    """Bytes by key, kept between processes: what is dear to compute and cheap to read."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, value: bytes) -> None: ...

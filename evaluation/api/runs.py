@@ -88,7 +88,7 @@ class ScoreOut(serializers.ModelSerializer[Score]):
 
 
 class CaseOut(serializers.ModelSerializer[CaseRun]):
-    case_id = serializers.CharField(source="item.item_id")
+    case_id = serializers.CharField()
     scores = ScoreOut(many=True)
 
     class Meta:

@@ -18,6 +18,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from evaluation import adapters
+from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Run
 from evaluation.services import leases, scoring
 from labeling.domain.errors import RuleError
@@ -112,7 +113,7 @@ def _run_case(case: CaseRun, pipeline: Pipeline, owner: UUID, *, layer: str) -> 
 
 
 def _output_of(case: CaseRun, pipeline: Pipeline, layer: str) -> dict[str, Any]:
-    given = adapters.to_case(case.item)
+    given = adapters.to_case(case, gold_layer(layer))
     return adapters.checked_output(pipeline.run(given), layer, message_count=len(given.messages))
 
 
@@ -137,7 +138,7 @@ def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
 
 
 def _class_of(error: Exception) -> CaseRun.ErrorClass:
-    if isinstance(error, adapters.MalformedOutput | json.JSONDecodeError):
+    if isinstance(error, MalformedOutput | json.JSONDecodeError):
         return ErrorClass.PARSE
     if isinstance(error, TimeoutError | ConnectionError | OperationalError):
         return ErrorClass.TRANSIENT

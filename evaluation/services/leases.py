@@ -15,7 +15,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
@@ -42,9 +42,14 @@ def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
                 lease_expires_at=_expiry(now),
             )
             if taken:
-                return CaseRun.objects.select_related("item").get(pk=pk)
+                return _with_item().get(pk=pk)
         if not candidates:
             return None
+
+
+def _with_item() -> QuerySet[CaseRun]:
+    """Without the gold's text: cases of one item share one copy of it (see ``adapters``)."""
+    return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
 def renew_case(case_id: int, owner: UUID) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, Q
 
 from evaluation import adapters
+from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
@@ -49,16 +50,15 @@ def results_document(run: Run) -> dict[str, Any]:
 
 def case_table(run: Run) -> Iterator[str]:
     """``cases.csv`` line by line; an undefined value is an empty cell."""
-    layer = run.spec["layer"]
-    metrics = [metric.id for metric in metrics_for(layer) if metric.scope == "case"]
+    layer = gold_layer(run.spec["layer"])
+    metrics = [metric.id for metric in metrics_for(layer.name) if metric.scope == "case"]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
-    for case in cases_with_scores(run, with_content=True):
+    for case in cases_with_scores(run, with_output=True):
         values = {score.metric: score.value for score in case.scores.all()}
-        expected = adapters.gold_labels(case.item.content, layer)
-        returned = adapters.predicted_labels(case.output, layer) if case.output else []
-        row = [case.item.item_id, case.repetition, case.state, case.error]
-        ids = [_cited(expected), _cited(returned)]
+        example = adapters.to_example(case, layer)
+        row = [case.case_id, case.repetition, case.state, case.error]
+        ids = [_listed(layer.expected_ids(example)), _listed(layer.returned_ids(example))]
         yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
 
 
@@ -69,12 +69,15 @@ def aggregates_of(run: Run) -> list[Aggregate]:
     return [by_metric[key] for key in wanted if key in by_metric]
 
 
-def cases_with_scores(run: Run, *, with_content: bool = False) -> Iterable[CaseRun]:
+def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRun]:
     cases = CaseRun.objects.filter(run=run).select_related("item").order_by("pk")
-    if not with_content:
-        cases = cases.defer("output", "item__canonical")
-    versions = {metric.id: metric.version for metric in metrics_for(run.spec["layer"])}
-    scores = Score.objects.filter(metric_version__in=set(versions.values())).defer("detail")
+    cases = (
+        cases.defer("item__canonical") if with_output else cases.defer("output", "item__canonical")
+    )
+    current = Q()
+    for metric in metrics_for(run.spec["layer"]):
+        current |= Q(metric=metric.id, metric_version=metric.version)
+    scores = Score.objects.filter(current).defer("detail")
     return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
 
 
@@ -87,7 +90,7 @@ def _figures(row: Aggregate) -> dict[str, Any]:
 def _case(case: CaseRun) -> dict[str, Any]:
     scores = list(case.scores.all())
     return {
-        "case_id": case.item.item_id,
+        "case_id": case.case_id,
         "repetition": case.repetition,
         "state": case.state,
         "metrics": {score.metric: score.value for score in scores},
@@ -100,10 +103,8 @@ def _case(case: CaseRun) -> dict[str, Any]:
     }
 
 
-def _cited(labels: Iterable[Mapping[str, Any]]) -> str:
-    """The messages that any of the labels cites, as 0-based positions."""
-    cited = {index for label in labels for index in label.get("source_messages") or []}
-    return " ".join(map(str, sorted(cited)))
+def _listed(ids: Iterable[int]) -> str:
+    return " ".join(map(str, ids))
 
 
 def _line(cells: list[Any]) -> str:

@@ -10,7 +10,8 @@ from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 
-from evaluation.models import CaseRun, Run
+from evaluation.layers import gold_layer
+from evaluation.models import CaseRun, Run, SplitAccess
 from evaluation.services import spec
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldItem, GoldRelease
@@ -76,6 +77,7 @@ def launch(
             requested_by=requested_by,
         )
         _create_cases(run, items)
+        _note_test_access(run, items)
         _record("run.launched", run, requested_by, pipeline=entry.name, gold=str(release))
         if queue:
             transaction.on_commit(lambda: wake(run.pk))
@@ -164,7 +166,7 @@ def _checked_pipeline(
     return entry, full
 
 
-def _selected_items(release: GoldRelease, split: str, reason: str) -> list[int]:
+def _selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
     if split not in ("", *Conversation.Split.values):
         known = ", ".join(Conversation.Split.values)
         raise SplitRefused(f"There is no split “{split}”. Known are: {known}.", split=split)
@@ -173,22 +175,38 @@ def _selected_items(release: GoldRelease, split: str, reason: str) -> list[int]:
     items = GoldItem.objects.filter(release=release)
     if split:
         items = items.filter(split=split)
-    selected = list(items.order_by("position").values_list("pk", flat=True))
+    selected = list(items.order_by("position"))
     if not selected:
         where = f"split “{split}”" if split else "release"
         raise SplitRefused(f"There is nothing to measure: this {where} of {release} is empty.")
     return selected
 
 
-def _create_cases(run: Run, items: list[int]) -> None:
-    CaseRun.objects.bulk_create(
-        [
-            CaseRun(run=run, item_id=item, repetition=repetition)
-            for repetition in range(1, run.repetitions + 1)
-            for item in items
-        ],
-        batch_size=500,
-    )
+def _create_cases(run: Run, items: list[GoldItem]) -> None:
+    """One for each item, or for each label of it in the layers that ask one at a time."""
+    layer = gold_layer(run.release.layer)
+    asked = [(item, part) for item in items for part in layer.parts(item.content)]
+    cases = [
+        CaseRun(run=run, item=item, part=part.uid, part_id=part.id, repetition=repetition)
+        for repetition in range(1, run.repetitions + 1)
+        for item, part in asked
+    ]
+    if not cases:
+        raise SplitRefused(f"There is nothing to measure: {run.release} holds no label to ask for.")
+    CaseRun.objects.bulk_create(cases, batch_size=500)
+
+
+def _note_test_access(run: Run, items: list[GoldItem]) -> None:
+    """Every look at the test split is counted, whichever way it was asked for."""
+    tested = sum(item.split == Conversation.Split.TEST for item in items)
+    if tested:
+        SplitAccess.objects.create(
+            release=run.release,
+            run=run,
+            user=run.requested_by,
+            reason=run.reason,
+            n_items=tested,
+        )
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from evaluation import adapters
+from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Score
 from labeling.domain.matching import same_actor
 
@@ -36,9 +37,9 @@ KINDS = {
 
 def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
     """The pairs of gold and prediction, as the matcher decided (or unpaired before scoring)."""
-    layer = case.run.release.layer
-    gold = adapters.gold_labels(case.item.content, layer)
-    predicted = adapters.predicted_labels(case.output, layer) if case.output else []
+    layer = gold_layer(case.run.release.layer)
+    gold = layer.gold(adapters.content_of(case), case.part)
+    predicted = layer.predicted(case.output)
     synonyms = case.run.spec["matching"]["synonyms"]
     return [
         _row(number, pair, gold, predicted, synonyms)
@@ -55,13 +56,13 @@ def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[di
             "gold": _citing(rows, "gold", message["index"]),
             "predicted": _citing(rows, "predicted", message["index"]),
         }
-        for message in case.item.content["conversation"]
+        for message in adapters.content_of(case)["conversation"]
     ]
 
 
 def provenance_of(case: CaseRun) -> dict[str, Any]:
     """Who labelled the gold item and how it was settled."""
-    found = dict(case.item.content.get("provenance") or {})
+    found = dict(adapters.content_of(case).get("provenance") or {})
     found["annotators"] = [
         {**one, "submitted": parse_datetime(one.get("submitted_at") or "")}
         for one in found.get("annotators") or []

@@ -203,7 +203,7 @@ def _rendered(table: Table) -> str:
 def _case_line(case: Any) -> str:
     f1 = next((score.value for score in case.scores.all() if score.metric.endswith("_f1")), None)
     said = f"failed: {case.error}" if case.error else f"F1 {_figure(f1)}"
-    return f"{case.item.item_id} #{case.repetition}: {said}"
+    return f"{case.case_id} #{case.repetition}: {said}"
 
 
 def _write(run: Run, folder: Path) -> None:

@@ -1,0 +1,25 @@
+"""How each layer of gold is asked for, checked and scored: one module a layer."""
+
+from __future__ import annotations
+
+from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Part, Scored
+from evaluation.layers.extraction import Extraction
+
+GOLD_LAYERS: dict[str, GoldLayer] = {layer.name: layer for layer in (Extraction(),)}
+
+
+def gold_layer(name: str) -> GoldLayer:
+    """The layer; ``KeyError`` for one that cannot be measured yet."""
+    return GOLD_LAYERS[name]
+
+
+__all__ = [
+    "GOLD_LAYERS",
+    "Context",
+    "Example",
+    "GoldLayer",
+    "MalformedOutput",
+    "Part",
+    "Scored",
+    "gold_layer",
+]

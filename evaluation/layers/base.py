@@ -1,0 +1,149 @@
+"""What the product needs to know of a gold layer to measure a pipeline on it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.metrics.registry import Metric, Value
+from evaluation.metrics.summary import Summary
+from labeling.domain.schema import LAYERS
+from labeling.domain.similarity import Ruler
+
+Label = dict[str, Any]
+
+
+class MalformedOutput(Exception):
+    """A pipeline returned something that cannot be scored; the text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One label of a gold item that is a case of its own: its uid, and its id as people see it."""
+
+    uid: str = ""
+    id: str = ""
+
+
+WHOLE = Part()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What scoring depends on beside gold and output: the run's settings, and the ruler."""
+
+    ruler: Ruler
+    spec: Mapping[str, Any]
+    seed: int
+
+    @property
+    def threshold(self) -> float:
+        return float(self.spec["matching"]["threshold"])
+
+    @property
+    def synonyms(self) -> list[list[str]]:
+        groups: list[list[str]] = self.spec["matching"]["synonyms"]
+        return groups
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One case laid out for scoring: the gold item's document, its labels, and what came out."""
+
+    content: Mapping[str, Any]
+    gold: list[Label]
+    output: Mapping[str, Any] | None
+    """``None``: the pipeline failed, or has not run yet."""
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self.content["conversation"]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One example with its values, as the aggregates need it."""
+
+    example: Example
+    values: Mapping[str, Value]
+    failed: bool
+    cluster: Hashable
+    """The conversation: cases of one conversation rise and fall together."""
+
+
+class GoldLayer:
+    """Base of the layers; a layer overrides what differs from a list of labels per item."""
+
+    name: str
+
+    @property
+    def key(self) -> str:
+        return LAYERS[self.name].key
+
+    def parts(self, content: Mapping[str, Any]) -> list[Part]:
+        """The cases that one gold item makes: itself, unless each label is asked for alone."""
+        return [WHOLE]
+
+    def gold(self, content: Mapping[str, Any], part: str = "") -> list[Label]:
+        labels: list[Label] = content["gold"].get(self.key, [])
+        return [label for label in labels if not part or label["uid"] == part]
+
+    def question(self, gold: Sequence[Label]) -> str | None:
+        """What the pipeline is asked, where a layer asks anything."""
+        return None
+
+    def predicted(self, output: Mapping[str, Any] | None) -> list[Label]:
+        """The labels that a checked output holds; none if the pipeline failed."""
+        labels: list[Label] = output[self.key] if output is not None else []
+        return labels
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        """Refuse by ``MalformedOutput`` what scoring and pages could not rely on."""
+        raise NotImplementedError
+
+    def texts(self, example: Example) -> Iterable[str]:
+        """Every text that scoring will compare, so that a run encodes them all at once."""
+        return ()
+
+    def unscorable(self, example: Example) -> str:
+        """Why no figure is possible whatever a pipeline returns; empty if there is one."""
+        return ""
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        """Every metric of scope ``case``."""
+        raise NotImplementedError
+
+    def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
+        """The metrics of scope ``run``, over all cases together."""
+        return {}
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        """What stands beside an aggregate, by metric: curves, bins, micro counts."""
+        return {}
+
+    def expected_ids(self, example: Example) -> list[int]:
+        """The messages that gold cites, as ``cases.csv`` shows them."""
+        return cited(example.gold)
+
+    def returned_ids(self, example: Example) -> list[int]:
+        return cited(self.predicted(example.output))
+
+    def traces(self, example: Example) -> list[dict[str, Any]]:
+        """The fields of a ``StageTrace`` for every checkpoint that the output tells of."""
+        return []
+
+
+def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:
+    """The messages that any of the labels cites as a source, as 0-based positions."""
+    return sorted({index for label in labels for index in label.get("source_messages") or []})
+
+
+def failure_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
+    """Every metric at its worst: crashing must never raise a score."""
+    return {metric.id: Value(metric.worst, why) for metric in metrics if metric.scope == "case"}
+
+
+def undefined_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
+    return {metric.id: Value(None, why) for metric in metrics if metric.scope == "case"}

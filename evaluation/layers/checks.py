@@ -1,0 +1,49 @@
+"""Checks of what pipelines return, shared by the layers; each refuses by ``MalformedOutput``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evaluation.layers.base import MalformedOutput
+
+
+def labels(output: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+    """The labels under ``key``, each with its path."""
+    found = output.get(key)
+    if not isinstance(found, list):
+        raise MalformedOutput(f"The output has no list “{key}”.")
+    for position, label in enumerate(found):
+        yield f"{key}.{position}", label
+
+
+def mapping(value: Any, path: str) -> None:
+    if not isinstance(value, Mapping):
+        raise MalformedOutput(f"{path} is no JSON object.")
+
+
+def text(value: Any, path: str) -> None:
+    """Text, or nothing."""
+    if not isinstance(value, str | None):
+        raise MalformedOutput(f"{path} is no text.")
+
+
+def integers(value: Any, path: str) -> None:
+    if not isinstance(value, list) or not all(type(one) is int for one in value):
+        raise MalformedOutput(f"{path} is no list of whole numbers.")
+
+
+def sources(value: Any, path: str, message_count: int) -> None:
+    if not isinstance(value, list) or not all(type(index) is int for index in value):
+        raise MalformedOutput(f"{path} is no list of message positions.")
+    beyond = [index for index in value if not 0 <= index < message_count]
+    if beyond:
+        raise MalformedOutput(f"{path} names message {beyond[0]}: there is none.")
+
+
+def confidence(value: Any, path: str) -> None:
+    if value is None:
+        return
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:
+        raise MalformedOutput(f"{path} is no number between 0 and 1.")

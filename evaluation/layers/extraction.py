@@ -1,0 +1,101 @@
+"""Requirements that the conversation states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Scored
+from evaluation.metrics import items
+from evaluation.metrics.calibration import calibration, summarize_calibration
+from evaluation.metrics.registry import Value
+from evaluation.metrics.summary import Summary
+from labeling.domain.matching import texts_to_prime
+
+TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
+
+Point = tuple[float, int]
+
+
+class Extraction(GoldLayer):
+    name = "extraction"
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        for path, label in checks.labels(output, self.key):
+            check_requirement(label, path, message_count=message_count)
+
+    def texts(self, example: Example) -> Iterable[str]:
+        return texts_to_prime([*example.gold, *self.predicted(example.output)])
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        return items.score_extraction(
+            example.gold,
+            self.predicted(example.output),
+            ruler=context.ruler,
+            synonyms=context.synonyms,
+            threshold=context.threshold,
+        )
+
+    def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
+        return pooled_calibration(scored, "requirement_f1", context)
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        return {
+            "requirement_f1": self._micro(scored, context),
+            "ece": reliability(scored, "requirement_f1"),
+        }
+
+    def _micro(self, scored: Sequence[Scored], context: Context) -> dict[str, Any]:
+        """Counts over all cases together, at the run's threshold and along the curve."""
+        thresholds = sorted({*items.CURVE, context.threshold})
+        curves = [
+            items.threshold_curve(
+                case.example.gold,
+                self.predicted(case.example.output),
+                ruler=context.ruler,
+                synonyms=context.synonyms,
+                thresholds=thresholds,
+            )
+            for case in scored
+        ]
+        rows = items.curve_rows(curves)
+        chosen = next(row for row in rows if row["threshold"] == context.threshold)
+        return {"micro": chosen, "curve": rows}
+
+
+def check_requirement(label: Any, path: str, *, message_count: int) -> None:
+    checks.mapping(label, path)
+    for field in TEXT_FIELDS:
+        if not isinstance(label.get(field), str | None):
+            raise MalformedOutput(f"{path}.{field} is no text.")
+    criteria = label.get("acceptance_criteria") or []
+    if not isinstance(criteria, list) or not all(isinstance(text, str) for text in criteria):
+        raise MalformedOutput(f"{path}.acceptance_criteria is no list of texts.")
+    checks.sources(label.get("source_messages") or [], f"{path}.source_messages", message_count)
+    checks.confidence(label.get("confidence"), f"{path}.confidence")
+
+
+def points_of(case: Scored, metric: str) -> list[Point]:
+    """Each prediction's confidence and whether it was right, from the detail of ``metric``."""
+    if case.failed:
+        return []
+    points: list[Point] = case.values[metric].detail["points"]
+    return points
+
+
+def pooled_calibration(
+    scored: Sequence[Scored], metric: str, context: Context
+) -> dict[str, Summary]:
+    return summarize_calibration(
+        [points_of(case, metric) for case in scored],
+        clusters=[case.cluster for case in scored],
+        failed=[case.failed for case in scored],
+        seed=context.seed,
+    )
+
+
+def reliability(scored: Sequence[Scored], metric: str) -> dict[str, Any]:
+    points = [point for case in scored for point in points_of(case, metric)]
+    found = calibration([stated for stated, _ in points], [correct for _, correct in points])
+    return {"bins": found.as_json()["bins"], "predictions": found.n}
