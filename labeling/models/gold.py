@@ -77,6 +77,7 @@ class GoldItem(models.Model):
         MAJORITY = "majority"
         ADJUDICATED = "adjudicated"
         SINGLE = "single", "single annotator"
+        IMPORTED = "imported"  # published elsewhere; who labelled it is not known here
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")

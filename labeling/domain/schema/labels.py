@@ -17,6 +17,7 @@ from labeling.domain.schema.fields import (
     Line,
     Messages,
     MessageSpan,
+    Named,
     OpenLine,
     OpenProse,
     Prose,
@@ -81,6 +82,7 @@ CATEGORIES = {
     "temporal": "It asks when, how long, or in what order",
     "commonsense": "The messages and general knowledge together give the answer",
     "open-domain": "It needs knowledge from outside the conversation",
+    "adversarial": "It sounds as if it were answered, but it is not",
 }
 SCORES = {0: "Not needed", 1: "Recommended", 2: "Definitely needed"}
 
@@ -222,12 +224,12 @@ class Question(Label):
         help="Every message that is needed to answer; link them with m",
         widget="messages",
     )
-    category: Literal["single-hop", "multi-hop", "temporal", "commonsense", "open-domain"] = asked(
-        "Category", help="What it takes to answer", widget="choice", choices=CATEGORIES
-    )
+    category: Literal[
+        "single-hop", "multi-hop", "temporal", "commonsense", "open-domain", "adversarial"
+    ] = asked("Category", help="What it takes to answer", widget="choice", choices=CATEGORIES)
 
 
-class Phase(Label):
+class Phase(Named):
     """One step of a narrative."""
 
     title: Line = asked("Title", help="What happens in this phase", widget="text")
