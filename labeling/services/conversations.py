@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO, NamedTuple
 
@@ -77,7 +77,7 @@ def import_files(
     none. A conversation that is stored already and says the same is left alone; one that says
     something else refuses everything. A missing project is created.
     """
-    project, created = _project(project_slug, actor)
+    project, created = open_project(project_slug, actor)
     intake = _Intake(project=project, split=split)
     names = list(intake.take(files))
     if intake.problems:
@@ -97,8 +97,25 @@ def import_files(
     return report
 
 
-def _project(slug: str, actor: Any) -> tuple[Project, bool]:
-    """The project, locked so that two imports into it cannot store the same conversation."""
+def store_records(
+    *, project: Project, records: Iterable[tuple[str, Record]], split: str = ""
+) -> ImportReport:
+    """Store conversations that were read elsewhere, each with the name of its file.
+
+    The rules are those of :func:`import_files`; the caller holds the project and a transaction.
+    """
+    intake = _Intake(project=project, split=split)
+    intake.keep(records)
+    if intake.problems:
+        raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
+    return intake.report
+
+
+def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
+    """The project, locked so that two imports into it cannot store the same conversation.
+
+    A missing one is created; ``layers`` are what it then labels.
+    """
     try:
         validate_slug(slug)
         Project._meta.get_field("slug").run_validators(slug)
@@ -108,7 +125,8 @@ def _project(slug: str, actor: Any) -> tuple[Project, bool]:
             "underscores.",
             slug=slug,
         ) from None
-    project, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug})
+    defaults = {"name": slug, **({"layers": list(layers)} if layers else {})}
+    project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
     if created:
         events.record("project.created", project, project=project, actor=actor, name=slug)
     return Project.objects.select_for_update().get(slug=slug), created
@@ -137,6 +155,11 @@ class _Intake:
                     self._add(_Place(order, line, name), record)
                 if len(self.problems) >= MAX_PROBLEMS:
                     return
+        self._store()
+
+    def keep(self, records: Iterable[tuple[str, Record]]) -> None:
+        for order, (name, record) in enumerate(records):
+            self._add(_Place(order, 0, name), record)
         self._store()
 
     def _refuse(self, place: _Place, reason: str) -> None:
