@@ -188,6 +188,12 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "")
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
+# Which published chats are for training and which are kept back, by the number in the file's name.
+CHAT_SPLITS = {
+    "train": env_str("ASSAY_TRAIN_CHATS", "1-7"),
+    "dev": env_str("ASSAY_DEV_CHATS", ""),
+    "test": env_str("ASSAY_TEST_CHATS", "8-10"),
+}
 
 LOGGING = {
     "version": 1,
