@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import assignments, events, locking, merges, rounds
+from labeling.services import assignments, events, locking, merges, rounds, suggestions
 from labeling.services.checking import problems_of
 
 Kind = AnnotationRevision.Kind
@@ -73,6 +73,7 @@ def save_draft(assignment: Assignment, save: Save) -> Annotation:
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
     return _store(annotation, save, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
 
 
@@ -86,6 +87,7 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
     if not assignments.hold(assignment, for_good=True):
         raise assignments.PlaceTaken(
             "Your reservation ran out and others have finished this conversation, or a lead gave "
@@ -121,6 +123,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         return annotation
     _refuse_if_final(assignment, annotation)
     _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
     comes_again = assignments.put_aside(assignment)
     annotation = _store(
         annotation,
@@ -192,7 +195,7 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     chosen = annotation.revisions.filter(version=version).first()
     if chosen is None:
         raise UnknownRevision(f"This answer has no revision {version}: choose one of the list.")
-    save = save._replace(payload=chosen.payload, empty=chosen.empty)
+    save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
 
@@ -243,6 +246,11 @@ def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
 def _refuse_if_stale(annotation: Annotation, save: Save) -> None:
     if annotation.last_client != save.client and annotation.version != save.base_version:
         raise _stale(annotation, save)
+
+
+def _with_origins(annotation: Annotation, save: Save) -> Save:
+    """What was taken over from a suggestion says so, and nothing else does."""
+    return save._replace(payload=suggestions.with_origins(annotation, save.payload))
 
 
 def _stale(annotation: Annotation, save: Save) -> StaleVersion:

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.models import Annotation, Project, Review, Round
-from labeling.services import assignments, events, handovers, merges
+from labeling.services import assignments, events, handovers, merges, suggestions
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.services.checking import problems_of
 
@@ -132,7 +132,7 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
         annotation=found,
         version=found.version,
         verdict=opinion.verdict,
-        payload=opinion.payload if opinion.verdict == Verdict.FIXED else None,
+        payload=_fix(found, opinion) if opinion.verdict == Verdict.FIXED else None,
         comment=opinion.comment.strip(),
         reviewer=by,
     )
@@ -178,6 +178,11 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
             "Some of the corrected labels are not complete.",
             problems=[problem._asdict() for problem in problems],
         )
+
+
+def _fix(annotation: Annotation, opinion: Opinion) -> Mapping[str, Any]:
+    """A label that the reviewer corrects says no longer what was suggested."""
+    return suggestions.with_origins(annotation, opinion.payload or {})
 
 
 def _other(annotation: Annotation, opinion: Opinion) -> User | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -59,10 +59,30 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Label(Shape):
-    """What every label has. ``uid`` never changes, so that comments and gold can point to it."""
+class Named(Shape):
+    """``uid`` never changes, so that comments and gold can point to it."""
 
     uid: Uid
+
+
+class TakenFrom(Shape):
+    """A label of a pipeline's suggestion: the suggestion's number, and the label's uid in it."""
+
+    id: MessageIndex
+    uid: Uid
+
+
+class Label(Named):
+    """What every label has: its name, and where it comes from."""
+
+    origin: Literal["typed", "accepted", "edited"] = Field(
+        default="typed",
+        title="Origin",
+        description="typed by hand, accepted from a suggestion as it was, or edited since",
+    )
+    suggestion: TakenFrom | None = Field(
+        default=None, title="Suggestion", description="The suggested label it was taken from"
+    )
 
 
 class FieldSpan(Shape):
