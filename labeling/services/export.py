@@ -9,8 +9,9 @@ from typing import Any
 
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
+from labeling.services.gold_formats import WRITERS
 
-FORMATS = ("native",)
+FORMATS = ("native", *WRITERS)
 
 
 class UnknownFormat(RuleError):
@@ -45,10 +46,22 @@ def manifest(release: GoldRelease) -> dict[str, Any]:
     }
 
 
-def export(release: GoldRelease, *, format: str, folder: Path) -> list[Path]:
-    """Write a release into a folder and return the files; the same release, the same bytes."""
+def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:
+    """Write a release into a folder and return the files; the same release, the same bytes.
+
+    ``license`` is what the metadata of a dataset says about its licence.
+    """
     if format not in FORMATS:
         raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+    if format == "native":
+        return _export_native(release, folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise FolderInUse(f"{folder} is not empty: choose an empty folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return WRITERS[format](release, folder, manifest=manifest(release), license=license)
+
+
+def _export_native(release: GoldRelease, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     items, described = folder / "items.jsonl", folder / "manifest.json"
     if described.exists() and json.loads(described.read_text()).get("release") != str(release):

@@ -11,17 +11,31 @@ from labeling.services import export
 
 
 class Command(BaseCommand):
-    help = "Write a gold release as files: items.jsonl, manifest.json, guidelines.md."
+    help = (
+        "Write a gold release as files: natively as items.jsonl, manifest.json and guidelines.md, "
+        "or for other tools."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name or name@version")
         parser.add_argument("--format", default="native", choices=export.FORMATS)
         parser.add_argument("--output", required=True, type=Path, metavar="DIR")
+        parser.add_argument(
+            "--license",
+            default="",
+            metavar="TEXT",
+            help="what the metadata of huggingface and croissant say about the licence",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         release = release_named(options["release"])
         try:
-            written = export.export(release, format=options["format"], folder=options["output"])
+            written = export.export(
+                release,
+                format=options["format"],
+                folder=options["output"],
+                license=options["license"],
+            )
         except (RuleError, OSError) as error:
             raise CommandError(str(error)) from error
         for path in written:

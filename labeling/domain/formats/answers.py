@@ -1,0 +1,146 @@
+"""What every format is written from and read into: conversations with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from labeling.domain.importing import Turn, with_line_feeds
+from labeling.domain.schema import LAYERS
+
+SUBMITTED, SKIPPED = "submitted", "skipped"
+Payload = Mapping[str, Any]
+
+
+class Unreadable(Exception):
+    """A part of a file cannot be taken; the text is the reason."""
+
+
+class Fault(NamedTuple):
+    """Why a line cannot be taken; ``line`` None means the whole file."""
+
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one annotator gave for one conversation. ``round`` and ``guideline_version`` may be
+    unknown in a file of another tool."""
+
+    annotator: str
+    payload: Payload
+    status: str = SUBMITTED
+    empty: bool = False
+    skip_reason: str = ""
+    round: int | None = None
+    guideline_version: int | None = None
+    created_at: datetime | None = None
+    submitted_at: datetime | None = None
+    active_seconds: int = 0
+    is_gold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One conversation and its answers. Without ``turns`` a file does not hold the text."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    answers: tuple[Answer, ...]
+    domain: str = ""
+    difficulty: str = ""
+    split: str = ""
+    position: int = field(default=0, compare=False)
+
+    @property
+    def texts(self) -> list[str]:
+        return [turn.content for turn in self.turns]
+
+
+Found = tuple[int, Labelled] | Fault
+
+
+def author_of(turn: Turn) -> str:
+    return turn.speaker or turn.role
+
+
+def without_empty_layers(payload: Payload) -> dict[str, Any]:
+    """Files say nothing of a layer that holds no label."""
+    return {key: labels for key, labels in payload.items() if labels}
+
+
+def with_line_feeds_in(value: Any) -> Any:
+    """The texts of a JSON value with every line end as one line feed."""
+    if isinstance(value, str):
+        return with_line_feeds(value)
+    if isinstance(value, list):
+        return [with_line_feeds_in(item) for item in value]
+    if isinstance(value, dict):
+        return {key: with_line_feeds_in(item) for key, item in value.items()}
+    return value
+
+
+def layer_keys() -> dict[str, str]:
+    """The names of the layers by their key in a payload."""
+    return {layer.key: name for name, layer in LAYERS.items()}
+
+
+def moment(value: Any, where: str) -> datetime | None:
+    """A time of a file; None where it gives none."""
+    if value in (None, ""):
+        return None
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise Unreadable(f"{where} is no ISO 8601 time such as 2026-01-31T14:05:00Z") from None
+    if found.tzinfo is None:
+        raise Unreadable(f"{where} names no time zone: write it like 2026-01-31T14:05:00Z")
+    return found
+
+
+def written(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def as_dict(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Unreadable(f"{where} must be an object")
+    return value
+
+
+def as_list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Unreadable(f"{where} must be a list")
+    return value
+
+
+def as_text(value: Any, where: str, *, required: bool = False) -> str:
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or (required and not value.strip()):
+        raise Unreadable(f"{where} must be text" + (" and not empty" if required else ""))
+    return value
+
+
+def as_number(value: Any, where: str) -> int:
+    """A whole number from 0; a number without a fraction counts as one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Unreadable(f"{where} must be a whole number from 0")
+    return value
+
+
+def as_id(value: Any, where: str) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise Unreadable(f"{where} must be a number or text")
+    return value
+
+
+def choice_of(value: Any, known: Sequence[str], where: str) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise Unreadable(f"{where} must be one of {', '.join(known)}")
+    return value

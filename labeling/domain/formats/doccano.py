@@ -1,0 +1,291 @@
+"""doccano: one conversation a line as one text with entities and relations, a file per annotator.
+
+An entity is named ``Kind/choice``: ``Requirement/security``, ``Event/order``, ``Argument/item``.
+A relation joins the entities of one label. Offsets are code points. What doccano keeps beside a
+text (its metadata) holds the messages' places and what is known of the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from typing import Any, BinaryIO
+
+from labeling.domain.formats.answers import (
+    SKIPPED,
+    SUBMITTED,
+    Answer,
+    Fault,
+    Found,
+    Labelled,
+    Unreadable,
+    as_dict,
+    as_id,
+    as_list,
+    as_number,
+    as_text,
+    author_of,
+    choice_of,
+    moment,
+    with_line_feeds_in,
+    written,
+)
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.importing import Turn
+
+SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
+_KINDS = {"requirements": ("Requirement", "type"), "questions": ("Question", "category")}
+_EVIDENCE = {"requirements": "source_messages", "questions": "evidence"}
+
+
+def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
+    """The conversation as one text, a message a paragraph, and where each message's text begins.
+
+    Examples
+    --------
+    >>> text_of([Turn("user", "Hi"), Turn("analyst", "Yes?", speaker="Zoé")])
+    ('user: Hi\\nZoé: Yes?', [6, 14])
+    """
+    parts, starts, length = [], [], 0
+    for turn in turns:
+        head = f"{author_of(turn)}: "
+        starts.append(length + len(head))
+        parts.append(head + turn.content)
+        length += len(parts[-1]) + 1
+    return "\n".join(parts), starts
+
+
+def write(labelled: Labelled, answer: Answer) -> str:
+    """One line, without its end."""
+    text, starts = text_of(labelled.turns)
+    marks = _Marks(labelled.texts, starts)
+    marks.add_all(answer.payload)
+    document = {
+        "text": text,
+        "entities": marks.entities,
+        "relations": marks.relations,
+        "external_id": labelled.id,
+        "domain": labelled.domain,
+        "difficulty": labelled.difficulty,
+        "split": labelled.split,
+        "messages": [
+            {
+                "role": turn.role,
+                "speaker": turn.speaker,
+                "time": written(turn.time),
+                "start": start,
+                "end": start + len(turn.content),
+            }
+            for turn, start in zip(labelled.turns, starts, strict=True)
+        ],
+        "annotator": answer.annotator,
+        "status": answer.status,
+        "empty": answer.empty,
+        "skip_reason": answer.skip_reason,
+        "round": answer.round,
+        "guideline_version": answer.guideline_version,
+        "created_at": written(answer.created_at),
+        "submitted_at": written(answer.submitted_at),
+        "active_seconds": answer.active_seconds,
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+@dataclass(slots=True)
+class _Marks:
+    texts: Sequence[str]
+    starts: Sequence[int]
+    entities: list[dict[str, Any]] = field(default_factory=list)
+    relations: list[dict[str, Any]] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def add_all(self, payload: Mapping[str, Any]) -> None:
+        for key, (kind, choice) in _KINDS.items():
+            for label in payload.get(key, []):
+                self._messages(f"{kind}/{label[choice]}", label[_EVIDENCE[key]])
+        for arc in payload.get("arcs", []):
+            phases = [self._messages("Phase", phase["evidence"]) for phase in arc["phases"]]
+            for earlier, later in pairwise(phases):
+                self._relate(earlier, later, NEXT)
+        for event in payload.get("events", []):
+            self._event(event)
+
+    def _messages(self, label: str, indices: Sequence[int]) -> int:
+        """Entities over whole messages; the number of the first."""
+        numbers = [self._entity(label, index, 0, len(self.texts[index])) for index in indices]
+        for number in numbers[1:]:
+            self._relate(numbers[0], number, SAME)
+        return numbers[0]
+
+    def _event(self, event: Mapping[str, Any]) -> None:
+        trigger = self._span(f"Event/{event['type']}", event["trigger"])
+        for argument in event.get("arguments", []):
+            number = self._span(f"Argument/{argument['role']}", argument["span"])
+            self._relate(trigger, number, ARGUMENT)
+
+    def _span(self, label: str, span: Mapping[str, Any]) -> int:
+        return self._entity(label, span["message"], span["start"], span["end"])
+
+    def _entity(self, label: str, message: int, start: int, end: int) -> int:
+        number = next(self._numbers)
+        base = self.starts[message]
+        place = {"start_offset": base + start, "end_offset": base + end}
+        self.entities.append({"id": number, "label": label, **place})
+        return number
+
+    def _relate(self, source: int, target: int, kind: str) -> None:
+        number = next(self._numbers)
+        self.relations.append({"id": number, "from_id": source, "to_id": target, "type": kind})
+
+
+def read(stream: BinaryIO) -> Iterator[Found]:
+    """The conversations of an export, each with the one answer that its line holds."""
+    for found in json_lines(stream):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        number, document = found
+        try:
+            yield number, _labelled(as_dict(document, "a line"))
+        except Unreadable as error:
+            yield Fault(number, str(error))
+
+
+def _labelled(document: dict[str, Any]) -> Labelled:
+    text = as_text(document.get("text"), '"text"', required=True)
+    places = [as_dict(one, "a message") for one in as_list(document.get("messages"), '"messages"')]
+    spans = [_within(one, text) for one in places]
+    return Labelled(
+        id=as_text(document.get("external_id"), '"external_id"', required=True),
+        turns=tuple(
+            _turn(one, text[slice(*span)]) for one, span in zip(places, spans, strict=True)
+        ),
+        answers=(_answer(document, text, spans),),
+        domain=as_text(document.get("domain"), '"domain"'),
+        difficulty=as_text(document.get("difficulty"), '"difficulty"'),
+        split=as_text(document.get("split"), '"split"'),
+    )
+
+
+def _within(place: Mapping[str, Any], text: str) -> tuple[int, int]:
+    start, end = (as_number(place.get(name), f'"{name}"') for name in ("start", "end"))
+    if not start < end <= len(text):
+        raise Unreadable("a message lies outside of the text")
+    return start, end
+
+
+def _turn(place: Mapping[str, Any], content: str) -> Turn:
+    return Turn(
+        role=as_text(place.get("role"), '"role"', required=True),
+        content=str(with_line_feeds_in(content)),
+        speaker=as_text(place.get("speaker"), '"speaker"'),
+        time=moment(place.get("time"), '"time"'),
+    )
+
+
+def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> Answer:
+    payload = _Entities(document, text, spans).payload()
+    status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
+    round_, guideline = document.get("round"), document.get("guideline_version")
+    return Answer(
+        annotator=as_text(document.get("annotator"), '"annotator"', required=True),
+        payload=payload,
+        status=status,
+        empty=status == SUBMITTED and not payload,
+        skip_reason=as_text(document.get("skip_reason"), '"skip_reason"'),
+        round=None if round_ is None else as_number(round_, '"round"'),
+        guideline_version=None if guideline is None else as_number(guideline, "guideline_version"),
+        created_at=moment(document.get("created_at"), '"created_at"'),
+        submitted_at=moment(document.get("submitted_at"), '"submitted_at"'),
+        active_seconds=as_number(document.get("active_seconds", 0), '"active_seconds"'),
+    )
+
+
+class _Entity:
+    """One entity, with what its relations lead to."""
+
+    def __init__(self, given: Mapping[str, Any], text: str, spans: Sequence[tuple[int, int]]):
+        label = as_text(given.get("label"), "the label of an entity", required=True)
+        self.kind, _, self.choice = label.partition("/")
+        start, end = (as_number(given.get(f"{n}_offset"), n) for n in ("start", "end"))
+        inside = [n for n, (first, last) in enumerate(spans) if first <= start < end <= last]
+        if len(inside) != 1:
+            raise Unreadable(f"the entity {label!r} does not lie inside of one message")
+        self.message = inside[0]
+        first = spans[self.message][0]
+        before, quoted = text[first:start], text[start:end]
+        self.start = len(with_line_feeds_in(before))
+        self.text = str(with_line_feeds_in(quoted))
+        self.links: dict[str, list[_Entity]] = {}
+        self.is_target = False
+
+    @property
+    def messages(self) -> list[int]:
+        return [self.message, *(other.message for other in self.links.get(SAME, []))]
+
+    @property
+    def span(self) -> dict[str, Any]:
+        place = {"message": self.message, "start": self.start, "end": self.start + len(self.text)}
+        return {**place, "text": self.text}
+
+
+class _Entities:
+    """The labels of one line, as far as doccano holds them; their uids are made anew."""
+
+    def __init__(self, document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]):
+        given = [
+            as_dict(one, "an entity") for one in as_list(document.get("entities"), '"entities"')
+        ]
+        self._by_id = {
+            as_id(one.get("id"), "the id of an entity"): _Entity(one, text, spans) for one in given
+        }
+        if len(self._by_id) < len(given):
+            raise Unreadable("two entities have one id")
+        for relation in as_list(document.get("relations", []), '"relations"'):
+            self._relate(as_dict(relation, "a relation"))
+        self._numbers = count(1)
+
+    def _relate(self, relation: Mapping[str, Any]) -> None:
+        kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), "the type of a relation")
+        source, target = (
+            self._by_id.get(as_id(relation.get(name), name)) for name in ("from_id", "to_id")
+        )
+        if source is None or target is None:
+            raise Unreadable("a relation names an entity that is not there")
+        source.links.setdefault(kind, []).append(target)
+        target.is_target = True
+
+    def payload(self) -> dict[str, Any]:
+        labels: dict[str, Any] = {}
+        for entity in self._by_id.values():
+            if not entity.is_target:
+                key, label = self._label(entity)
+                labels.setdefault(key, []).append(label)
+        return labels
+
+    def _label(self, entity: _Entity) -> tuple[str, dict[str, Any]]:
+        uid = {"uid": f"doccano-{next(self._numbers)}"}
+        for key, (kind, choice) in _KINDS.items():
+            if entity.kind == kind:
+                return key, {**uid, choice: entity.choice, _EVIDENCE[key]: entity.messages}
+        if entity.kind == "Phase":
+            return "arcs", {**uid, "phases": list(self._phases(entity))}
+        if entity.kind == "Event":
+            arguments = [
+                {"role": one.choice, "span": one.span} for one in entity.links.get(ARGUMENT, [])
+            ]
+            event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
+            return "events", {**uid, **event}
+        known = "Requirement/…, Question/…, Phase, Event/… and Argument/…"
+        raise Unreadable(f"unknown entity {entity.kind!r}, or one that nothing leads to: {known}")
+
+    def _phases(self, first: _Entity) -> Iterator[dict[str, Any]]:
+        entity: _Entity | None = first
+        seen: set[int] = set()
+        while entity is not None and id(entity) not in seen:
+            seen.add(id(entity))
+            yield {"uid": f"doccano-{next(self._numbers)}", "evidence": entity.messages}
+            following = entity.links.get(NEXT, [])
+            entity = following[0] if following else None

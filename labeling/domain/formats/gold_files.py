@@ -1,0 +1,261 @@
+"""What stands beside the items of a gold release: tables, cards, metadata, checksums."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import yaml
+
+from labeling.domain.csv_cells import safe_row
+from labeling.domain.release import canonical_json
+from labeling.domain.schema import LAYERS
+
+ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "how", "sha256", "layer")
+NO_SPLIT = "unassigned"
+
+
+def columns_of(layer: str) -> list[str]:
+    """The columns of a layer's table; what a label holds beside them stands in ``other``."""
+    fields = list(LAYERS[layer].label.model_fields) if layer in LAYERS else []
+    return [*ITEM_COLUMNS, *fields, "other"]
+
+
+def csv_rows(item: Mapping[str, Any], *, sha256: str) -> Iterator[list[Any]]:
+    """A row per label; one row without a label where there is none. Lists and spans are JSON."""
+    layer = str(item["layer"])
+    fields = columns_of(layer)[len(ITEM_COLUMNS) : -1]
+    told = {**item, "how": item["provenance"].get("how", ""), "sha256": sha256}
+    head = [told.get(name, "") for name in ITEM_COLUMNS]
+    for label in labels_of(item) or [{}]:
+        rest = {key: value for key, value in label.items() if key not in fields}
+        cells = [_cell(label.get(name)) for name in fields]
+        yield safe_row([*head, *cells, canonical_json(rest) if rest else ""])
+
+
+def _cell(value: Any) -> Any:
+    return canonical_json(value) if isinstance(value, list | dict) else value
+
+
+def labels_of(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The labels of a gold item, whatever key its layer has."""
+    return [
+        label
+        for labels in item["gold"].values()
+        if isinstance(labels, list)
+        for label in labels
+        if isinstance(label, dict)
+    ]
+
+
+def dataset_row(item: Mapping[str, Any], *, sha256: str) -> dict[str, Any]:
+    """One row of a dataset: columns that are the same in every row, so that it can be typed."""
+    return {
+        "item_id": item["item_id"],
+        "domain": item["domain"],
+        "difficulty": item["difficulty"],
+        "split": item["split"] or NO_SPLIT,
+        "conversation": item["conversation"],
+        "layer": item["layer"],
+        "labels": labels_of(item),
+        "provenance": canonical_json(item["provenance"]),
+        "sha256": sha256,
+    }
+
+
+def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str) -> str:
+    """README.md of a dataset folder: what it is, where it comes from, what is not known."""
+    header = manifest["header"]
+    hows = Counter(item["how"] for item in manifest["items"])
+    total = sum(splits.values())
+    meta = {
+        "pretty_name": manifest["release"],
+        "license": license or "unknown",
+        "annotations_creators": ["expert-generated"],
+        "size_categories": [_size(total)],
+        "configs": [
+            {
+                "config_name": "default",
+                "data_files": [
+                    {"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)
+                ],
+            }
+        ],
+    }
+    lines = [
+        "---",
+        yaml.safe_dump(meta, sort_keys=False, allow_unicode=True).rstrip(),
+        "---",
+        "",
+        f"# {_plain(manifest['release'])}",
+        "",
+        _plain(header.get("message") or "Gold labels of conversations, frozen by Assay."),
+        "",
+        "## What is in it",
+        "",
+        f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
+        f"- Items: {total} ({_counts(splits)})",
+        f"- How their labels came about: {_counts(hows)}",
+        f"- Left out as not settled: {len(manifest['left_out'])} conversations",
+        f"- Guidelines: version {header.get('guideline_version') or 'none'}",
+        f"- SHA-256 of the release: `{manifest['sha256']}`",
+        "",
+        "## Agreement at freeze",
+        "",
+        *_agreement((manifest["agreement"] or {}).get("rounds", [])),
+        "",
+        "## What is not known",
+        "",
+        "- Licence: " + (_plain(license) if license else "none was stated."),
+        "- Nobody looked for personal data on export: read the conversations before you publish.",
+        "- Names of annotators stand in `provenance` as they are in the project.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not rounds:
+        yield "No round had more than one annotator."
+        return
+    yield "| round | kind | κ | pairs: κ [95 % interval], n |"
+    yield "| --- | --- | --- | --- |"
+    for one in rounds:
+        pairs = "; ".join(
+            f"{_figure(pair.get('kappa'))} [{_figure(pair.get('ci_low'))}, "
+            f"{_figure(pair.get('ci_high'))}], {pair.get('n')}"
+            for pair in one.get("pairs", [])
+        )
+        yield f"| {one['round']} | {one['kind']} | {_figure(one.get('value'))} | {pairs} |"
+
+
+def _figure(value: Any) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def _counts(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in sorted(counted.items())) or "none"
+
+
+def _plain(text: str) -> str:
+    """Text of people in Markdown: one line, and nothing in it is markup."""
+    line = " ".join(text.split())
+    return "".join(f"\\{one}" if one in "\\`*_[]<>#|~" else one for one in line)
+
+
+def _size(total: int) -> str:
+    """The size class that dataset hubs use."""
+    for limit, name in [(1000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")]:
+        if total < limit:
+            return name
+    return "100K<n<1M"
+
+
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "citeAs": "cr:citeAs",
+    "conformsTo": "dct:conformsTo",
+    "column": "cr:column",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "jsonPath": "cr:jsonPath",
+    "recordSet": "cr:recordSet",
+    "repeated": "cr:repeated",
+    "source": "cr:source",
+}
+_FIELDS = {
+    "item_id": "The conversation's name in the project",
+    "domain": "What it is about",
+    "difficulty": "easy, medium or hard",
+    "split": "train, dev or test",
+    "layer": "What was labelled",
+    "conversation": "The messages, in order",
+    "gold": "The labels, by their key",
+    "provenance": "How the labels came about, and who gave them",
+}
+
+
+def croissant(
+    manifest: Mapping[str, Any], *, sha256: str, size: int, license: str
+) -> dict[str, Any]:
+    """Croissant metadata (JSON-LD) of ``items.jsonl``."""
+    header = manifest["header"]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": f"{header['name']}-{header['version']}",
+        "description": header.get("message") or f"Gold labels ({header['layer']}) by Assay",
+        "version": f"{header['version']}.0.0",
+        "license": license or "unknown",
+        "url": f"urn:sha256:{manifest['sha256']}",
+        "datePublished": manifest["frozen_at"],
+        "creator": {"@type": "sc:Organization", "name": header["project"]},
+        "citeAs": f"{manifest['release']}, sha256 {manifest['sha256']}",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": "items",
+                "name": "items.jsonl",
+                "contentUrl": "items.jsonl",
+                "contentSize": f"{size} B",
+                "encodingFormat": "application/jsonlines",
+                "sha256": sha256,
+            }
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "conversations",
+                "name": "conversations",
+                "field": [_field(name, text) for name, text in _FIELDS.items()],
+            }
+        ],
+    }
+
+
+def _field(name: str, text: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"conversations/{name}",
+        "name": name,
+        "description": text,
+        "dataType": "sc:Text",
+        "source": {"fileObject": {"@id": "items"}, "extract": {"jsonPath": f"$.{name}"}},
+    }
+
+
+BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+
+
+def bag_info(manifest: Mapping[str, Any], *, size: int, files: int) -> str:
+    """The label on a bag: when, how much, and what it holds."""
+    rows = {
+        "Bagging-Date": manifest["frozen_at"][:10],
+        "Payload-Oxum": f"{size}.{files}",
+        "External-Identifier": manifest["release"],
+        "External-Description": f"Gold release, sha256 {manifest['sha256']}",
+    }
+    return "".join(f"{key}: {value}\n" for key, value in rows.items())
+
+
+def bag_manifest(hashes: Mapping[str, str]) -> str:
+    """Lines of a checksum file: SHA-256, two spaces, path."""
+    return "".join(f"{hashes[path]}  {_bag_path(path)}\n" for path in sorted(hashes))
+
+
+def _bag_path(path: str) -> str:
+    text = PurePosixPath(path).as_posix()
+    return text.replace("%", "%25").replace("\n", "%0A").replace("\r", "%0D")
+
+
+def pretty(document: Any) -> str:
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,0 +1,263 @@
+"""Label Studio: a JSON list of tasks, each with an annotation for every annotator.
+
+A conversation is a ``Paragraphs`` dialogue. Each label is a region with the label's uid: over the
+first message that it points to, or over its trigger. Its fields are per-region controls named
+``KEY-FIELD``; further messages and references to other labels are relations named as the field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+from labeling.domain.formats.answers import (
+    SKIPPED,
+    Answer,
+    Fault,
+    Found,
+    Labelled,
+    Payload,
+    Unreadable,
+    author_of,
+    written,
+)
+from labeling.domain.formats.labelstudio_reading import PLAIN, read_task
+from labeling.domain.formats.offsets import to_utf16
+from labeling.domain.formats.reading import json_list
+from labeling.domain.schema import LAYERS, form_fields
+
+TEXT = "dialogue"
+LINKS = "links"  # the control of further messages
+
+
+_CONTROLS = {
+    "text": "textarea",
+    "textarea": "textarea",
+    "lines": "textarea",
+    "choice": "choices",
+    "confidence": "number",
+}
+
+
+class Span(NamedTuple):
+    message: int
+    start: int
+    end: int
+
+
+def write(labelled: Labelled, *, number: int = 1) -> str:
+    """One task as one line of text, without comma and line end."""
+    task = {
+        "id": number,
+        "data": {
+            "id": labelled.id,
+            "domain": labelled.domain,
+            "difficulty": labelled.difficulty,
+            "split": labelled.split,
+            TEXT: [
+                {
+                    "author": author_of(turn),
+                    "text": turn.content,
+                    "role": turn.role,
+                    "speaker": turn.speaker,
+                    "time": written(turn.time),
+                }
+                for turn in labelled.turns
+            ],
+        },
+        "annotations": [_annotation(answer, labelled.texts) for answer in labelled.answers],
+    }
+    return json.dumps(task, ensure_ascii=False, allow_nan=False)
+
+
+def _annotation(answer: Answer, texts: Sequence[str]) -> dict[str, Any]:
+    regions = _Regions(answer.payload, texts)
+    return {
+        "completed_by": {"email": answer.annotator},
+        "result": [*regions.results(), *regions.relations],
+        "was_cancelled": answer.status == SKIPPED,
+        "ground_truth": answer.is_gold,
+        "created_at": written(answer.created_at),
+        "updated_at": written(answer.submitted_at),
+        "lead_time": answer.active_seconds,
+    }
+
+
+@dataclass(slots=True)
+class _Regions:
+    """The regions of one answer. Relations come last, as Label Studio writes them."""
+
+    payload: Payload
+    texts: Sequence[str]
+    relations: list[dict[str, Any]] = field(default_factory=list)
+
+    def results(self) -> Iterator[dict[str, Any]]:
+        for name, layer in LAYERS.items():
+            for label in self.payload.get(layer.key, []):
+                yield from self._label(name, layer.key, label)
+
+    def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        fields = form_fields(layer)
+        heading = label["type"] if layer == "events" else LAYERS[layer].label.__name__
+        place = self._place(label, fields)
+        yield _region(label["uid"], key, heading, self._value(place))
+        for name in PLAIN:
+            if name in label:
+                control = f"{key}-{name}"
+                yield self._control(label["uid"], control, "textarea", [label[name]], place)
+        for each in fields:
+            if not (layer == "events" and each["name"] == "type"):
+                yield from self._field(label["uid"], key, each, label.get(each["name"]), place)
+
+    def _field(
+        self, uid: str, key: str, asked: Mapping[str, Any], value: Any, place: Span
+    ) -> Iterator[dict[str, Any]]:
+        name = f"{key}-{asked['name']}"
+        if value is None or value == []:
+            return
+        if control := _CONTROLS.get(asked["widget"]):
+            yield self._control(uid, name, control, _control_value(asked["widget"], value), place)
+        match asked["widget"]:
+            case "messages":
+                yield from self._messages(uid, asked["name"], value)
+            case "references":
+                yield from self._references(uid, name, value, place)
+            case "span":
+                yield from self._quote(uid, name, asked, value, place)
+            case "phases":
+                yield from self._phases(uid, asked, value)
+            case "arguments":
+                yield from self._arguments(uid, value)
+
+    def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """The label's own region lies over the first one."""
+        for index in indices[1:]:
+            region = f"{uid}/{name}/{index}"
+            yield _region(region, LINKS, "Message", self._value(self._whole(index)))
+            self._relate(uid, region, name)
+
+    def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[dict[str, Any]]:
+        """Labels that the file does not hold are named in text."""
+        there = {one["uid"] for labels in self.payload.values() for one in labels}
+        wanted = value if isinstance(value, list) else [value]
+        for target in wanted:
+            if target in there:
+                self._relate(uid, target, name.partition("-")[2])
+        missing = [target for target in wanted if target not in there]
+        if missing:
+            yield self._control(uid, name, "textarea", missing, place)
+
+    def _quote(
+        self, uid: str, name: str, asked: Mapping[str, Any], value: Mapping[str, Any], place: Span
+    ) -> Iterator[dict[str, Any]]:
+        """A span of a message is the region itself; one of a field is a text and its place."""
+        if asked["within"] == "field":
+            yield self._control(uid, name, "textarea", [value["text"]], place)
+            yield self._control(uid, f"{name}-start", "number", value["start"], place)
+
+    def _phases(
+        self, uid: str, asked: Mapping[str, Any], phases: Sequence[Mapping[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        for phase in phases:
+            place = self._place(phase, asked["fields"])
+            yield _region(phase["uid"], "phases", "Phase", self._value(place))
+            self._relate(uid, phase["uid"], "phases")
+            for each in asked["fields"]:
+                yield from self._field(phase["uid"], "phases", each, phase.get(each["name"]), place)
+
+    def _arguments(
+        self, uid: str, arguments: Sequence[Mapping[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        for number, argument in enumerate(arguments):
+            span = argument["span"]
+            place = Span(span["message"], span["start"], span["end"])
+            region = f"{uid}/arguments/{number}"
+            yield _region(region, "arguments", argument["role"], self._value(place))
+            self._relate(uid, region, "arguments")
+
+    def _relate(self, source: str, target: str, name: str) -> None:
+        self.relations.append(
+            {
+                "type": "relation",
+                "from_id": source,
+                "to_id": target,
+                "direction": "right",
+                "labels": [name],
+            }
+        )
+
+    def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> dict[str, Any]:
+        key = "text" if type_ == "textarea" else type_
+        return {
+            "id": uid,
+            "from_name": name,
+            "to_name": TEXT,
+            "type": type_,
+            "value": {**self._value(place), key: value},
+        }
+
+    def _place(self, label: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]) -> Span:
+        """Where the label's region lies. What points to no message lies where its label does."""
+        for each in fields:
+            value = label.get(each["name"])
+            if not value:
+                continue
+            if each["widget"] == "messages":
+                return self._whole(value[0])
+            if each["widget"] == "span" and each["within"] == "message":
+                return Span(value["message"], value["start"], value["end"])
+            if each["widget"] == "phases":
+                return self._place(value[0], each["fields"])
+            if each["widget"] == "references":
+                return self._place_of(value[0] if isinstance(value, list) else value)
+        return self._whole(0)
+
+    def _place_of(self, uid: str) -> Span:
+        for name, layer in LAYERS.items():
+            for label in self.payload.get(layer.key, []):
+                if label["uid"] == uid:
+                    return self._place(label, form_fields(name))
+        return self._whole(0)
+
+    def _whole(self, index: int) -> Span:
+        return Span(index, 0, len(self.texts[index]))
+
+    def _value(self, place: Span) -> dict[str, Any]:
+        text = self.texts[place.message]
+        return {
+            "start": str(place.message),
+            "end": str(place.message),
+            "startOffset": to_utf16(text, place.start),
+            "endOffset": to_utf16(text, place.end),
+        }
+
+
+def _control_value(widget: str, value: Any) -> Any:
+    if widget in ("lines", "confidence"):
+        return value
+    return [str(value)]
+
+
+def _region(uid: str, name: str, label: str, value: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": uid,
+        "from_name": name,
+        "to_name": TEXT,
+        "type": "paragraphlabels",
+        "value": {**value, "paragraphlabels": [label]},
+    }
+
+
+def read(stream: BinaryIO) -> Iterator[Found]:
+    """The conversations of an export with their annotations, one task after the other."""
+    for found in json_list(stream):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        line, task = found
+        try:
+            yield line, read_task(task)
+        except Unreadable as error:
+            yield Fault(line, str(error))

@@ -1,0 +1,284 @@
+"""A task of Label Studio as a conversation with answers. See :mod:`.labelstudio` for the form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labeling.domain.formats.answers import (
+    SKIPPED,
+    SUBMITTED,
+    Answer,
+    Labelled,
+    Unreadable,
+    as_dict,
+    as_id,
+    as_list,
+    as_number,
+    as_text,
+    layer_keys,
+    moment,
+)
+from labeling.domain.formats.offsets import from_utf16
+from labeling.domain.importing import Turn, with_line_feeds
+from labeling.domain.schema import form_fields
+
+UNKNOWN_REASON = "Skipped in Label Studio, which keeps no reason"
+PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
+_NESTED = {"phases", "arguments", "links"}
+
+
+def read_task(task: Any) -> Labelled:
+    document = as_dict(task, "a task")
+    data = as_dict(document.get("data"), '"data"')
+    dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
+    raw = [as_text(as_dict(one, "a paragraph").get("text"), '"text"') for one in dialogue]
+    annotations = as_list(document.get("annotations", []), '"annotations"')
+    return Labelled(
+        id=as_text(data.get("id"), '"data.id"', required=True),
+        turns=tuple(map(_turn, dialogue)),
+        answers=tuple(_answer(one, raw, f"annotations[{n}]") for n, one in enumerate(annotations)),
+        domain=as_text(data.get("domain"), '"data.domain"'),
+        difficulty=as_text(data.get("difficulty"), '"data.difficulty"'),
+        split=as_text(data.get("split"), '"data.split"'),
+    )
+
+
+def _turn(paragraph: Mapping[str, Any]) -> Turn:
+    author = as_text(paragraph.get("author"), '"author"')
+    role = as_text(paragraph.get("role"), '"role"') or author
+    if not role:
+        raise Unreadable("a paragraph names no author")
+    speaker = paragraph.get("speaker") if "role" in paragraph else author
+    return Turn(
+        role=role,
+        content=with_line_feeds(as_text(paragraph.get("text"), '"text"', required=True)),
+        speaker=as_text(speaker, '"speaker"'),
+        time=moment(paragraph.get("time"), '"time"'),
+    )
+
+
+def _answer(value: Any, texts: Sequence[str], where: str) -> Answer:
+    given = as_dict(value, where)
+    skipped = bool(given.get("was_cancelled"))
+    results = as_list(given.get("result", []), f"{where}.result")
+    payload = _Regions(texts, where).payload(results)
+    return Answer(
+        annotator=_annotator(given.get("completed_by"), where),
+        payload=payload,
+        status=SKIPPED if skipped else SUBMITTED,
+        empty=not payload and not skipped,
+        skip_reason=UNKNOWN_REASON if skipped else "",
+        created_at=moment(given.get("created_at"), f"{where}.created_at"),
+        submitted_at=moment(given.get("updated_at"), f"{where}.updated_at"),
+        active_seconds=_seconds(given.get("lead_time"), where),
+        is_gold=bool(given.get("ground_truth")),
+    )
+
+
+def _annotator(value: Any, where: str) -> str:
+    """A person by e-mail address or, in exports without it, by number."""
+    if isinstance(value, dict):
+        value = value.get("username") or value.get("email") or value.get("id")
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return as_text(value, f"{where}.completed_by", required=True)
+
+
+def _seconds(value: Any, where: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise Unreadable(f"{where}.lead_time must be a number from 0")
+    return round(value)
+
+
+@dataclass(slots=True)
+class _Region:
+    control: str
+    heading: str
+    message: int
+    start: int
+    end: int
+    values: dict[str, Any] = field(default_factory=dict)
+    links: list[tuple[str, str]] = field(default_factory=list)  # (field, id of the target)
+
+    def to(self, name: str) -> list[str]:
+        return [target for field_, target in self.links if field_ == name]
+
+
+@dataclass(slots=True)
+class _Regions:
+    """The regions of one annotation, by id."""
+
+    texts: Sequence[str]
+    where: str
+    found: dict[str, _Region] = field(default_factory=dict)
+
+    def payload(self, results: Sequence[Any]) -> dict[str, Any]:
+        given = [as_dict(one, f"{self.where}.result") for one in results]
+        for result in given:
+            if result.get("type") == "paragraphlabels":
+                self._region(result)
+        for result in given:
+            self._belonging(result)
+        keys = layer_keys()
+        labels: dict[str, Any] = {}
+        for uid, region in self.found.items():
+            if region.control in keys:
+                label = self._label(uid, region, keys[region.control])
+                labels.setdefault(region.control, []).append(label)
+        return {key: labels[key] for key in keys if key in labels}
+
+    def _region(self, result: Mapping[str, Any]) -> None:
+        control = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
+        if control not in layer_keys() and control not in _NESTED:
+            known = ", ".join([*layer_keys(), *sorted(_NESTED)])
+            raise Unreadable(f"{self.where}: unknown control {control!r}; known are {known}")
+        value = as_dict(result.get("value"), f"{self.where}: value")
+        headings = as_list(value.get("paragraphlabels"), f"{self.where}: paragraphlabels")
+        if len(headings) != 1:
+            raise Unreadable(f"{self.where}: a region must have one label")
+        uid = as_text(result.get("id"), f"{self.where}: id", required=True)
+        heading = as_text(headings[0], f"{self.where}: paragraphlabels", required=True)
+        self.found[uid] = _Region(control, heading, *self._place(value))
+
+    def _place(self, value: Mapping[str, Any]) -> tuple[int, int, int]:
+        """Message, start and end in code points of the text with line feeds alone."""
+        index = self._index(value.get("start"))
+        if self._index(value.get("end")) != index:
+            raise Unreadable(f"{self.where}: a region reaches over several messages")
+        offsets = [as_number(value.get(name), name) for name in ("startOffset", "endOffset")]
+        text = self.texts[index]
+        start, end = (len(with_line_feeds(text[: from_utf16(text, one)])) for one in offsets)
+        return index, start, end
+
+    def _index(self, value: Any) -> int:
+        if not str(value).isdecimal() or int(value) >= len(self.texts):
+            raise Unreadable(f"{self.where}: there is no message {value!r}")
+        return int(value)
+
+    def _belonging(self, result: Mapping[str, Any]) -> None:
+        """A value of a region, or a relation between two."""
+        kind = result.get("type")
+        if kind == "paragraphlabels":
+            return
+        if kind == "relation":
+            names = as_list(result.get("labels"), f"{self.where}: labels of a relation")
+            if len(names) != 1:
+                raise Unreadable(f"{self.where}: a relation must have one label")
+            target = str(as_id(result.get("to_id"), f"{self.where}: to_id"))
+            self._owner(target)
+            self._owner(result.get("from_id")).links.append((str(names[0]), target))
+            return
+        if not isinstance(kind, str) or kind not in ("textarea", "choices", "number"):
+            raise Unreadable(f"{self.where}: results of type {kind!r} cannot be read")
+        value = as_dict(result.get("value"), f"{self.where}: value")
+        name = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
+        owner = self._owner(result.get("id"))
+        control, _, field_ = name.partition("-")
+        if control != owner.control:
+            raise Unreadable(f"{self.where}: {name!r} does not belong to a {owner.control} region")
+        owner.values[field_] = self._given(kind, value)
+
+    def _given(self, kind: str, value: Mapping[str, Any]) -> Any:
+        """A number, or a list of texts."""
+        given = value.get("text" if kind == "textarea" else kind)
+        if kind == "number":
+            if isinstance(given, bool) or not isinstance(given, int | float):
+                raise Unreadable(f"{self.where}: a number is missing")
+            return given
+        texts = [given] if isinstance(given, str) else as_list(given, f"{self.where}: {kind}")
+        return [with_line_feeds(as_text(text, f"{self.where}: {kind}")) for text in texts]
+
+    def _owner(self, uid: Any) -> _Region:
+        owner = self.found.get(str(as_id(uid, f"{self.where}: id")))
+        if owner is None:
+            raise Unreadable(f"{self.where}: a value belongs to no region")
+        return owner
+
+    def _label(self, uid: str, region: _Region, layer: str) -> dict[str, Any]:
+        label: dict[str, Any] = {"uid": uid}
+        for name in PLAIN:
+            if name in region.values:
+                label[name] = _first(region.values.pop(name))
+        label |= dict(self._fields(region, form_fields(layer)))
+        if layer == "events":
+            label["type"] = region.heading
+        self._check_used(region, form_fields(layer))
+        return label
+
+    def _check_used(self, region: _Region, fields: Sequence[Mapping[str, Any]]) -> None:
+        known = {each["name"] for each in fields} | {"span-start"}
+        for name in [*region.values, *(name for name, _ in region.links)]:
+            if name not in known:
+                raise Unreadable(f"{self.where}: {region.control} have no field {name!r}")
+
+    def _fields(
+        self, region: _Region, fields: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, Any]]:
+        for each in fields:
+            value = self._value(region, each)
+            if value is not None or not each["required"]:
+                yield each["name"], value
+
+    def _value(self, region: _Region, asked: Mapping[str, Any]) -> Any:
+        name = asked["name"]
+        given = region.values.get(name)
+        match asked["widget"]:
+            case "text" | "textarea":
+                return _first(given)
+            case "choice":
+                return _choice(_first(given), asked)
+            case "messages":
+                return [region.message, *(self.found[uid].message for uid in region.to(name))]
+            case "references":
+                targets = [*region.to(name), *(given if isinstance(given, list) else [])]
+                return targets if asked["many"] else _first(targets)
+            case "span":
+                return self._span(region, asked)
+            case "phases":
+                return [self._phase(uid, asked["fields"]) for uid in region.to(name)]
+            case "arguments":
+                return [self._argument(uid) for uid in region.to(name)]
+        return given
+
+    def _span(self, region: _Region, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+        if asked["within"] == "message":
+            return self._quote(region)
+        text = _first(region.values.get(asked["name"]))
+        if not isinstance(text, str):
+            return None
+        start = as_number(region.values.get(f"{asked['name']}-start"), f"{self.where}: span-start")
+        return {"start": start, "end": start + len(text), "text": text}
+
+    def _quote(self, region: _Region) -> dict[str, Any]:
+        text = with_line_feeds(self.texts[region.message])[region.start : region.end]
+        place = {"message": region.message, "start": region.start, "end": region.end}
+        return {**place, "text": text}
+
+    def _phase(self, uid: str, fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        region = self.found[uid]
+        self._check_used(region, fields)
+        return {"uid": uid, **dict(self._fields(region, fields))}
+
+    def _argument(self, uid: str) -> dict[str, Any]:
+        region = self.found[uid]
+        return {"role": region.heading, "span": self._quote(region)}
+
+
+def _first(value: Any) -> Any:
+    if value is None or value == []:
+        return None
+    if not isinstance(value, list):
+        return value
+    if len(value) > 1:
+        raise Unreadable("a field that holds one value has several")
+    return value[0]
+
+
+def _choice(given: Any, asked: Mapping[str, Any]) -> Any:
+    """Choices are text there; what is a number here becomes one again."""
+    by_text = {str(choice["value"]): choice["value"] for choice in asked["choices"]}
+    return by_text.get(given, given) if isinstance(given, str) else given

@@ -1,0 +1,128 @@
+"""Assay's own labels: one conversation a line, with every answer. Nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from labeling.domain.formats.answers import (
+    SKIPPED,
+    SUBMITTED,
+    Answer,
+    Fault,
+    Found,
+    Labelled,
+    Unreadable,
+    as_dict,
+    as_list,
+    as_number,
+    as_text,
+    choice_of,
+    moment,
+    with_line_feeds_in,
+    without_empty_layers,
+    written,
+)
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.importing import Turn
+from labeling.domain.schema import SCHEMA_VERSION
+
+
+def write(labelled: Labelled) -> str:
+    """One line, without its end."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "id": labelled.id,
+        "domain": labelled.domain,
+        "difficulty": labelled.difficulty,
+        "split": labelled.split,
+        "messages": [_message(turn) for turn in labelled.turns],
+        "answers": [_answer(answer) for answer in labelled.answers],
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    message = {"role": turn.role, "content": turn.content}
+    if turn.speaker:
+        message["speaker"] = turn.speaker
+    if turn.time:
+        message["time"] = turn.time.isoformat()
+    return message
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return {
+        "annotator": answer.annotator,
+        "round": answer.round,
+        "guideline_version": answer.guideline_version,
+        "status": answer.status,
+        "empty": answer.empty,
+        "skip_reason": answer.skip_reason,
+        "created_at": written(answer.created_at),
+        "submitted_at": written(answer.submitted_at),
+        "active_seconds": answer.active_seconds,
+        "labels": without_empty_layers(answer.payload),
+    }
+
+
+def read(stream: BinaryIO) -> Iterator[Found]:
+    """The conversations of a file with their answers, and a fault for each line that is none."""
+    for found in json_lines(stream):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        number, document = found
+        try:
+            yield number, _labelled(as_dict(document, "a line"))
+        except Unreadable as error:
+            yield Fault(number, str(error))
+
+
+def _labelled(document: dict[str, Any]) -> Labelled:
+    if "answers" not in document:
+        raise Unreadable('"answers" is missing: this line holds no labels')
+    answers = as_list(document["answers"], '"answers"')
+    return Labelled(
+        id=as_text(document.get("id"), '"id"', required=True),
+        turns=tuple(_turn(one) for one in as_list(document.get("messages", []), '"messages"')),
+        answers=tuple(_read_answer(one, f"answers[{n}]") for n, one in enumerate(answers)),
+        domain=as_text(document.get("domain"), '"domain"'),
+        difficulty=as_text(document.get("difficulty"), '"difficulty"'),
+        split=as_text(document.get("split"), '"split"'),
+    )
+
+
+def _turn(message: Any) -> Turn:
+    given = with_line_feeds_in(as_dict(message, "a message"))
+    return Turn(
+        role=as_text(given.get("role"), '"role"', required=True),
+        content=as_text(given.get("content"), '"content"', required=True),
+        speaker=as_text(given.get("speaker"), '"speaker"'),
+        time=moment(given.get("time"), '"time"'),
+    )
+
+
+def _read_answer(value: Any, where: str) -> Answer:
+    given = as_dict(value, where)
+    status = choice_of(given.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
+    empty = given.get("empty", False)
+    if not isinstance(empty, bool):
+        raise Unreadable(f"{where}.empty must be true or false")
+    return Answer(
+        annotator=as_text(given.get("annotator"), f"{where}.annotator", required=True),
+        payload=with_line_feeds_in(as_dict(given.get("labels", {}), f"{where}.labels")),
+        status=status,
+        empty=empty,
+        skip_reason=as_text(given.get("skip_reason"), f"{where}.skip_reason"),
+        round=_optional(given, "round", where),
+        guideline_version=_optional(given, "guideline_version", where),
+        created_at=moment(given.get("created_at"), f"{where}.created_at"),
+        submitted_at=moment(given.get("submitted_at"), f"{where}.submitted_at"),
+        active_seconds=as_number(given.get("active_seconds", 0), f"{where}.active_seconds"),
+    )
+
+
+def _optional(given: dict[str, Any], key: str, where: str) -> int | None:
+    return None if given.get(key) is None else as_number(given[key], f"{where}.{key}")

@@ -1,0 +1,126 @@
+"""Files read piece by piece: no more than one line, or one task, is held."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from labeling.domain.formats.answers import Fault
+
+MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
+CHUNK = 1024 * 1024
+
+
+def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
+    """The documents of a file with one JSON document a line; blank lines are passed over."""
+    number, found_any = 0, False
+    while raw := stream.readline(limit + 1):
+        number += 1
+        if len(raw) > limit:
+            yield Fault(number, f"the line is longer than {limit:,} bytes")
+            return
+        raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
+        if raw.strip():
+            found_any = True
+            yield _parsed(number, raw)
+    if not found_any:
+        yield Fault(None, "the file is empty")
+
+
+def _parsed(number: int, raw: bytes) -> tuple[int, Any] | Fault:
+    try:
+        return number, json.loads(raw.decode(), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        return Fault(number, "the line is not UTF-8; save the file as UTF-8")
+    except (ValueError, RecursionError) as error:
+        return Fault(number, f"not valid JSON: {_why(error)}")
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
+    """The items of a file that is one JSON list, each with the line on which it begins."""
+    pieces = _Pieces(stream, limit)
+    try:
+        yield from pieces.items()
+    except UnicodeDecodeError:
+        yield Fault(pieces.line, "the file is not UTF-8; save it as UTF-8")
+    except (ValueError, RecursionError) as error:
+        yield Fault(pieces.line, f"not valid JSON: {_why(error)}")
+
+
+class _Pieces:
+    """A window on the text of a file, which grows only while an item does not fit into it."""
+
+    def __init__(self, stream: BinaryIO, limit: int) -> None:
+        self.line = 1
+        self._stream = stream
+        self._limit = limit
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._json = json.JSONDecoder(parse_constant=_no_constant)
+        self._text = ""
+        self._at = 0
+        self._ended = False
+
+    def items(self) -> Iterator[tuple[int, Any] | Fault]:
+        if self._next() == "":
+            yield Fault(None, "the file is empty")
+            return
+        if self._next() != "[":
+            yield Fault(self.line, "the file must hold one JSON list of tasks")
+            return
+        self._pass(1)
+        while self._next() != "]":
+            begun = self.line
+            yield begun, self._item()
+            if self._next() == ",":
+                self._pass(1)
+            elif self._next() != "]":
+                raise ValueError("a comma or the end of the list is missing")
+
+    def _item(self) -> Any:
+        while True:
+            try:
+                item, end = self._json.raw_decode(self._text, self._at)
+            except json.JSONDecodeError:
+                if self._ended or len(self._text) - self._at > self._limit:
+                    raise
+                self._grow()
+                continue
+            if end == len(self._text) and not self._ended:  # a number may go on
+                self._grow()
+                continue
+            self._pass(end - self._at)
+            return item
+
+    def _next(self) -> str:
+        """The next character that is not white space; empty at the end of the file."""
+        while True:
+            while self._at < len(self._text) and self._text[self._at] in " \t\r\n":
+                self._pass(1)
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if self._ended:
+                return ""
+            self._grow()
+
+    def _pass(self, count: int) -> None:
+        self.line += self._text.count("\n", self._at, self._at + count)
+        self._at += count
+
+    def _grow(self) -> None:
+        """As much again as is held, so that a long item is not parsed over and over."""
+        held = self._text[self._at :]
+        raw = self._stream.read(max(CHUNK, len(held)))
+        self._ended = not raw
+        self._text, self._at = held + self._decoder.decode(raw, final=not raw), 0

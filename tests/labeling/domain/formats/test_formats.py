@@ -1,0 +1,274 @@
+"""Every format is written and read with everything that a label can hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from io import BytesIO
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats.answers import Answer, Fault, Labelled
+from labeling.domain.formats.labelstudio_config import config
+from labeling.domain.formats.losses import LOSSES, WHOLE
+from labeling.domain.formats.offsets import from_utf16, to_utf16
+from labeling.domain.importing import with_line_feeds
+from labeling.domain.schema import LAYERS, check_payload
+from tests.labeling.domain.formats import rich
+
+READERS = {"native": native.read, "labelstudio": labelstudio.read, "doccano": doccano.read}
+
+
+def written(format: str, given: Labelled) -> bytes:
+    if format == "native":
+        lines = [native.write(given)]
+    elif format == "labelstudio":
+        lines = ["[", labelstudio.write(given), "]"]
+    else:
+        lines = [doccano.write(given, answer) for answer in given.answers]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def read(format: str, data: bytes) -> list[Labelled]:
+    found = list(READERS[format](BytesIO(data)))
+    assert not [one for one in found if isinstance(one, Fault)], found
+    return [one[1] for one in found]
+
+
+def there_and_back(format: str, given: Labelled) -> list[tuple[Labelled, Answer, Answer]]:
+    back = [(one, answer) for one in read(format, written(format, given)) for answer in one.answers]
+    return [(one, before, after) for before, (one, after) in zip(given.answers, back, strict=True)]
+
+
+def lost_of(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """The dotted names of what is missing or different, positions in lists left out."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before.keys() | after.keys():
+            yield from lost_of(before.get(key), after.get(key), f"{path}.{key}".lstrip("."))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for one, other in zip(before, after, strict=True):
+            yield from lost_of(one, other, path)
+    elif before != after:
+        yield path
+
+
+def test_the_rich_answer_uses_every_field_and_is_a_correct_submission():
+    assert (
+        check_payload(
+            rich.PAYLOAD,
+            layers=list(LAYERS),
+            message_count=3,
+            complete=True,
+            messages=rich.TEXTS,
+        )
+        == []
+    )
+    for layer in LAYERS.values():
+        for name in layer.label.model_fields:
+            assert any(label.get(name) not in (None, []) for label in rich.PAYLOAD[layer.key]), name
+
+
+@pytest.mark.parametrize("format", LOSSES)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, layer):
+    given = rich.answer(payload=rich.only(layer))
+
+    ((_, before, after),) = there_and_back(format, rich.labelled(given))
+
+    key = LAYERS[layer].key
+    declared = set(LOSSES[format].fields.get(layer, ()))
+    if declared == {WHOLE}:
+        assert key not in after.payload
+    else:
+        assert set(lost_of(before.payload[key], after.payload[key])) == declared
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
+    pairs = there_and_back(format, rich.labelled())
+
+    names = {field.name for field in fields(Answer)} - {"payload"}
+    lost = {
+        name
+        for _, before, after in pairs
+        for name in names
+        if getattr(before, name) != getattr(after, name)
+    }
+    assert lost == set(LOSSES[format].answer)
+    assert [after.annotator for _, _, after in pairs] == ["ana", "ben", "cleo"]
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_the_conversation_comes_back_whole(format):
+    for one, _, _ in there_and_back(format, rich.labelled()):
+        assert (one.id, one.turns) == ("shop/017 😀", rich.TURNS)
+        assert (one.domain, one.difficulty, one.split) == ("retail", "hard", "test")
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_the_declared_names_are_names_of_fields(format):
+    for layer, names in LOSSES[format].fields.items():
+        shown = set(LAYERS[layer].label.model_fields) | {"phases.uid", "phases.title"}
+        assert set(names) <= shown | {"phases.time_range", WHOLE}
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def test_label_studio_counts_utf16_units_as_browsers_do():
+    (task,) = json.loads(written("labelstudio", rich.labelled(rich.answer())))
+
+    triggers = [
+        one["value"] for one in task["annotations"][0]["result"] if one.get("from_name") == "events"
+    ]
+    for value, words in zip(triggers, ["ship", "💌 confirm"], strict=True):
+        units = rich.TEXTS[int(value["start"])].encode("utf-16-le")
+        quoted = units[2 * value["startOffset"] : 2 * value["endOffset"]].decode("utf-16-le")
+        assert quoted == words
+        assert value["startOffset"] > rich.TEXTS[0].index(words)
+
+
+def test_doccano_counts_code_points():
+    line = json.loads(written("doccano", rich.labelled(rich.answer())))
+
+    quoted = {
+        one["label"]: line["text"][one["start_offset"] : one["end_offset"]]
+        for one in line["entities"]
+    }
+    assert quoted["Event/ship/send"] == "ship"
+    assert quoted["Argument/face 😀"] == "😀😀"
+
+
+def test_an_offset_inside_of_a_character_is_refused():
+    assert [to_utf16("a😀b", n) for n in range(4)] == [0, 1, 3, 4]
+    assert [from_utf16("a😀b", n) for n in (0, 1, 3, 4)] == [0, 1, 2, 3]
+    for offset in (2, 5):
+        with pytest.raises(Exception, match=f"offset {offset} lies"):
+            from_utf16("a😀b", offset)
+
+
+def test_places_follow_when_line_ends_become_line_feeds():
+    text = "one\r\ntwo 😀\r\nthree"
+    task = {
+        "data": {"id": "a", "dialogue": [{"author": "user", "text": text}]},
+        "annotations": [
+            {
+                "completed_by": 7,
+                "result": [
+                    {
+                        "id": "e",
+                        "from_name": "events",
+                        "to_name": "dialogue",
+                        "type": "paragraphlabels",
+                        "value": {
+                            "start": "0",
+                            "end": "0",
+                            "startOffset": to_utf16(text, text.index("three")),
+                            "endOffset": to_utf16(text, len(text)),
+                            "paragraphlabels": ["count"],
+                        },
+                    }
+                ],
+            }
+        ],
+    }
+
+    (one,) = read("labelstudio", json.dumps([task]).encode())
+
+    trigger = one.answers[0].payload["events"][0]["trigger"]
+    assert trigger["text"] == "three"
+    assert with_line_feeds(text)[trigger["start"] : trigger["end"]] == "three"
+    assert one.answers[0].annotator == "7"
+
+
+# --- files that are wrong -----------------------------------------------------------------------
+
+
+def faults(format: str, data: bytes) -> list[Fault]:
+    return [one for one in READERS[format](BytesIO(data)) if isinstance(one, Fault)]
+
+
+@pytest.mark.parametrize("format", LOSSES)
+@pytest.mark.parametrize("data", [b"", b" \n\n"])
+def test_an_empty_file_is_a_fault(format, data):
+    assert faults(format, data) == [Fault(None, "the file is empty")]
+
+
+@pytest.mark.parametrize(
+    "data", [b"[1", b"{}", b'["a"', b"[{},]", b"[{} {}]", b'["\xff"]', b"[NaN]", b"[" * 5000, b"1"]
+)
+def test_a_file_that_is_no_list_of_tasks_is_a_fault(data):
+    assert faults("labelstudio", data)
+
+
+@pytest.mark.parametrize("format", ["native", "doccano"])
+@pytest.mark.parametrize("line", [b"{", b"[]", b"1", b"\xff", b"{}", b'{"a": NaN}', b"[" * 99999])
+def test_a_bad_line_is_a_fault_with_its_number(format, line):
+    (fault,) = faults(format, b"\n" + line + b"\n")
+
+    assert fault.line == 2
+
+
+def test_a_task_is_named_by_the_line_on_which_it_begins():
+    good = labelstudio.write(rich.labelled())
+    data = f"[\n{good},\n\n{{}},\n{good}]".encode()
+
+    found = list(labelstudio.read(BytesIO(data)))
+
+    assert [one.line if isinstance(one, Fault) else one[0] for one in found] == [2, 4, 5]
+
+
+def test_what_an_unknown_control_says_is_not_dropped_silently():
+    data = written("labelstudio", rich.labelled()).replace(b'"requirements"', b'"sentiment"', 1)
+
+    (fault,) = faults("labelstudio", data)
+
+    assert "unknown control 'sentiment'" in fault.reason
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_no_field_of_another_type_breaks_a_reader(format):
+    document = json.loads(written(format, rich.labelled(rich.answer())))
+    for path in _paths(document):
+        for wrong in (None, 1, -1, "x", [], {}, [None], True):
+            data = json.dumps(_with(document, path, wrong)).encode()
+            list(READERS[format](BytesIO(data)))  # a fault or an answer, never an exception
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from _paths(item, (*path, key))
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = _with(value[path[0]], path[1:], new)
+    return copy
+
+
+def test_the_interface_for_label_studio_has_a_control_for_everything_written():
+    schema = {"ship/send": ["place", "item", "face 😀"], "confirm": []}
+    tree = ElementTree.fromstring(config(list(LAYERS), event_schema=schema))
+    (task,) = json.loads(written("labelstudio", rich.labelled(rich.answer())))
+    results = task["annotations"][0]["result"]
+
+    controls = {one.get("name"): one for one in tree.iter() if one.get("name")}
+    relations = {one.get("value") for one in tree.iter("Relation")}
+    for result in results:
+        if result["type"] == "relation":
+            assert set(result["labels"]) <= relations
+            continue
+        control = controls[result["from_name"]]
+        assert control.tag.lower() == result["type"]
+        offered = {one.get("value") for one in control}
+        if result["type"] in ("choices", "paragraphlabels"):
+            assert set(result["value"][result["type"]]) <= offered
