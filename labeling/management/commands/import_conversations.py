@@ -11,11 +11,13 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import Progress
 
+from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.errors import RuleError
 from labeling.domain.importing import SPLITS
-from labeling.services import conversations
+from labeling.management.fault_tables import print_faults
+from labeling.services import chats, conversations
 
-FORMATS = ("native",)
+FORMATS = ("native", *CHAT_FORMATS)
 
 
 class Command(BaseCommand):
@@ -31,7 +33,7 @@ class Command(BaseCommand):
             "--format",
             default="native",
             metavar="NAME",
-            help=f"How the files are written: {', '.join(FORMATS)}.",
+            help=f"How the files are written: {', '.join(FORMATS)} (default: native).",
         )
         parser.add_argument(
             "--split", choices=SPLITS, default="", help="For conversations that name none."
@@ -46,17 +48,23 @@ class Command(BaseCommand):
                 f"Format “{options['format']}” cannot be read; available now: {', '.join(FORMATS)}."
             )
         started = time.perf_counter()
-        report = self._import(options)
-        self._say(report, options, seconds=time.perf_counter() - started)
+        outcome = self._import(options)
+        self._say(outcome.done, options, seconds=time.perf_counter() - started)
+        if outcome.counts:
+            print_faults(outcome.counts, outcome.faults, out=self.stdout)
+            self._say_gold(outcome, options)
 
-    def _import(self, options: dict[str, Any]) -> conversations.ImportReport:
+    def _import(self, options: dict[str, Any]) -> chats.Outcome:
+        given = {
+            "project_slug": options["project"],
+            "files": _opened(options["files"]),
+            "split": options["split"],
+            "dry_run": options["dry_run"],
+        }
         try:
-            return conversations.import_files(
-                project_slug=options["project"],
-                files=_opened(options["files"]),
-                split=options["split"],
-                dry_run=options["dry_run"],
-            )
+            if options["format"] in CHAT_FORMATS:
+                return chats.import_chats(format=options["format"], **given)
+            return chats.Outcome(conversations.import_files(**given))
         except conversations.ImportRefused as refused:
             for problem in refused.problems:
                 self.stderr.write(problem)
@@ -80,6 +88,15 @@ class Command(BaseCommand):
         )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
+
+    def _say_gold(self, outcome: chats.Outcome, options: dict[str, Any]) -> None:
+        release = outcome.release
+        if options["dry_run"]:
+            self.stdout.write(f"Gold: {release or 'unchanged'} (dry run: not stored)")
+        elif release:
+            self.stdout.write(f"Gold: {release} was frozen, sha256 {release.sha256}")
+        else:
+            self.stdout.write("Gold: unchanged")
 
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
