@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Part, Scored
 from evaluation.layers.extraction import Extraction
+from evaluation.layers.memory import Arcs, Questions
 
-GOLD_LAYERS: dict[str, GoldLayer] = {layer.name: layer for layer in (Extraction(),)}
+_LAYERS: tuple[GoldLayer, ...] = (Extraction(), Questions(), Arcs())
+GOLD_LAYERS = {layer.name: layer for layer in _LAYERS}
 
 
 def gold_layer(name: str) -> GoldLayer:

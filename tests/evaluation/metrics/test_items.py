@@ -8,7 +8,7 @@ from evaluation.metrics.items import (
     score_extraction,
     threshold_curve,
 )
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import metrics_for
 from labeling.domain.similarity import Ruler
 from tests.fakes import requirement
 
@@ -24,7 +24,7 @@ def scores(gold, predicted, ruler):
 def test_every_metric_of_a_case_has_a_value_or_a_reason(ruler):
     found = score_extraction([], [], ruler=ruler)
 
-    of_cases = {name for name, metric in METRICS.items() if metric.scope == "case"}
+    of_cases = {metric.id for metric in metrics_for("extraction") if metric.scope == "case"}
     assert set(found) == of_cases
 
 

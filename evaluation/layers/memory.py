@@ -1,0 +1,200 @@
+"""Questions with evidence, and narrative arcs: every label of a gold item is a case of its own.
+
+Gold keeps 0-based message positions; pipelines return localIds, which are 1-based.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from math import fsum
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import Context, Example, GoldLayer, Label, Part, Scored
+from evaluation.metrics.evidence import Answer, Corpus, score_evidence
+from evaluation.metrics.metric import Value
+from evaluation.metrics.narrative import score_narrative
+from evaluation.metrics.retrieval import score_ranking
+from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
+
+NO_EVIDENCE = "Not scorable: no expected message can be found in the conversation."
+MANY = 3  # evidence messages from which a question counts as spread out
+
+
+class Memory(GoldLayer):
+    """What questions and arcs have in common."""
+
+    recall_metric: str
+
+    def parts(self, content: Mapping[str, Any]) -> list[Part]:
+        labels = self.gold(content)
+        prefix = {"qa": "QA", "arc": "ARC"}[self.name]
+        return [
+            Part(label["uid"], label.get("id") or f"{prefix}-{number:03d}")
+            for number, label in enumerate(labels, start=1)
+        ]
+
+    def question(self, gold: Sequence[Label]) -> str | None:
+        return str(gold[0]["question"])
+
+    def predicted(self, output: Mapping[str, Any] | None) -> list[Label]:
+        """The returned phases; a plain answer is one."""
+        if output is None:
+            return []
+        phases = output.get("phases") or [{"title": "", "evidence": output["evidence"]}]
+        return [dict(phase) for phase in phases]
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        """Ids that no message has may pass: they are counted as hallucinated."""
+        checks.integers(output.get("evidence"), "evidence")
+        if output.get("ranked") is not None:
+            checks.integers(output["ranked"], "ranked")
+        for path, phase in checks.labels({"phases": output.get("phases") or []}, "phases"):
+            checks.mapping(phase, path)
+            checks.text(phase.get("title"), f"{path}.title")
+            checks.integers(phase.get("evidence"), f"{path}.evidence")
+        checks.text(output.get("answer"), "answer")
+        for name in CHECKPOINTS:
+            _check_checkpoint((output.get("trace") or {}).get(name), f"trace.{name}")
+
+    def unscorable(self, example: Example) -> str:
+        return "" if self.expected_ids(example) else NO_EVIDENCE
+
+    def expected_ids(self, example: Example) -> list[int]:
+        return sorted({one for ids in self.expected_phases(example) for one in ids})
+
+    def returned_ids(self, example: Example) -> list[int]:
+        return list(example.output["evidence"]) if example.output else []
+
+    def expected_phases(self, example: Example) -> list[list[int]]:
+        raise NotImplementedError
+
+    def traces(self, example: Example) -> list[dict[str, Any]]:
+        trace = (example.output or {}).get("trace") or {}
+        expected = set(self.expected_ids(example))
+        return [
+            {
+                "checkpoint": name,
+                "set_size": len(trace[name]["ids"]),
+                "corpus_size": len(example.messages),
+                "present": sorted(expected & set(trace[name]["ids"])),
+                "ids": None if trace.get("verbosity") == "minimal" else trace[name]["ids"],
+                "scores": trace[name].get("scores"),
+            }
+            for name in CHECKPOINTS
+            if trace.get(name)
+        ]
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        able = [case for case in scored if not self.unscorable(case.example)]
+        return {
+            self.recall_metric: {
+                "unscorable": len(scored) - len(able),
+                "funnel": funnel(fates for case in able if (fates := self.fates(case.example))),
+                "by_evidence": _by(able, self.recall_metric, self._size),
+                "by_category": _by(able, self.recall_metric, _category),
+                "returned_mean": _mean([len(self.returned_ids(case.example)) for case in able]),
+            }
+        }
+
+    def fates(self, example: Example) -> dict[int, Loss]:
+        """Where each expected message was lost; empty if the output tells of no checkpoint."""
+        trace = (example.output or {}).get("trace") or {}
+        if any(not trace.get(name) for name in CHECKPOINTS):
+            return {}
+        return losses(
+            self.expected_ids(example), {name: set(trace[name]["ids"]) for name in CHECKPOINTS}
+        )
+
+    def _size(self, example: Example) -> str:
+        size = len(self.expected_ids(example))
+        return str(size) if size < MANY else f"{MANY} or more"
+
+
+class Questions(Memory):
+    name = "qa"
+    recall_metric = "evidence_recall"
+
+    def expected_phases(self, example: Example) -> list[list[int]]:
+        return [_local_ids(example.gold[0].get("evidence"), example)]
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        answer = _answer(example.output or {})
+        expected = self.expected_ids(example)
+        return {
+            **score_evidence(expected, answer, _corpus(example)),
+            **score_ranking(expected, answer.ranked),
+        }
+
+
+class Arcs(Memory):
+    name = "arc"
+    recall_metric = "global_recall"
+
+    def expected_phases(self, example: Example) -> list[list[int]]:
+        phases = example.gold[0].get("phases") or []
+        return [_local_ids(phase.get("evidence"), example) for phase in phases]
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        answer = _answer(example.output or {})
+        evidence = score_evidence(self.expected_ids(example), answer, _corpus(example))
+        del evidence["evidence_recall"]  # the same as the global recall
+        return {**evidence, **score_narrative(self.expected_phases(example), answer.spans)}
+
+
+def _local_ids(positions: Any, example: Example) -> list[int]:
+    """Those that exist, as localIds."""
+    size = len(example.messages)
+    return sorted({index + 1 for index in positions or [] if 0 <= index < size})
+
+
+def _answer(output: Mapping[str, Any]) -> Answer:
+    phases = output.get("phases") or []
+    verdicts = [phase.get("verified") for phase in phases]
+    shown = (output.get("trace") or {}).get("candidates")
+    return Answer(
+        evidence=output["evidence"],
+        phases=[phase["evidence"] for phase in phases],
+        ranked=output.get("ranked"),
+        shown=frozenset(shown["ids"]) if shown else None,
+        accepted=verdicts if verdicts and all(type(one) is bool for one in verdicts) else None,
+    )
+
+
+def _corpus(example: Example) -> Corpus:
+    times = {
+        message["index"] + 1: datetime.fromisoformat(message["time"]).timestamp()
+        for message in example.messages
+        if message.get("time")
+    }
+    return Corpus(len(example.messages), times)
+
+
+def _check_checkpoint(held: Any, path: str) -> None:
+    if held is None:
+        return
+    checks.mapping(held, path)
+    checks.integers(held.get("ids"), f"{path}.ids")
+
+
+def _category(example: Example) -> str:
+    return str(example.gold[0].get("category") or "none")
+
+
+def _by(cases: Iterable[Scored], metric: str, group: Any) -> list[dict[str, Any]]:
+    """Mean of ``metric`` and number of cases in each group, in the order of their names."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for case in cases:
+        value = case.values[metric].value
+        if value is not None:
+            groups[group(case.example)].append(value)
+    return [
+        {"group": name, "mean": _mean(values), "n": len(values)}
+        for name, values in sorted(groups.items())
+    ]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None

@@ -1,0 +1,227 @@
+"""How well the returned messages meet the messages that prove an answer.
+
+``E`` is the set of expected localIds and ``R`` that of the returned ones; a localId is the 1-based
+position of a message in the whole conversation. The definitions are in
+templates/docs/metrics.md, "Questions with evidence". All figures are in [0, 1] and higher is
+better unless the registry says otherwise.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb, fsum
+
+from evaluation.metrics.metric import Value
+
+FUZZY_DISTANCE = 3
+"""A returned message counts for an expected one this many messages away."""
+
+NOTHING_RETURNED = "no message was returned"
+NO_TIMES = "an expected message has no time"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a memory pipeline returned for one question, duplicates left as they came.
+
+    ``shown`` are the ids that the generator could choose from, ``None`` if it does not say;
+    ``accepted`` says for each phase whether a model verified it, ``None`` without a model.
+    """
+
+    evidence: Sequence[int]
+    phases: Sequence[Sequence[int]] = ()
+    ranked: Sequence[int] | None = None
+    shown: Collection[int] | None = None
+    accepted: Sequence[bool] | None = None
+
+    @property
+    def spans(self) -> Sequence[Sequence[int]]:
+        """The phases; a plain answer is one phase."""
+        return self.phases or ([self.evidence] if self.evidence else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The conversation: how many messages it has, and when each was sent (seconds), if known."""
+
+    size: int
+    times: Mapping[int, float] = field(default_factory=dict)
+
+    def holds(self, local_id: int) -> bool:
+        return 1 <= local_id <= self.size
+
+
+def score_evidence(expected: Collection[int], answer: Answer, corpus: Corpus) -> dict[str, Value]:
+    """All evidence metrics of one question.
+
+    Parameters
+    ----------
+    expected
+        E, without what does not resolve; must not be empty, because such a case is not scorable.
+    answer, corpus
+        What was returned, and for which conversation.
+
+    Returns
+    -------
+    dict of Value
+        By metric id. ``evidence_precision``, ``groundedness`` and ``hallucinated_id_rate`` are
+        undefined when nothing was returned, ``timeline_coverage`` when an expected message has
+        no time, ``fuzzy_recall_corrected`` when chance alone would reach 1.
+
+    Raises
+    ------
+    ValueError
+        If E is empty or names a message that does not exist.
+
+    Examples
+    --------
+    >>> found = score_evidence({4, 14}, Answer([4, 28]), Corpus(30))
+    >>> found["evidence_recall"].value, found["evidence_precision"].value
+    (0.5, 0.5)
+    """
+    _check(expected, corpus)
+    wanted, returned = set(expected), set(answer.evidence)
+    return {
+        "evidence_recall": recall(wanted, returned),
+        **_fuzzy(wanted, returned, corpus),
+        "evidence_precision": precision(wanted, returned),
+        "timeline_coverage": timeline_coverage(wanted, answer.spans, corpus),
+        "groundedness": groundedness(answer, corpus),
+        "hallucinated_id_rate": hallucinated_id_rate(answer.evidence, corpus),
+    }
+
+
+def recall(wanted: set[int], returned: set[int]) -> Value:
+    """|R∩E|/|E|."""
+    found = sorted(wanted & returned)
+    detail = {"expected": sorted(wanted), "returned": sorted(returned), "found": found}
+    return Value(len(found) / len(wanted), detail=detail)
+
+
+def precision(wanted: set[int], returned: set[int]) -> Value:
+    """|R∩E|/|R|; nothing returned is not precise, it is undefined."""
+    if not returned:
+        return Value(None, NOTHING_RETURNED)
+    return Value(len(wanted & returned) / len(returned))
+
+
+def fuzzy_recall(wanted: Collection[int], returned: Collection[int]) -> float:
+    """Share of E with a returned message at most three messages away.
+
+    Examples
+    --------
+    >>> fuzzy_recall({4}, {6})
+    1.0
+    """
+    near = [any(abs(one - other) <= FUZZY_DISTANCE for other in returned) for one in wanted]
+    return sum(near) / len(near)
+
+
+def fuzzy_chance(wanted: Collection[int], budget: int, size: int) -> float:
+    """The fuzzy recall to be expected of ``budget`` different messages drawn at random.
+
+    An expected message is missed if all of them fall outside its window, which is smaller at
+    either end of the conversation: C(n − w, b)/C(n, b) for a window of w messages.
+
+    Examples
+    --------
+    >>> fuzzy_chance({5}, budget=1, size=10)
+    0.7
+    """
+    draws = min(budget, size)
+    missed = [comb(size - _window(one, size), draws) / comb(size, draws) for one in wanted]
+    return 1 - fsum(missed) / len(missed)
+
+
+def timeline_coverage(
+    wanted: Collection[int], spans: Sequence[Sequence[int]], corpus: Corpus
+) -> Value:
+    """How much of the time from the first to the last expected message the phases cover.
+
+    A phase covers the time from its first to its last message that exists and has a time. If all
+    expected messages have one time, the value is 1 if some phase covers that moment, else 0.
+    """
+    if any(one not in corpus.times for one in wanted):
+        return Value(None, NO_TIMES)
+    moments = [corpus.times[one] for one in wanted]
+    start, end = min(moments), max(moments)
+    covered = _merged([span for ids in spans if (span := _span(ids, corpus)) is not None])
+    if start == end:
+        return Value(float(any(low <= start <= high for low, high in covered)))
+    inside = [max(0.0, min(high, end) - max(low, start)) for low, high in covered]
+    return Value(min(1.0, fsum(inside) / (end - start)))
+
+
+def groundedness(answer: Answer, corpus: Corpus) -> Value:
+    """Share of phases whose ids all exist and were shown to whoever chose them.
+
+    The detail's ``basis`` says who verified: ``judge`` if a model accepted or refused each
+    phase, else ``existence``.
+    """
+    phases = answer.spans
+    if not phases:
+        return Value(None, NOTHING_RETURNED)
+    accepted = answer.accepted if answer.accepted is not None else [True] * len(phases)
+    grounded = [
+        ok and bool(ids) and all(_is_shown(one, answer, corpus) for one in ids)
+        for ids, ok in zip(phases, accepted, strict=True)
+    ]
+    basis = "existence" if answer.accepted is None else "judge"
+    return Value(sum(grounded) / len(grounded), detail={"basis": basis, "phases": len(phases)})
+
+
+def hallucinated_id_rate(returned: Sequence[int], corpus: Corpus) -> Value:
+    """Share of the returned ids that no message has; lower is better."""
+    ids = set(returned)
+    if not ids:
+        return Value(None, NOTHING_RETURNED)
+    invented = sorted(one for one in ids if not corpus.holds(one))
+    return Value(len(invented) / len(ids), detail={"invented": invented})
+
+
+def _fuzzy(wanted: set[int], returned: set[int], corpus: Corpus) -> dict[str, Value]:
+    """With the chance of as many messages, because real chats make fuzzy recall easy."""
+    real = [one for one in returned if corpus.holds(one)]
+    found, chance = fuzzy_recall(wanted, real), fuzzy_chance(wanted, len(real), corpus.size)
+    return {
+        "fuzzy_recall": Value(found),
+        "fuzzy_recall_chance": Value(chance),
+        "fuzzy_recall_corrected": _corrected(found, chance),
+    }
+
+
+def _corrected(found: float, chance: float) -> Value:
+    if chance >= 1:
+        return Value(None, "as many messages drawn at random would reach everything")
+    return Value((found - chance) / (1 - chance))
+
+
+def _window(local_id: int, size: int) -> int:
+    return min(size, local_id + FUZZY_DISTANCE) - max(1, local_id - FUZZY_DISTANCE) + 1
+
+
+def _span(ids: Sequence[int], corpus: Corpus) -> tuple[float, float] | None:
+    moments = [corpus.times[one] for one in ids if one in corpus.times]
+    return (min(moments), max(moments)) if moments else None
+
+
+def _merged(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The union as spans that do not overlap."""
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(spans):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _is_shown(local_id: int, answer: Answer, corpus: Corpus) -> bool:
+    return corpus.holds(local_id) and (answer.shown is None or local_id in answer.shown)
+
+
+def _check(expected: Collection[int], corpus: Corpus) -> None:
+    if not expected:
+        raise ValueError("score_evidence: without expected evidence a case is not scorable")
+    beyond = [one for one in expected if not corpus.holds(one)]
+    if beyond:
+        raise ValueError(f"score_evidence: expected message {beyond[0]} of {corpus.size}")

@@ -1,0 +1,75 @@
+"""What a metric is, and what its value is.
+
+A value is a finite ``float`` or *undefined*: ``None`` with the reason. Undefined
+is never averaged as 0 or 1; summaries count it beside the figure.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Direction = Literal["higher", "lower"]
+Scope = Literal["case", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One score: a finite number, or ``None`` with the reason why there is none.
+
+    ``detail`` is what a page needs to explain the number (plain JSON).
+
+    Raises
+    ------
+    ValueError
+        For NaN or infinity, and for ``None`` without a reason.
+
+    Examples
+    --------
+    >>> Value(0.5).value
+    0.5
+    >>> Value(None, "nothing was matched").reason
+    'nothing was matched'
+    >>> Value(None)
+    Traceback (most recent call last):
+        ...
+    ValueError: Value: an undefined value needs a reason
+    """
+
+    value: float | None
+    reason: str = ""
+    detail: Any = None
+
+    def __post_init__(self) -> None:
+        if self.value is None and not self.reason:
+            raise ValueError("Value: an undefined value needs a reason")
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"Value: {self.value} is no score; use None with a reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What is known about a metric before anything is computed.
+
+    ``version`` is raised whenever the same input may give another score.
+    ``scope`` is ``case`` (one value per case, then summarised) or ``run`` (one
+    value over all cases pooled). ``lower`` and ``upper`` bound every value.
+    """
+
+    id: str
+    version: int
+    layers: frozenset[str]
+    title: str
+    summary: str
+    direction: Direction = "higher"
+    lower: float = 0.0
+    upper: float = 1.0
+    scope: Scope = "case"
+    failure: float | None = None
+    """What a failed case scores, where that is not the end of the range."""
+
+    @property
+    def worst(self) -> float:
+        """The value that a case scores when its pipeline failed."""
+        if self.failure is not None:
+            return self.failure
+        return self.lower if self.direction == "higher" else self.upper

@@ -1,0 +1,77 @@
+"""Arc figures and the losses of a trace, by hand."""
+
+import pytest
+
+from evaluation.metrics.narrative import score_narrative
+from evaluation.metrics.trace import funnel, losses
+
+
+def values(expected, phases):
+    return {name: value.value for name, value in score_narrative(expected, phases).items()}
+
+
+def test_seven_of_ten_expected_messages():
+    expected = [range(1, 5), range(5, 8), range(8, 11)]
+
+    assert values(expected, [range(1, 8)])["global_recall"] == 0.7
+
+
+def test_three_of_four_phases_are_touched():
+    found = values([[1, 2], [3], [4, 5], [6]], [[1, 3], [4]])
+
+    assert found["phase_coverage"] == 0.75
+    assert found["phase_recall"] == (1 / 2 + 1 + 1 / 2 + 0) / 4
+
+
+def test_everything_in_one_phase_covers_every_phase():
+    found = values([[1], [2], [3]], [[1, 2, 3]])
+
+    assert set(found.values()) == {1.0}
+
+
+def test_the_best_match_is_one_returned_phase():
+    found = values([[1, 2, 3, 4]], [[1], [2, 3], [4]])
+
+    assert found["phase_recall"] == 1.0
+    assert found["best_match_phase_recall"] == 0.5
+
+
+def test_an_unresolvable_phase_is_left_out_and_counted():
+    found = score_narrative([[1], []], [[1]])
+
+    assert found["phase_coverage"].value == 1.0
+    assert found["phase_coverage"].detail == {"phases": 1, "unresolvable_phases": 1}
+
+
+def test_nothing_returned_is_worth_nothing():
+    assert set(values([[1], [2]], []).values()) == {0.0}
+
+
+def test_without_any_resolvable_phase_a_case_is_not_scorable():
+    with pytest.raises(ValueError, match="no expected phase"):
+        score_narrative([[], []], [[1]])
+
+
+@pytest.mark.parametrize(
+    ("one", "fate"),
+    [(1, "found"), (2, "not_selected"), (3, "lost_in_reranking"), (4, "never_retrieved")],
+)
+def test_every_expected_message_has_one_fate(one, fate):
+    checkpoints = {"candidates": [1, 2, 3], "reranked": [2, 1], "selected": [1]}
+
+    assert losses([one], checkpoints) == {one: fate}
+
+
+def test_what_was_returned_is_found_however_it_came_there():
+    checkpoints = {"candidates": [], "reranked": [], "selected": [5]}
+
+    assert losses([5], checkpoints) == {5: "found"}
+
+
+def test_a_run_names_every_fate():
+    assert funnel([{1: "found", 2: "not_selected"}, {1: "found"}]) == {
+        "never_retrieved": 0,
+        "lost_in_reranking": 0,
+        "not_selected": 1,
+        "found": 2,
+    }
