@@ -39,6 +39,9 @@ class AgreementOut(serializers.Serializer[Any]):
     pairs = PairOut(many=True)
     fleiss_kappa = serializers.FloatField(allow_null=True)
     krippendorff_alpha = serializers.FloatField(allow_null=True)
+    by_origin = serializers.DictField(
+        help_text="The same for typed and for assisted labels alone; empty without suggestions"
+    )
 
 
 class AgreementView(APIView):

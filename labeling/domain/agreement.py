@@ -74,6 +74,8 @@ class Agreement:
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
     units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
     value why it has none. ``excluded`` lists what counts for no one, with whose and why.
+    ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
+    annotators have seen suggestions.
     """
 
     statistic: Statistic
@@ -86,6 +88,7 @@ class Agreement:
     reasons: dict[str, str] = field(default_factory=dict)
     excluded: list[dict[str, str]] = field(default_factory=list)
     measure: Measure = "kappa"
+    by_origin: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, in the shape that ``manage.py agreement --format json`` prints."""

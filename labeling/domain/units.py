@@ -93,6 +93,22 @@ def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
     return {**payload, key: kept}
 
 
+def own_units(typed: Units, everything: Units) -> Units:
+    """The units as people labelled them by hand.
+
+    One that is labelled otherwise in ``everything`` was labelled through a suggestion: it is
+    missing, since it says nothing about what they would have found.
+    """
+    labels = {
+        person: [
+            own if own == label else None
+            for own, label in zip(given, everything.labels[person], strict=True)
+        ]
+        for person, given in typed.labels.items()
+    }
+    return typed._replace(labels=labels)
+
+
 def judged(
     layer: str,
     payloads: Mapping[str, Payload],

@@ -16,7 +16,8 @@ from django.utils import timezone
 from labeling.domain.agreement import Agreement
 from labeling.domain.agreement import agreement as compute
 from labeling.domain.event_agreement import event_agreement
-from labeling.domain.matching import match_events, texts_to_prime
+from labeling.domain.matching import texts_to_prime
+from labeling.domain.origins import of_origin
 from labeling.domain.records import record_agreement
 from labeling.domain.schema import LAYERS
 from labeling.domain.similarity import Ruler
@@ -26,9 +27,10 @@ from labeling.domain.units import (
     Units,
     judged,
     of_type,
+    own_units,
     units,
 )
-from labeling.models import Annotation, Assignment, Project, Round
+from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.settling import synonyms_of
 from labeling.services.vectors import RulerNeeded
 
@@ -43,12 +45,18 @@ class Selection:
     label_type: str = ""
     annotator: str = ""
     guideline: int | None = None
+    origin: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.label_type or self.annotator or self.guideline)
+        return bool(self.label_type or self.annotator or self.guideline or self.origin)
 
 
 EVERYTHING = Selection()
+ORIGINS = ("typed", "assisted")
+"""Labels of people's own hand, and labels that they took over from a suggestion."""
+
+OF_ORIGIN = ("statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha")
+"""The figures that are given by origin too; the gate looks at none of them."""
 
 
 class _Answer(NamedTuple):
@@ -72,6 +80,33 @@ def of_round(
 ) -> Agreement:
     """Agreement of a round on one layer (default: the project's first)."""
     layer = layer or first_layer(measured.project)
+    found = _of_selection(measured, layer, ruler=ruler, selection=selection)
+    if selection.origin or not is_assisted(measured):
+        return found
+    apart = {
+        origin: _of_selection(
+            measured, layer, ruler=ruler, selection=replace(selection, origin=origin)
+        ).as_json()
+        for origin in ORIGINS
+    }
+    return replace(
+        found,
+        by_origin={
+            origin: {name: figures[name] for name in (*OF_ORIGIN, "reasons")}
+            for origin, figures in apart.items()
+        },
+    )
+
+
+def is_assisted(measured: Round) -> bool:
+    """Whether somebody has seen suggestions before they submitted."""
+    seen = FirstPass.objects.filter(assignment__round=measured)
+    return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
+
+
+def _of_selection(
+    measured: Round, layer: str, *, ruler: Ruler | None, selection: Selection
+) -> Agreement:
     project = measured.project
     rules: dict[str, Any] = {
         "threshold": project.kappa_threshold,
@@ -81,11 +116,11 @@ def of_round(
     }
     if layer == "events":
         return _only_with(
-            selection.annotator, event_agreement(_events(measured, selection), **rules)
+            selection.annotator, event_agreement(events_of(measured, selection), **rules)
         )
     found = units_of(measured, layer, ruler=ruler, selection=selection)
     result = compute(ratings_of(found), **rules)
-    result = replace(result, excluded=[*result.excluded, *_missing(found)])
+    result = replace(result, excluded=[*result.excluded, *_missing(found, selection)])
     return _only_with(selection.annotator, result)
 
 
@@ -158,6 +193,12 @@ def needs_ruler(project: Project) -> bool:
     return any(layer in BY_REQUIREMENT for layer in project.layers)
 
 
+def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stored figures of the layer whose units are marked or not; else those of the gate."""
+    found: Mapping[str, Any] = figures.get("layers", {}).get("extraction", figures)
+    return found
+
+
 def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
@@ -181,61 +222,6 @@ def ratings_of(found: Mapping[str, Units]) -> Ratings:
     return dict(by_annotator)
 
 
-class Difference(NamedTuple):
-    """One unit, or one event, that two annotators see differently."""
-
-    conversation: str
-    unit: str
-    left: Hashable
-    right: Hashable
-
-
-def differences(
-    measured: Round,
-    a: str,
-    b: str,
-    layer: str = "",
-    *,
-    ruler: Ruler | None = None,
-    selection: Selection = EVERYTHING,
-) -> list[Difference]:
-    """What lowers the agreement of one pair, in order of conversation and unit."""
-    if (layer or first_layer(measured.project)) == "events":
-        return _event_differences(_events(measured, selection), a, b)
-    return [
-        Difference(conversation, name, left, right)
-        for conversation, found in units_of(
-            measured, layer, ruler=ruler, selection=selection
-        ).items()
-        if a in found.labels and b in found.labels
-        for name, left, right in zip(found.names, found.labels[a], found.labels[b], strict=True)
-        if left is not None and right is not None and left != right
-    ]
-
-
-def _event_differences(events: Events, a: str, b: str) -> list[Difference]:
-    """The events that only one of the two marked."""
-    found = []
-    left, right = events.get(a, {}), events.get(b, {})
-    for name in sorted(left.keys() & right.keys()):
-        matches = match_events(left[name], right[name])
-        for side, own, seen in (
-            (0, left[name], {match.left for match in matches}),
-            (1, right[name], {match.right for match in matches}),
-        ):
-            found += [
-                Difference(name, _event_name(event), int(side == 0), int(side == 1))
-                for position, event in enumerate(own)
-                if position not in seen
-            ]
-    return found
-
-
-def _event_name(event: Mapping[str, Any]) -> str:
-    trigger = event["trigger"]
-    return f"{event['type']}: “{trigger['text']}” in message {trigger['message']}"
-
-
 def units_of(
     measured: Round,
     layer: str = "",
@@ -243,10 +229,24 @@ def units_of(
     ruler: Ruler | None = None,
     selection: Selection = EVERYTHING,
 ) -> dict[str, Units]:
-    """The units of each conversation of a round; none for events, which have no units."""
+    """The units of each conversation of a round; none for events, which have no units.
+
+    Of the ``typed`` labels alone, a unit that somebody labelled through a suggestion is missing:
+    it says nothing about what they would have found.
+    """
     layer = layer or first_layer(measured.project)
     if layer == "events":
         return {}
+    found = _units_of(measured, layer, ruler, selection)
+    if selection.origin != "typed":
+        return found
+    everything = _units_of(measured, layer, ruler, replace(selection, origin=""))
+    return {name: own_units(found[name], everything[name]) for name in found}
+
+
+def _units_of(
+    measured: Round, layer: str, ruler: Ruler | None, selection: Selection
+) -> dict[str, Units]:
     answers: _Answers = defaultdict(dict)
     for answer in _answers(measured, layer, selection):
         answers[answer.conversation][answer.annotator] = answer
@@ -287,7 +287,7 @@ def _messages(given: Mapping[str, _Answer]) -> int:
     return next(iter(given.values())).messages
 
 
-def _events(measured: Round, selection: Selection) -> Events:
+def events_of(measured: Round, selection: Selection) -> Events:
     found: Events = defaultdict(dict)
     for answer in _answers(measured, "events", selection):
         found[answer.annotator][answer.conversation] = answer.payload.get("events", [])
@@ -298,6 +298,8 @@ def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Ans
     submitted = _rows(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:
         submitted = submitted.filter(annotation__guideline__version=selection.guideline)
+    if selection.origin == "assisted":
+        submitted = submitted.filter(first_pass__isnull=False)
     rows = submitted.annotate(n_messages=Count("conversation__messages")).values_list(
         "annotator__username", "conversation__external_id", "annotation__payload", "n_messages"
     )
@@ -305,6 +307,9 @@ def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Ans
         answer = _Answer(*row)
         if selection.label_type and layer in TYPE_FIELDS:
             answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
+        if selection.origin:
+            assisted = selection.origin == "assisted"
+            answer = answer._replace(payload=of_origin(layer, answer.payload, assisted=assisted))
         yield answer
 
 
@@ -317,18 +322,23 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
         "annotation__status",
         "annotation__skip_reason",
         "annotation__guideline__version",
+        "first_pass",
     )
-    for annotator, conversation, status, skip_reason, version in rows:
+    for annotator, conversation, status, skip_reason, version, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
             reason = f"skipped: {skip_reason}" if skip_reason else "not submitted"
             found[annotator][conversation] = reason
         elif selection.guideline and version != selection.guideline:
             found[annotator][conversation] = f"labelled under guidelines v{version}"
+        elif selection.origin == "assisted" and first_pass is None:
+            found[annotator][conversation] = "submitted without having seen suggestions"
     return dict(found)
 
 
-def _missing(found: Mapping[str, Units]) -> list[dict[str, str]]:
+def _missing(found: Mapping[str, Units], selection: Selection) -> list[dict[str, str]]:
     """The units that somebody could not judge, because they have no such requirement."""
+    if selection.origin == "typed":
+        return []  # what is missing is what was taken over; the figures of all labels have it
     return [
         {
             "conversation": conversation,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
 from labeling.domain.consensus import Settlement, settle
 from labeling.domain.matching import DEFAULT_SYNONYMS, Synonyms, texts_to_prime
+from labeling.domain.origins import FIELDS as ORIGIN_FIELDS
+from labeling.domain.origins import is_assisted, is_same, plain
 from labeling.domain.schema import LAYERS
 from labeling.domain.similarity import Ruler
 from labeling.models import (
@@ -184,7 +186,11 @@ def _shown(settlement: Settlement) -> str:
 def _agreed(
     answers: Answers, layer: str, settlement: Settlement, *, accepted: Adjudication | None
 ) -> SettledConversation:
-    labels = {str(each.label["uid"]): each.provenance for each in settlement.agreed}
+    given = labels_by(answers, layer)
+    labels = {
+        str(each.label["uid"]): each.provenance | _origins(_held_by(each.uids, given))
+        for each in settlement.agreed
+    }
     provenance = {
         "how": settlement.state,
         "labels": labels,
@@ -194,29 +200,58 @@ def _agreed(
     }
     if accepted:
         provenance["accepted_by"] = accepted.decided_by.get_username()
-    return SettledConversation(answers.conversation, layer, settlement.payload, provenance)
+    gold = {key: [plain(label) for label in agreed] for key, agreed in settlement.payload.items()}
+    return SettledConversation(answers.conversation, layer, gold, provenance)
+
+
+def _held_by(
+    uids: Mapping[str, str | None], given: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Mapping[str, Any]]:
+    """Each holder's own label."""
+    return {
+        person: label
+        for person, uid in uids.items()
+        for label in given[person]
+        if label.get("uid") == uid
+    }
+
+
+def _origins(held: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Who took the label over from a suggestion; nothing where everybody typed it."""
+    assisted = {
+        person: {field: label.get(field) for field in ORIGIN_FIELDS}
+        for person, label in held.items()
+        if is_assisted(label)
+    }
+    return {"origins": assisted} if assisted else {}
 
 
 def _adjudicated(answers: Answers, layer: str, decision: Adjudication) -> SettledConversation:
     key = LAYERS[layer].key
     decided: list[dict[str, Any]] = decision.payload.get(key, [])
+    given = labels_by(answers, layer)
     provenance = {
         "how": "adjudicated",
-        "labels": {str(label["uid"]): _adopted(label) for label in decided},
+        "labels": {str(label["uid"]): _adopted(label, layer, given) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
         "reason": decision.reason,
-        "answers": labels_by(answers, layer),  # the dissent is kept whole
+        "answers": given,  # the dissent is kept whole
         **_who(answers),
         "guideline_version": decision.guideline.version,
     }
-    gold = [{k: v for k, v in label.items() if k != "adopted_from"} for label in decided]
+    gold = [{k: v for k, v in plain(label).items() if k != "adopted_from"} for label in decided]
     return SettledConversation(answers.conversation, layer, {key: gold}, provenance)
 
 
-def _adopted(label: dict[str, Any]) -> dict[str, Any]:
+def _adopted(
+    label: dict[str, Any], layer: str, given: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
     source = label.get("adopted_from") or []
     by = [source] if isinstance(source, str) else list(source)
-    return {"how": "adjudicated", "by": by, "dissent": []}
+    held = {
+        person: own for person in by for own in given.get(person, []) if is_same(layer, own, label)
+    }
+    return {"how": "adjudicated", "by": by, "dissent": [], **_origins(held)}
 
 
 def _who(answers: Answers) -> dict[str, Any]:

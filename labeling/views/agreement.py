@@ -17,7 +17,8 @@ from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import TYPE_FIELDS, Units
 from labeling.models import Project, Round
 from labeling.services import agreement as service
-from labeling.services.agreement import Difference, Selection
+from labeling.services.agreement import Selection
+from labeling.services.differences import Difference, differences
 from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
 from labeling.views.gate import gates, statistic_words, verdict
@@ -93,6 +94,7 @@ class Asked(NamedTuple):
             "type": self.selection.label_type,
             "annotator": self.selection.annotator,
             "guideline": self.selection.guideline,
+            "origin": self.selection.origin,
         }
         return urlencode({name: value for name, value in chosen.items() if value})
 
@@ -129,14 +131,14 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": found, "asked": asked, "a": a, "b": b}
     try:
-        differences = service.differences(
+        seen = differences(
             found, a, b, asked.layer, ruler=stored_ruler(), selection=asked.selection
         )
     except RulerNeeded:
-        differences = []
+        seen = []
         context["is_waiting"] = True
-    context["rows"] = _linked(found, differences[:SHOWN_DIFFERENCES])
-    context["more"] = max(0, len(differences) - SHOWN_DIFFERENCES)
+    context["rows"] = _linked(found, seen[:SHOWN_DIFFERENCES])
+    context["more"] = max(0, len(seen) - SHOWN_DIFFERENCES)
     context["by_message"] = asked.layer in ("extraction", "qa", "arc")
     return render(request, "labeling/agreement_pair.html", context)
 
@@ -161,7 +163,10 @@ def asked_of(request: HttpRequest, project: Project) -> Asked:
     if label_type not in label_types(project, layer):
         label_type = ""
     number = int(guideline) if guideline.isdecimal() and len(guideline) < 6 else None
-    return Asked(layer, Selection(label_type, request.GET.get("annotator", ""), number))
+    origin = request.GET.get("origin", "")
+    if origin not in service.ORIGINS:
+        origin = ""
+    return Asked(layer, Selection(label_type, request.GET.get("annotator", ""), number, origin))
 
 
 def label_types(project: Project, layer: str) -> list[str]:
@@ -187,6 +192,7 @@ def _frame(found: Round, asked: Asked) -> dict[str, Any]:
         "label_types": label_types(project, asked.layer),
         "annotators": sorted(set(found.assignments.values_list("annotator__username", flat=True))),
         "versions": sorted(set(answered.values_list("annotation__guideline__version", flat=True))),
+        "has_origins": service.is_assisted(found),
         "rounds": list(project.rounds.values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
@@ -289,7 +295,7 @@ def _differing(units: Units) -> tuple[int, int, int]:
     return len(units.labels), len(units.names), differing
 
 
-def _linked(found: Round, differences: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
-    names = {one.conversation for one in differences}
+def _linked(found: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
+    names = {one.conversation for one in seen}
     keys = dict(found.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
-    return [(keys.get(one.conversation), one) for one in differences]
+    return [(keys.get(one.conversation), one) for one in seen]

@@ -65,6 +65,12 @@ class Command(BaseCommand):
             "--guideline", type=int, metavar="N", help="only answers under version N"
         )
         parser.add_argument(
+            "--origin",
+            choices=list(agreement.ORIGINS),
+            default="",
+            help="only labels typed by hand, or taken over from suggestions",
+        )
+        parser.add_argument(
             "--records", action="store_true", help="match the labels themselves: F1 and fields"
         )
         parser.add_argument("--format", choices=["table", "json", "csv"], default="table")
@@ -87,7 +93,9 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
         raise CommandError(f"The project labels {', '.join(measured.project.layers)}.")
     if options["records"] and layer not in agreement.RECORD_LAYERS:
         raise CommandError(f"Labels are matched for {', '.join(agreement.RECORD_LAYERS)} only.")
-    chosen = agreement.Selection(options["type"], options["annotator"], options["guideline"])
+    chosen = agreement.Selection(
+        options["type"], options["annotator"], options["guideline"], options["origin"]
+    )
     if options["records"]:
         return Records(agreement.records_of(measured, layer, ruler=ruler(), selection=chosen))
     by_meaning = ruler() if layer in BY_REQUIREMENT else stored_ruler()
@@ -193,6 +201,11 @@ def _explain(result: Agreement, console: Console) -> None:
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"
     )
+    for origin, figures in result.by_origin.items():
+        console.print(
+            f"{origin} labels alone: {figures['statistic']} {_shown(figures['value'])}, "
+            f"Krippendorff's α {_shown(figures['krippendorff_alpha'])}"
+        )
 
 
 def _shown(value: Any) -> str:
