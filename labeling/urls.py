@@ -31,6 +31,7 @@ from labeling.views.guideline_worklist import guideline_check, guideline_worklis
 from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
 from labeling.views.home import home
+from labeling.views.imports import import_report, imports
 from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.projects import (
     member_add,
@@ -74,6 +75,8 @@ of_a_project = [
     path("conversations/", conversations, name="conversations"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
+    path("imports/", imports, name="imports"),
+    path("imports/<int:pk>/", import_report, name="import-report"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),
     path("adjudication/accept/", adjudication_accept, name="adjudication-accept"),

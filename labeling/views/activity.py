@@ -26,6 +26,7 @@ WORDS = {
     "disagreement.reopened": "opened {conversation}, message {message} for discussion again",
     "gold.freeze_refused": "was refused a gold release: {message}",
     "gold.freeze_requested": "asked for a gold release of {layer}",
+    "gold.imported": "imported {release} with {items} items from {files}",
     "gold.frozen": "froze {release} with {items} items",
     "guideline.added": "wrote version {version} of the guidelines: {summary}",
     "guideline.checked": "checked {conversation} by {annotator} against version {version}: {found}",

@@ -27,6 +27,8 @@ class GoldLabel(NamedTuple):
     how: str
     by: list[str]
     dissent: list[Dissent]
+    unscorable: str
+    unresolved: list[Mapping[str, str]]
 
 
 class ListLength(Func):
@@ -72,6 +74,8 @@ def _gold_label(label: Label, provenance: Mapping[str, Any]) -> GoldLabel:
         how=origin.get("how", ""),
         by=origin.get("by", []),
         dissent=[_dissent(row) for row in origin.get("dissent", [])],
+        unscorable=origin.get("unscorable") or "",
+        unresolved=origin.get("unresolved", []),
     )
 
 

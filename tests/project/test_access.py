@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs
-from labeling.models import Annotation, Assignment, Membership, Project
+from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
 from labeling.services import comments
 from tests import factories
 
@@ -90,6 +90,8 @@ EXPECTED = {
     "reviews": READERS,
     "review-next": Row(302, 404, 404, 302, 302),
     "review": READERS,
+    "imports": READERS,
+    "import-report": READERS,
     "gold": READERS,
     "gold-release": READERS,
     "gold-item": READERS,
@@ -161,6 +163,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     of_release = [release.name, release.version]
     case = CaseRun.objects.filter(run=run)[0]
     member = Membership.objects.get(user=people["ben"])
+    report = ImportReport.objects.create(project=project, format="realtalk")
     of_item = [*of_project, *of_release, release.items.all()[0].item_id]
     said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
     answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
@@ -179,11 +182,13 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "conversation": [*of_project, mine.conversation_id],
         "api-gold-release": of_release,
         "gold-item": of_item,
+        "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
     }
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
+        ("imports", of_project),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
         ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),

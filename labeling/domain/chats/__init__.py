@@ -6,10 +6,10 @@ unseen.
 """
 
 from labeling.domain.chats.arcs import read_arc_cases
-from labeling.domain.chats.chat import Chat, ChatRefused, Question
+from labeling.domain.chats.chat import Chat, ChatRefused, Line, Question
 from labeling.domain.chats.counts import count_of
 from labeling.domain.chats.faults import KINDS, Fault, Kind
-from labeling.domain.chats.files import FORMATS, format_of, number_of, read_chat
+from labeling.domain.chats.files import FORMATS, format_of, natural_key, number_of, read_chat
 from labeling.domain.chats.labels import Labelled, arc_labels, question_labels
 from labeling.domain.chats.questions import read_questions
 from labeling.domain.chats.splits import BadSplits, Splits, read_splits
@@ -23,11 +23,13 @@ __all__ = [
     "Fault",
     "Kind",
     "Labelled",
+    "Line",
     "Question",
     "Splits",
     "arc_labels",
     "count_of",
     "format_of",
+    "natural_key",
     "number_of",
     "question_labels",
     "read_arc_cases",

@@ -26,6 +26,18 @@ def number_of(file: str) -> int | None:
     return int(found[1]) if found else None
 
 
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sorts names by the numbers in them.
+
+    Examples
+    --------
+    >>> sorted(["Chat_10", "Chat_9", "Chat"], key=natural_key)
+    ['Chat', 'Chat_9', 'Chat_10']
+    """
+    parts = [part for part in re.split(r"(\d{1,18})", text) if part]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+
+
 def format_of(document: Any) -> str:
     """The format of a chat file; empty if it is none."""
     if not isinstance(document, dict):

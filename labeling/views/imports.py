@@ -1,0 +1,88 @@
+"""What the imports of published files found: figures by file, and everything that was odd."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from labeling.domain.chats import KINDS, Kind
+from labeling.models import ImportReport
+from labeling.views import access
+from labeling.views.gold_items import ListLength
+
+PER_PAGE = 100
+NEWEST = 50
+UNKNOWN = Kind("noted", "Something odd")
+
+
+class KindRow(NamedTuple):
+    """One kind of fault: how often by file, and in all."""
+
+    name: str
+    kind: Kind
+    by_file: list[int]
+    total: int
+
+
+@require_GET
+def imports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The newest imports, without what they found."""
+    project = access.readable(request.user, slug)
+    reports = (
+        project.import_reports.defer("counts", "faults", "dia_ids")
+        .annotate(n_faults=ListLength("faults"))
+        .select_related("created_by")[:NEWEST]
+    )
+    context = {"project": project, "reports": list(reports)}
+    return render(request, "labeling/imports.html", context)
+
+
+@require_GET
+def import_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One import; its faults can be narrowed to a file and a kind."""
+    project = access.readable(request.user, slug)
+    reports = project.import_reports.defer("dia_ids").select_related("created_by")
+    report = get_object_or_404(reports, pk=pk)
+    file, kind = request.GET.get("file", ""), request.GET.get("kind", "")
+    shown = [
+        fault
+        for fault in report.faults
+        if file in ("", fault["file"]) and kind in ("", fault["kind"])
+    ]
+    context = {
+        "project": project,
+        "report": report,
+        "files": [row["file"] for row in report.counts],
+        "counts": report.counts,
+        "kinds": _kinds(report),
+        "file": file,
+        "kind": kind,
+        "page": Paginator(_rows(shown), PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "labeling/import_report.html", context)
+
+
+def _kinds(report: ImportReport) -> list[KindRow]:
+    """What was lost first, then what was read all the same, then what is only worth knowing."""
+    counted = Counter((fault["kind"], fault["file"]) for fault in report.faults)
+    files = [row["file"] for row in report.counts]
+    names = {name for name, _ in counted}
+    order = [*KINDS, *sorted(names - set(KINDS))]
+    rows = [
+        KindRow(name, KINDS.get(name, UNKNOWN), by_file, sum(by_file))
+        for name in order
+        if name in names
+        for by_file in [[counted[name, file] for file in files]]
+    ]
+    effects = ("lost", "read", "noted")
+    return sorted(rows, key=lambda row: effects.index(row.kind.effect))
+
+
+def _rows(faults: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    return [{**fault, "about": KINDS.get(fault["kind"], UNKNOWN)} for fault in faults]
