@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -28,6 +28,12 @@ class LastLead(RuleError):
     """A project must keep somebody who may change it."""
 
     code = "last_lead"
+
+
+class RoleHeld(RuleError):
+    """The person has this role already, beside the one that should become it."""
+
+    code = "role_held"
 
 
 @transaction.atomic
@@ -82,12 +88,35 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
 
 
 @transaction.atomic
+def change_role(*, membership: Membership, role: str, by: User) -> None:
+    """Give a member another role instead of this one. The same again changes nothing."""
+    project = _lock(membership.project_id)
+    if membership.role == role:
+        return
+    user = membership.user.get_username()
+    _keep_a_lead(project, without=[membership.pk])
+    if project.memberships.filter(user=membership.user_id, role=role).exists():
+        raise RoleHeld(
+            f"{user} is {role} here already: remove {user} as {membership.role} instead."
+        )
+    Membership.objects.filter(pk=membership.pk).update(role=role)
+    events.record(
+        "member.changed",
+        membership,
+        project=project,
+        actor=by,
+        user=user,
+        role=role,
+        before=membership.role,
+    )
+    membership.role = role
+
+
+@transaction.atomic
 def remove_member(*, membership: Membership, by: User) -> None:
     """Take a role away. What the person has labelled, and was given to label, stays theirs."""
-    project = Project.objects.select_for_update().get(pk=membership.project_id)
-    leads = project.memberships.filter(role=Membership.Role.LEAD)
-    if membership.role == Membership.Role.LEAD and not leads.exclude(pk=membership.pk).exists():
-        raise LastLead("A project needs a lead: give somebody else the role first.")
+    project = _lock(membership.project_id)
+    _keep_a_lead(project, without=[membership.pk])
     events.record(
         "member.removed",
         membership,
@@ -97,3 +126,28 @@ def remove_member(*, membership: Membership, by: User) -> None:
         role=membership.role,
     )
     Membership.objects.filter(pk=membership.pk).delete()
+
+
+def _lock(project_id: int) -> Project:
+    """One change of roles after the other: two leads cannot remove each other at once."""
+    return Project.objects.select_for_update().get(pk=project_id)
+
+
+def _keep_a_lead(project: Project, *, without: Collection[int]) -> None:
+    """Refuse what would leave a project without a lead who can sign in."""
+    leads = project.memberships.filter(role=Membership.Role.LEAD)
+    if leads.filter(pk__in=without).exists():
+        check_leads(leads.filter(user__is_active=True).exclude(pk__in=without).count())
+
+
+def check_leads(left: int) -> None:
+    if not left:
+        raise LastLead("A project needs a lead: give somebody else the role first.")
+
+
+def led_alone_by(user: User) -> list[Project]:
+    """The projects that nobody could change any more without this person."""
+    lead = Membership.objects.filter(role=Membership.Role.LEAD)
+    others = lead.exclude(user=user).filter(user__is_active=True)
+    own = lead.filter(user=user).exclude(project__in=others.values("project"))
+    return list(Project.objects.filter(pk__in=own.values("project")))

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
-from labeling.domain.csv_cells import safe_row
 from labeling.domain.units import Units
 from labeling.models import Round
 from labeling.services import agreement as service
 from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
 from labeling.views.agreement import BLIND, asked_of, round_of
+from labeling.views.csv_files import csv_file
 
 
 @require_GET
@@ -41,13 +40,7 @@ def agreement_csv(
         if is_wide
         else (long_rows(units))
     )
-    return StreamingHttpResponse(
-        _lines(rows),
-        content_type="text/csv; charset=utf-8",
-        headers={
-            "Content-Disposition": f'attachment; filename="{_name(found, asked.layer, is_wide)}"'
-        },
-    )
+    return csv_file(_name(found, asked.layer, is_wide), rows)
 
 
 def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
@@ -89,17 +82,4 @@ def _name(found: Round, layer: str, is_wide: bool) -> str:
     parts = [found.project.slug, f"round-{found.number}"]
     if len(found.project.layers) > 1:
         parts.append(layer)
-    return "-".join([*parts, "ratings", *(["wide"] if is_wide else [])]) + ".csv"
-
-
-class _Line:
-    """A file that hands back what is written, so that csv can write into a stream."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def _lines(rows: Iterator[Sequence[Any]]) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    for row in rows:
-        yield writer.writerow(safe_row(row))
+    return "-".join([*parts, "ratings", *(["wide"] if is_wide else [])])

@@ -46,7 +46,8 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": list(zip(closed, readings, strict=True)),
         "chart": chart(readings) if readings else None,
         "standings": [
-            (one, standings(_of_messages(one.agreement)["pairs"])) for one in reversed(closed)
+            (one, standings(agreement.of_messages(one.agreement)["pairs"]))
+            for one in reversed(closed)
         ],
         "failed": latest if latest and latest.state == Round.State.FAILED else None,
     }
@@ -87,12 +88,6 @@ def _interval(
         return mean_interval(agreement.ratings(measured, LAYER), seed=measured.seed) or (None, None)
     pair = lowest_pair(figures)
     return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
-
-
-def _of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The layer whose units are marked or not; the gate's figures where it is not labelled."""
-    found: Mapping[str, Any] = figures.get("layers", {}).get(LAYER, figures)
-    return found
 
 
 def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:

@@ -1,0 +1,48 @@
+"""Programs sign in with a token: ``Authorization: Bearer assay_…``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from labeling.services import tokens
+
+SCHEME = "Bearer"
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Stands before the session: who sends a token acts as its owner, whatever cookies say.
+
+    No page of another site can send this header, so there is nothing for a CSRF token to guard.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
+        if scheme.lower() != SCHEME.lower():
+            return None
+        user = tokens.use(secret.strip())
+        if user is None:
+            raise AuthenticationFailed(
+                "This token is unknown or revoked: make a new one on your page of API tokens.",
+                code="bad_token",
+            )
+        return user, None
+
+    def authenticate_header(self, request: Request) -> str | None:
+        """401 for a wrong token; who sent none is answered as before, with 403."""
+        return SCHEME if get_authorization_header(request) else None
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    """How the description of the API names it."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer"}

@@ -1,0 +1,87 @@
+"""How much gold a project wants, by layer and by difficulty, and what is still missing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labeling.domain.schema import LAYERS
+
+END_TO_END = "end_to_end"
+"""Gold for the whole way from conversation to document, where all its stages are labelled."""
+
+STAGES = frozenset({"extraction", "inference", "validation"})
+BY_LAYER = {"extraction": 80, "inference": 50, "validation": 50, END_TO_END: 20}
+BY_DIFFICULTY = {"easy": 40, "medium": 30, "hard": 10}
+MOST = 1_000_000
+
+
+class Target(NamedTuple):
+    """How many conversations are wanted, have all their answers, and are in gold."""
+
+    name: str
+    title: str
+    wanted: int
+    labelled: int
+    gold: int
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.wanted - self.gold)
+
+
+def target_layers(layers: Sequence[str]) -> list[str]:
+    """The layers that can have a target: what is labelled, and the whole of its stages.
+
+    Examples
+    --------
+    >>> target_layers(["extraction", "qa"])
+    ['extraction', 'qa']
+    """
+    return [*layers, *([END_TO_END] if set(layers) >= STAGES else [])]
+
+
+def title_of(layer: str) -> str:
+    return LAYERS[layer].title if layer in LAYERS else "End to end"
+
+
+def wanted(targets: Mapping[str, Any], layers: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The targets of a project; what was never set is the default, and 0 means none is wanted.
+
+    Examples
+    --------
+    >>> wanted({"layers": {"qa": 5}}, ["extraction", "qa"])["layers"]
+    {'extraction': 80, 'qa': 5}
+    >>> wanted({}, ["extraction"])["difficulty"]
+    {'easy': 40, 'medium': 30, 'hard': 10}
+    """
+    by_layer = BY_LAYER | dict(targets.get("layers", {}))
+    return {
+        "layers": {layer: by_layer.get(layer, 0) for layer in target_layers(layers)},
+        "difficulty": BY_DIFFICULTY | dict(targets.get("difficulty", {})),
+    }
+
+
+def are_targets(value: object) -> bool:
+    """Whether a document has the shape ``{"layers": {name: n}, "difficulty": {name: n}}``.
+
+    Examples
+    --------
+    >>> are_targets({"layers": {"extraction": 80}}), are_targets({"difficulty": {"easy": -1}})
+    (True, False)
+    """
+    known: dict[str, set[str]] = {
+        "layers": {*LAYERS, END_TO_END},
+        "difficulty": set(BY_DIFFICULTY),
+    }
+    return (
+        isinstance(value, dict)
+        and known.keys() >= value.keys()
+        and all(_are_counts(counts, known[name]) for name, counts in value.items())
+    )
+
+
+def _are_counts(counts: object, names: set[str]) -> bool:
+    return (
+        isinstance(counts, dict)
+        and names >= counts.keys()
+        and all(type(number) is int and 0 <= number <= MOST for number in counts.values())
+    )

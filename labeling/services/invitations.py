@@ -1,0 +1,144 @@
+"""Invitations by link: who opens one becomes a member, with an account or with a new one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.secrets import digest_of, make_secret
+from labeling.models import Invitation, Membership, Project
+from labeling.services import events
+
+DAYS, MOST_DAYS = 7, 90
+MOST_USES = 100
+
+
+class InvitationOver(RuleError):
+    """The link was used up, has expired, or was revoked."""
+
+    code = "invitation_over"
+
+
+class NameInUse(RuleError):
+    """Somebody else signs in with this name."""
+
+    code = "name_in_use"
+
+
+class Invited(NamedTuple):
+    """A new invitation, and the only sight of its secret."""
+
+    invitation: Invitation
+    secret: str
+
+
+def usable() -> Q:
+    now = timezone.now()
+    return Q(uses_left__gt=0, revoked_at__isnull=True, expires_at__gt=now)
+
+
+def of_project(project: Project) -> QuerySet[Invitation]:
+    """Those that still open the door, newest first."""
+    return project.invitations.filter(usable()).select_related("created_by")
+
+
+@transaction.atomic
+def invite(*, project: Project, role: str, by: User, uses: int = 1, days: int = DAYS) -> Invited:
+    secret = make_secret()
+    invitation = Invitation.objects.create(
+        project=project,
+        role=role,
+        digest=digest_of(secret),
+        uses_left=uses,
+        created_by=by,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    events.record(
+        "invitation.created",
+        invitation,
+        project=project,
+        actor=by,
+        role=role,
+        uses=uses,
+        days=days,
+    )
+    return Invited(invitation, secret)
+
+
+@transaction.atomic
+def revoke(invitation: Invitation, *, by: User) -> None:
+    """Who has joined stays a member. Revoking again changes nothing."""
+    fresh = Invitation.objects.filter(pk=invitation.pk, revoked_at__isnull=True)
+    if fresh.update(revoked_at=timezone.now()):
+        events.record(
+            "invitation.revoked",
+            invitation,
+            project=invitation.project,
+            actor=by,
+            role=invitation.role,
+        )
+
+
+def find(secret: str) -> Invitation | None:
+    """The invitation of a link, also one that is over; None if there never was one."""
+    found = Invitation.objects.select_related("project", "created_by")
+    return found.filter(digest=digest_of(secret)).first()
+
+
+def why_over(invitation: Invitation) -> str:
+    """Why a link opens nothing any more; empty while it does."""
+    if invitation.revoked_at:
+        return "This invitation was revoked."
+    if invitation.expires_at <= timezone.now():
+        return f"This invitation expired on {invitation.expires_at:%-d %B %Y}."
+    return "" if invitation.uses_left else "This invitation has been used."
+
+
+@transaction.atomic
+def accept(invitation: Invitation, *, user: User) -> Membership:
+    """Make the user a member. Who has the role already uses nothing up."""
+    membership, is_new = Membership.objects.get_or_create(
+        project=invitation.project, user=user, role=invitation.role
+    )
+    if not is_new:
+        return membership
+    _use(invitation)
+    events.record(
+        "invitation.accepted",
+        membership,
+        project=invitation.project,
+        actor=user,
+        role=invitation.role,
+        invitation=invitation.pk,
+    )
+    return membership
+
+
+@transaction.atomic
+def accept_as_new(
+    invitation: Invitation, *, username: str, password: str, full_name: str = ""
+) -> User:
+    """Make an account and a member of it, or neither."""
+    first, _, last = full_name.partition(" ")
+    try:
+        with transaction.atomic():
+            user = User.objects.create_user(
+                username, password=password, first_name=first, last_name=last
+            )
+    except IntegrityError:
+        raise NameInUse(f"Somebody is called “{username}” already: choose another.") from None
+    accept(invitation, user=user)
+    return user
+
+
+def _use(invitation: Invitation) -> None:
+    """One conditional update: of two people with the last use of a link, one gets in."""
+    left = Invitation.objects.filter(usable(), pk=invitation.pk)
+    if not left.update(uses_left=F("uses_left") - 1):
+        raise InvitationOver("This invitation is over: ask a lead of the project for a new link.")

@@ -1,0 +1,318 @@
+"""How far a project is: its conversations by state, its people, and what its targets lack."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import When as If
+from django.db.models.functions import Coalesce
+
+from labeling.domain.agreement import PairAgreement, pair_agreement
+from labeling.domain.calibration import Standing, standings
+from labeling.domain.ratings import Ratings
+from labeling.domain.targets import Target, title_of, wanted
+from labeling.domain.units import BY_MESSAGE, units
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    AnnotationRevision,
+    Assignment,
+    Conversation,
+    GoldItem,
+    GoldRelease,
+    Merge,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.models.assignments import ANSWERED
+from labeling.services import agreement, assignments, events, settling
+
+STATES = {
+    "unplanned": "Not in a round",
+    "waiting": "In a round, nobody has begun",
+    "begun": "Being labelled",
+    "labelled": "All answers are in",
+    "disputed": "Disputed, not decided yet",
+    "decided": "Decided by an adjudicator",
+    "gold": "In gold",
+}
+STATUS = {
+    "pending": Q(annotation__isnull=True),
+    "draft": Q(annotation__status="draft"),
+    "submitted": Q(annotation__status="submitted"),
+    "skipped": Q(annotation__status="skipped"),
+}
+GOLD = ""
+"""Stands for the gold labels where people are told apart by name: nobody has an empty one."""
+
+
+class Share(NamedTuple):
+    """One state: how many of ``total`` are in it."""
+
+    name: str
+    title: str
+    number: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One annotator's work. ``returned`` counts every time an answer was sent back.
+
+    ``group`` compares with the others of ``group_round``, the newest measured round that this
+    person was part of; ``gold`` with the newest release. Both are None while a calibration round
+    is open, and where there is nothing to compare.
+    """
+
+    pk: int
+    username: str
+    assigned: int
+    pending: int
+    draft: int
+    submitted: int
+    skipped: int
+    returned: int
+    minutes: float | None
+    last_active: datetime | None
+    group: Standing | None
+    group_round: int | None
+    gold: PairAgreement | None
+
+
+# --- by state -----------------------------------------------------------------------------------
+
+
+def by_state(project: Project) -> list[Share]:
+    """Every conversation is in one state: the last one that it has reached."""
+    counts = dict(
+        project.conversations.order_by()
+        .annotate(stage=_stage(project))
+        .values_list("stage")
+        .annotate(n=Count("pk"))
+    )
+    total = sum(counts.values())
+    return [Share(name, title, counts.get(name, 0), total) for name, title in STATES.items()]
+
+
+def _stage(project: Project) -> Case:
+    here = OuterRef("pk")
+    merges = Merge.objects.filter(conversation=here, state="disputed")
+    decided = Adjudication.objects.filter(conversation=here)
+    given = Assignment.objects.filter(conversation=here, annotation__isnull=False)
+    return Case(
+        If(pk__in=_in_gold(project).values("conversation"), then=Value("gold")),
+        If(Exists(decided), then=Value("decided")),
+        If(Exists(merges), then=Value("disputed")),
+        If(pk__in=_complete(project).values("conversation"), then=Value("labelled")),
+        If(Exists(given), then=Value("begun")),
+        If(Exists(RoundConversation.objects.filter(conversation=here)), then=Value("waiting")),
+        default=Value("unplanned"),
+    )
+
+
+def work_by_status(project: Project) -> list[Share]:
+    counts = assignments.progress(project)
+    total = sum(counts.values())
+    return [Share(name, name.capitalize(), number, total) for name, number in counts.items()]
+
+
+def _complete(project: Project) -> QuerySet[RoundConversation]:
+    """Places in rounds whose conversation has every answer that the round wants."""
+    answers = (
+        Assignment.objects.filter(
+            ANSWERED, round=OuterRef("round"), conversation=OuterRef("conversation")
+        )
+        .order_by()
+        .values("conversation")
+        .annotate(n=Count("pk"))
+    )
+    places = RoundConversation.objects.filter(round__project=project).order_by()
+    counted = places.annotate(n_answers=Coalesce(Subquery(answers.values("n")), 0))
+    return counted.filter(n_answers__gte=F("round__overlap"))
+
+
+def _newest_releases(project: Project) -> dict[str, int]:
+    """By layer the key of its newest release."""
+    found = GoldRelease.objects.filter(project=project).order_by("pk").values_list("layer", "pk")
+    return dict(found)
+
+
+def _in_gold(project: Project) -> QuerySet[GoldItem]:
+    newest = (
+        GoldRelease.objects.filter(project=project)
+        .order_by()
+        .values("layer")
+        .annotate(newest=Max("pk"))
+        .values("newest")
+    )
+    return GoldItem.objects.filter(release__in=newest).order_by()
+
+
+# --- by person ----------------------------------------------------------------------------------
+
+
+def is_blind(project: Project) -> bool:
+    return project.rounds.blind().exists()
+
+
+def people(project: Project) -> list[Person]:
+    """A row for whoever was given something, and for annotators who wait for it."""
+    rows = _work_of_people(project)
+    minutes, returned = _median_minutes(project), _returned(project)
+    blind = is_blind(project)
+    group = {} if blind else _against_the_group(project)
+    gold = {} if blind else against_gold(project)
+    found = []
+    for row in rows:
+        standing, number = group.get(row["username"], (None, None))
+        found.append(
+            Person(
+                **row,
+                returned=returned.get(row["pk"], 0),
+                minutes=minutes.get(row["pk"]),
+                group=standing,
+                group_round=number,
+                gold=gold.get(row["username"]),
+            )
+        )
+    return found
+
+
+def _work_of_people(project: Project) -> list[dict[str, Any]]:
+    given = (
+        Assignment.objects.filter(round__project=project)
+        .order_by()
+        .values(pk=F("annotator"), username=F("annotator__username"))
+        .annotate(
+            assigned=Count("pk"),
+            last_active=Max("annotation__updated_at"),
+            **{name: Count("pk", filter=which) for name, which in STATUS.items()},
+        )
+    )
+    rows: dict[str, dict[str, Any]] = {row["username"]: dict(row) for row in given}
+    nothing: dict[str, Any] = {"assigned": 0, "last_active": None, **dict.fromkeys(STATUS, 0)}
+    for person in assignments.annotators(project).values("pk", "username"):
+        rows.setdefault(person["username"], {**person, **nothing})
+    return [rows[name] for name in sorted(rows)]
+
+
+def _median_minutes(project: Project) -> dict[int, float]:
+    """Computed here, because SQLite has no median. One number per submitted answer is loaded."""
+    seconds: dict[int, list[int]] = defaultdict(list)
+    answers = Annotation.objects.filter(assignment__round__project=project, status="submitted")
+    for person, spent in answers.values_list("assignment__annotator", "active_seconds"):
+        seconds[person].append(spent)
+    return {person: median(spent) / 60 for person, spent in seconds.items()}
+
+
+def _returned(project: Project) -> dict[int, int]:
+    revisions = AnnotationRevision.objects.filter(
+        kind=AnnotationRevision.Kind.RETURNED, annotation__assignment__round__project=project
+    )
+    per_person = revisions.order_by().values_list("annotation__assignment__annotator")
+    return dict(per_person.annotate(n=Count("pk")))
+
+
+def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
+    """By name, from the figures that were stored when rounds closed; the newest round counts."""
+    found: dict[str, tuple[Standing, int]] = {}
+    measured = project.rounds.filter(agreement__isnull=False).order_by("number")
+    for number, figures in measured.values_list("number", "agreement"):
+        pairs = agreement.of_messages(figures or {})["pairs"]
+        found |= {one.annotator: (one, number) for one in standings(pairs)}
+    return found
+
+
+def against_gold(project: Project) -> dict[str, PairAgreement]:
+    """By name, each annotator's newest answers against the newest release, message by message.
+
+    Gold that was made from a person's own labels agrees with them the more for it; the figure
+    tells who was overruled, and how people do on gold that others made.
+    """
+    layer = next((name for name in project.layers if name in settling.SETTLED), None)
+    release = _newest_releases(project).get(layer or "")
+    if layer not in BY_MESSAGE or release is None:
+        return {}
+    gold, own = _ratings(project, layer, GoldItem.objects.filter(release=release))
+    return {who: pair_agreement(GOLD, who, gold, marks) for who, marks in own.items()}
+
+
+def _ratings(
+    project: Project, layer: str, items: QuerySet[GoldItem]
+) -> tuple[Ratings, Mapping[str, Ratings]]:
+    """The marked messages in gold, and by annotator, of each conversation in gold."""
+    gold: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    for item in items.order_by().only("conversation_id", "canonical"):
+        content, key = item.content, str(item.conversation_id)
+        sizes[key] = len(content["conversation"])
+        gold[key] = _marks(layer, content["gold"], sizes[key])
+    own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
+    for who, conversation, payload in _answers(project, items):
+        key = str(conversation)
+        own[who][key] = _marks(layer, payload, sizes[key])
+    return gold, own
+
+
+def _answers(project: Project, items: QuerySet[GoldItem]) -> Iterable[tuple[str, int, Any]]:
+    """Oldest round first, so that the newest answer to a conversation is the one that stays."""
+    submitted = Annotation.objects.filter(
+        status=Annotation.Status.SUBMITTED,
+        assignment__round__project=project,
+        assignment__conversation__in=items.order_by().values("conversation"),
+    ).exclude(assignment__round__in=Round.objects.blind())
+    return submitted.order_by("assignment__round__number").values_list(
+        "assignment__annotator__username", "assignment__conversation", "payload"
+    )
+
+
+def _marks(layer: str, payload: Mapping[str, Any], messages: int) -> list[Any]:
+    return units(layer, {GOLD: payload}, message_count=messages).labels[GOLD]
+
+
+# --- targets ------------------------------------------------------------------------------------
+
+
+def targets(project: Project) -> dict[str, list[Target]]:
+    """``layers`` and ``difficulty``: what is wanted, labelled and in gold."""
+    asked = wanted(project.targets, project.layers)
+    gold = _in_gold(project)
+    by_layer = dict(gold.values_list("release__layer").annotate(n=Count("pk")))
+    in_gold = project.conversations.filter(pk__in=gold.values("conversation"))
+    complete = project.conversations.filter(pk__in=_complete(project).values("conversation"))
+    levels, labelled = _by_difficulty(in_gold), _by_difficulty(complete)
+    return {
+        "layers": [
+            Target(name, title_of(name), number, sum(labelled.values()), by_layer.get(name, 0))
+            for name, number in asked["layers"].items()
+        ],
+        "difficulty": [
+            Target(name, name.capitalize(), number, labelled.get(name, 0), levels.get(name, 0))
+            for name, number in asked["difficulty"].items()
+        ],
+    }
+
+
+def _by_difficulty(conversations: QuerySet[Conversation]) -> dict[str, int]:
+    return dict(conversations.order_by().values_list("difficulty").annotate(n=Count("pk")))
+
+
+@transaction.atomic
+def set_targets(project: Project, *, targets: dict[str, dict[str, int]], by: User) -> None:
+    """Setting them again to the same changes nothing."""
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    if locked.targets == targets:
+        return
+    Project.objects.filter(pk=project.pk).update(targets=targets)
+    events.record(
+        "project.changed", project, project=project, actor=by, fields=["targets"], targets=targets
+    )
