@@ -1,0 +1,71 @@
+"""The settings of the build layers, with their ranges, and what identifies a build."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+VERSION = 1
+"""Raised whenever the same conversation and settings may give other layers."""
+
+
+class LayersConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    implementation: Literal["local", "model"] = Field(
+        default="local",
+        description="local: embeddings, lexical cohesion and lexicons; model: a language model.",
+    )
+    burst_gap_seconds: int = Field(
+        default=1800, ge=60, le=604_800, description="A pause that long starts a new burst."
+    )
+    window: int = Field(
+        default=4, ge=1, le=20, description="Messages compared on each side of a possible cut."
+    )
+    cut_depth: float = Field(
+        default=0.5,
+        ge=-2,
+        le=4,
+        description="How much deeper than usual a valley of cohesion must be, in deviations.",
+    )
+    least_messages: int = Field(
+        default=4, ge=1, le=50, description="A burst is not cut into shorter topics."
+    )
+    most_messages: int = Field(
+        default=40, ge=2, le=500, description="A longer topic is cut at its deepest valley."
+    )
+    same_topic: float = Field(
+        default=0.55, ge=0, le=1, description="Similarity from which a topic is an earlier one."
+    )
+    silence_factor: float = Field(
+        default=3.0, ge=1, le=100, description="A silence is that many times the usual pause."
+    )
+    anomaly_deviations: float = Field(
+        default=2.0, ge=0.5, le=10, description="Sample deviations above the mean of an anomaly."
+    )
+    pet_names: tuple[str, ...] = Field(
+        default=(), description="Usual forms of address; empty: those of the chat's first part."
+    )
+    link_similarity: float = Field(
+        default=0.5, ge=0, le=1, description="Similarity from which two topics are linked."
+    )
+    neighbours: int = Field(
+        default=3, ge=1, le=50, description="A topic is linked only to that many most similar."
+    )
+
+
+def layers_key(config: LayersConfig, *, encoder_id: str, model_id: str | None) -> str:
+    """SHA-256 of everything that decides what is built, apart from the text itself."""
+    from pipelines.memory.layers.language import PROMPT_IDS
+
+    decided = {
+        "version": VERSION,
+        "config": config.model_dump(mode="json"),
+        "encoder": encoder_id,
+        "model": model_id,
+        "prompts": list(PROMPT_IDS) if model_id else [],
+    }
+    return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()

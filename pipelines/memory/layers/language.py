@@ -1,0 +1,227 @@
+"""The layers by a language model: where topics begin, how they sound, what belongs together.
+
+What the model gets wrong is never guessed: a burst that it did not divide stays one topic, a mood
+that it did not give has no value, a pair that it did not judge is not linked; each is named among
+the problems. A model that cannot be reached at all stops the build, which then goes on later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from pipelines.llm import ChatModel, InvalidReply, Refused
+from pipelines.memory.layers.bursts import Burst, bursts
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.nodes import Link, Threads, TopicNode, Topics
+from pipelines.memory.layers.threads import closure, similar_pairs
+from pipelines.memory.layers.tone import Rating
+from pipelines.memory.layers.topics import UNNAMED, key_terms, make_nodes, node_vectors, reason_of
+from pipelines.memory.prompts import CURRENT, ask
+from pipelines.types import Encoder, Message
+
+PROMPT_IDS = tuple(CURRENT[name] for name in ("topics", "tones", "links"))
+BURSTS_PER_CALL = 8
+MESSAGES_PER_CALL = 250
+NODES_PER_CALL = 8
+PAIRS_PER_CALL = 10
+SHOWN_CHARACTERS = 500
+FIRST_MESSAGES = 8
+CANDIDATE_SIMILARITY = 0.3
+NEIGHBOURS = 10
+NO_RATING = "the model gave no usable rating"
+
+Progress = Callable[[int, int], None]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class _Topic(BaseModel):
+    name: str
+    start: int
+    end: int
+
+
+class _Burst(BaseModel):
+    burst: int
+    topics: list[_Topic]
+
+
+class _Bursts(BaseModel):
+    bursts: list[_Burst]
+
+
+class _Tone(BaseModel):
+    node_id: str
+    emotional_tone: float
+    conflict_intensity: float
+
+
+class _Tones(BaseModel):
+    nodes: list[_Tone]
+
+
+class _Pair(BaseModel):
+    pair: int
+    linked: bool
+    reason: str = ""
+
+
+class _Pairs(BaseModel):
+    pairs: list[_Pair]
+
+
+def model_topics(
+    messages: Sequence[Message], *, model: ChatModel, config: LayersConfig, progress: Progress
+) -> Topics:
+    found = bursts(messages, gap_seconds=config.burst_gap_seconds)
+    named: list[tuple[int, Burst, str]] = []
+    problems: list[str] = []
+    for batch in _batches(list(enumerate(found, start=1))):
+        known = list(dict.fromkeys(name for _, _, name in named))
+        answer = _asked(
+            model, "topics", _Bursts, problems, known=known, bursts=[_shown(*one) for one in batch]
+        )
+        told = {row.burst: row.topics for row in answer.bursts} if answer else {}
+        for number, burst in batch:
+            named += _divided(number, burst, told.get(number, []), problems)
+        progress(batch[-1][0], len(found))
+    nodes = _named_nodes(named)
+    return Topics(tuple(nodes), len(found), reason_of(messages), tuple(problems), model.id)
+
+
+def model_ratings(
+    nodes: Sequence[TopicNode],
+    messages: Sequence[Message],
+    *,
+    model: ChatModel,
+    progress: Progress,
+) -> tuple[dict[str, Rating], list[str]]:
+    """Tone and conflict of every node, and what the model failed to rate."""
+    ratings = {node.node_id: Rating(None, None, NO_RATING) for node in nodes}
+    problems: list[str] = []
+    for start in range(0, len(nodes), NODES_PER_CALL):
+        batch = nodes[start : start + NODES_PER_CALL]
+        given = [_part(node, messages, len(messages)) for node in batch]
+        answer = _asked(model, "tones", _Tones, problems, nodes=given)
+        for row in answer.nodes if answer else []:
+            if row.node_id in {node.node_id for node in batch}:
+                ratings[row.node_id] = _rating(row)
+        progress(start + len(batch), len(nodes))
+    missing = [node_id for node_id, rating in ratings.items() if rating.tone is None]
+    return ratings, [*problems, *(f"{node_id}: {NO_RATING}" for node_id in missing)]
+
+
+def model_threads(
+    nodes: Sequence[TopicNode],
+    messages: Sequence[Message],
+    *,
+    encoder: Encoder,
+    model: ChatModel,
+    progress: Progress,
+) -> Threads:
+    """Similar pairs are proposed by their vectors; the model says which are linked."""
+    vectors = node_vectors(nodes, messages, encoder)
+    pairs = similar_pairs(nodes, vectors, least=CANDIDATE_SIMILARITY, neighbours=NEIGHBOURS)
+    by_id = {node.node_id: node for node in nodes}
+    links: list[Link] = []
+    problems: list[str] = []
+    for start in range(0, len(pairs), PAIRS_PER_CALL):
+        batch = list(enumerate(pairs[start : start + PAIRS_PER_CALL], start=1))
+        given = [_pair(number, link, by_id, messages) for number, link in batch]
+        answer = _asked(model, "links", _Pairs, problems, pairs=given)
+        linked = {row.pair for row in answer.pairs if row.linked} if answer else set()
+        links += [link for number, link in batch if number in linked]
+        progress(start + len(batch), len(pairs))
+    return Threads(tuple(links), tuple(closure(nodes, links)), tuple(problems), model.id)
+
+
+def _asked(
+    model: ChatModel, name: str, answer: type[Answer], problems: list[str], **given: Any
+) -> Answer | None:
+    try:
+        return ask(model, name, answer, **given)
+    except (InvalidReply, Refused) as error:
+        problems.append(error.message)
+        return None
+
+
+def _batches(found: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, Burst]]]:
+    """Few enough bursts and messages for one prompt; a burst is never torn."""
+    batch: list[tuple[int, Burst]] = []
+    for number, burst in found:
+        size = sum(len(other) for _, other in batch) + len(burst)
+        if batch and (len(batch) == BURSTS_PER_CALL or size > MESSAGES_PER_CALL):
+            yield batch
+            batch = []
+        batch.append((number, burst))
+    if batch:
+        yield batch
+
+
+def _divided(
+    number: int, burst: Burst, topics: Sequence[_Topic], problems: list[str]
+) -> list[tuple[int, Burst, str]]:
+    """By the starts that the model gave; what it left out goes to the topic before."""
+    place = {message.index + 1: at for at, message in enumerate(burst)}
+    usable = [topic for topic in topics if topic.start in place and topic.name.strip()]
+    if len(usable) < len(topics) or not usable:
+        problems.append(f"burst {number}: {len(topics) - len(usable)} of {len(topics)} topics fit")
+    if not usable:
+        return [(number, burst, UNNAMED)]
+    starts = {place[topic.start]: _name(topic) for topic in usable}
+    edges = sorted(starts)
+    ends = [*edges[1:], len(burst)]
+    spans = zip([0, *edges[1:]], ends, edges, strict=True)
+    return [(number, burst[start:end], starts[at]) for start, end, at in spans]
+
+
+def _named_nodes(named: Sequence[tuple[int, Burst, str]]) -> list[TopicNode]:
+    parts = [(number, part) for number, part, _ in named]
+    nodes = make_nodes(parts, key_terms([part for _, part in parts]))
+    latest: dict[str, str] = {}
+    result = []
+    for node, (_, _, name) in zip(nodes, named, strict=True):
+        parent = latest.get(name.casefold())
+        result.append(replace(node, topic_name=name, parent_node_id=parent))
+        latest[name.casefold()] = node.node_id
+    return result
+
+
+def _name(topic: _Topic) -> str:
+    return " ".join(topic.name.split())[:80]
+
+
+def _rating(row: _Tone) -> Rating:
+    tone, conflict = row.emotional_tone, row.conflict_intensity
+    if not (-1 <= tone <= 1 and 0 <= conflict <= 1):  # also false for NaN
+        return Rating(None, None, NO_RATING)
+    return Rating(tone, conflict)
+
+
+def _shown(number: int, burst: Burst) -> dict[str, Any]:
+    return {"burst": number, "messages": [_line(message) for message in burst]}
+
+
+def _part(node: TopicNode, messages: Sequence[Message], most: int) -> dict[str, Any]:
+    lines = [_line(messages[local - 1]) for local in node.all_message_ids[:most]]
+    return {"node_id": node.node_id, "topic": node.topic_name, "messages": lines}
+
+
+def _pair(
+    number: int, link: Link, by_id: dict[str, TopicNode], messages: Sequence[Message]
+) -> dict[str, Any]:
+    earlier, later = (by_id[node_id] for node_id in (link.earlier, link.later))
+    return {
+        "pair": number,
+        "earlier": _part(earlier, messages, FIRST_MESSAGES),
+        "later": _part(later, messages, FIRST_MESSAGES),
+    }
+
+
+def _line(message: Message) -> dict[str, Any]:
+    text = message.content[:SHOWN_CHARACTERS]
+    return {"id": message.index + 1, "speaker": message.speaker, "text": text}
