@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from evaluation.services import execution, runs
+from evaluation.services import execution, runs, suggestions
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -14,7 +14,13 @@ def work_on(run_id: int) -> None:
     execution.work(run_id, uuid4())
 
 
+@shared_task(acks_late=True, ignore_result=True)
+def suggest(request_id: int) -> None:
+    suggestions.work(request_id, uuid4())
+
+
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that no run waits for a lost message."""
     runs.wake_unattended()
+    suggestions.wake_unattended()

@@ -3,8 +3,14 @@ from django.urls import path
 from evaluation.views.case import run_case
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
 from evaluation.views.runs import run_list, run_new, runs_mine
+from evaluation.views.suggestions import ask as suggestions_ask
+from evaluation.views.suggestions import overview as suggestions
+from evaluation.views.suggestions import switch as suggestions_switch
 
 urlpatterns = [
+    path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),
+    path("projects/<slug:slug>/suggestions/ask/", suggestions_ask, name="suggestions-ask"),
+    path("projects/<slug:slug>/suggestions/switch/", suggestions_switch, name="suggestions-switch"),
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, name="run-new"),

@@ -21,6 +21,7 @@ STATUS = {
     "round_open": 409,
     "ruler_needed": 409,
     "stale_version": 409,
+    "suggestions_hidden": 409,
 }
 """Everything not named here is a 400: the request itself has to change."""
 

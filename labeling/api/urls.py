@@ -9,6 +9,7 @@ from labeling.api.gold import GoldListView, GoldView
 from labeling.api.projects import ProjectListView, ProjectView
 from labeling.api.queue import LeaseView, NextView, QueueView
 from labeling.api.reviews import ReviewView
+from labeling.api.suggestions import FirstPassView, SuggestionsView
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
@@ -55,6 +56,16 @@ urlpatterns = [
         "annotations/<int:pk>/comments/",
         CommentsView.as_view(),
         name="api-annotation-comments",
+    ),
+    path(
+        "annotations/<int:pk>/suggestions/",
+        SuggestionsView.as_view(),
+        name="api-annotation-suggestions",
+    ),
+    path(
+        "annotations/<int:pk>/first-pass/",
+        FirstPassView.as_view(),
+        name="api-annotation-first-pass",
     ),
     path("comments/<int:pk>/resolve/", ResolveView.as_view(), name="api-comment-resolve"),
     path("mentions/", MentionsView.as_view(), name="api-mentions"),

@@ -10,6 +10,7 @@ from labeling.models import Event
 WORDS = {
     "adjudication.accepted": "accepted {conversations} conversations as agreed ({states})",
     "adjudication.decided": "decided the labels of {conversation}",
+    "annotation.first_pass": "finished the first pass over {conversation} and sees suggestions",
     "annotation.reopened": "took back the submission of {conversation}",
     "annotation.returned": "returned {conversation}: {reason}",
     "annotation.reviewed": "reviewed {conversation} of {annotator}: {verdict}",
@@ -30,7 +31,11 @@ WORDS = {
     "gold.frozen": "froze {release} with {items} items",
     "guideline.added": "wrote version {version} of the guidelines: {summary}",
     "guideline.checked": "checked {conversation} by {annotator} against version {version}: {found}",
+    "invitation.accepted": "joined as {role} by an invitation",
+    "invitation.created": "made an invitation as {role} for {uses}, valid for {days} days",
+    "invitation.revoked": "revoked an invitation as {role}",
     "member.added": "made {user} {role}",
+    "member.changed": "made {user} {role} instead of {before}",
     "member.removed": "took the role of {role} from {user}",
     "project.changed": "changed the project's {fields}",
     "project.created": "created the project",
@@ -46,6 +51,11 @@ WORDS = {
     "run.paused": "paused run {object_id}",
     "run.rescored": "had run {object_id} scored again",
     "run.resumed": "resumed run {object_id}",
+    "suggestions.broke_off": "The suggestions of {pipeline} could not be made: {reason}",
+    "suggestions.made": "The suggestions of {pipeline} are made: {conversations} conversations",
+    "suggestions.requested": "asked {pipeline} for suggestions for {conversations} conversations",
+    "suggestions.switched_off": "switched suggestions off",
+    "suggestions.switched_on": "switched suggestions on",
 }
 
 

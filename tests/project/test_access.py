@@ -63,6 +63,8 @@ EXPECTED = {
     "comment-reply": Row(302, 404, 302, 403, 302, post=True),
     "comment-resolve": Row(302, 404, 302, 403, 302, post=True),
     "api-annotation-comments": Row(403, 404, 200, 404, 404),
+    "api-annotation-suggestions": Row(403, 404, 200, 404, 404),
+    "api-annotation-first-pass": Row(403, 404, 409, 404, 404, post=True),  # nothing is suggested
     "api-comment-resolve": Row(403, 404, 200, 403, 200, post=True),
     "api-mentions": API_EVERYBODY,
     "api-queue": API_EVERYBODY,
@@ -113,6 +115,9 @@ EXPECTED = {
     "work-move": Row(302, 404, 404, 403, 200),
     "disagreement-decide": Row(302, 404, 403, 403, 302, post=True),
     "disagreement-names": Row(302, 404, 403, 403, 302, post=True),
+    "suggestions": READERS,
+    "suggestions-ask": Row(302, 404, 404, 403, 302, post=True),
+    "suggestions-switch": Row(302, 404, 404, 403, 302, post=True),
     "guideline-check": Row(302, 404, 404, 403, 302, post=True),
     "agreement-compute": Row(302, 404, 404, 403, 302, post=True),
     "guideline-new": Row(302, 404, 404, 403, 200),
@@ -191,6 +196,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("imports", of_project),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
+        ("suggestions suggestions-ask suggestions-switch", of_project),
         ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),
         ("disagreement-names", [*of_project, 2]),
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
@@ -204,6 +210,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
         ("api-annotation-comments", [mine.pk]),
+        ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),
         ("api-annotation-revision", [mine.pk, 1]),
     ]:
         about |= dict.fromkeys(names.split(), arguments)

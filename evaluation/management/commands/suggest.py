@@ -1,0 +1,92 @@
+"""``manage.py suggest``: have a pipeline suggest labels, here and now, with a progress bar."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from typing import Any
+from uuid import uuid4
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evaluation.services import suggestions
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.management.arguments import project_named
+from labeling.models import SuggestionRequest
+from labeling.services import suggestion_requests as requests
+
+WAIT_SECONDS = 1.0  # for what a worker holds
+
+
+class Command(BaseCommand):
+    help = (
+        "Have a pipeline suggest labels for the conversations of full labeling, in the "
+        "foreground. Annotators see them after their own first pass. A run that was stopped goes "
+        "on when it is called again; what was made is never made twice."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--pipeline", required=True, metavar="NAME")
+        parser.add_argument(
+            "--layer", choices=list(LAYERS), default="", help="default: the first that it makes"
+        )
+
+    def handle(self, **options: Any) -> None:
+        project = project_named(options["project"])
+        try:
+            asked = suggestions.ask(
+                project,
+                pipeline=options["pipeline"],
+                layer=options["layer"],
+                by=None,
+                queue=False,
+            )
+        except RuleError as error:
+            raise CommandError(error.message) from error
+        self._work(asked)
+        self._report(_reload(asked))
+
+    def _work(self, asked: SuggestionRequest) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+            task = bar.add_task(asked.pipeline, total=None)
+
+            def show() -> None:
+                came = requests.progress(_reload(asked))
+                bar.update(task, total=came.wanted, completed=came.done + came.failed)
+
+            try:
+                _work_until_done(asked, show)
+            except KeyboardInterrupt:
+                message = "Stopped. The same command goes on where this one stopped."
+                raise CommandError(message, returncode=130) from None
+
+    def _report(self, asked: SuggestionRequest) -> None:
+        if asked.failure:
+            raise CommandError(asked.failure)
+        came = requests.progress(asked)
+        for why in sorted(set(asked.failures.values())):
+            self.stderr.write(f"No suggestion: {why}")
+        self.stdout.write(
+            f"{asked.pipeline} {asked.pipeline_version} has suggestions for {came.done} of "
+            f"{came.wanted} conversations; {came.failed} failed."
+        )
+        if came.failed and not came.done:
+            raise CommandError("The pipeline failed on every conversation.")
+
+
+def _work_until_done(asked: SuggestionRequest, show: Any) -> None:
+    while True:
+        suggestions.work(asked.pk, uuid4(), progress=show)
+        if _reload(asked).finished_at:
+            return
+        time.sleep(WAIT_SECONDS)
+
+
+def _reload(asked: SuggestionRequest) -> SuggestionRequest:
+    return SuggestionRequest.objects.select_related("project").get(pk=asked.pk)

@@ -1,0 +1,76 @@
+"""Where a lead asks a pipeline for suggestions, and switches them off."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluation.services import suggestions as service
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.models import Project, SuggestionRequest
+from labeling.services import suggestion_requests as requests
+from labeling.services import suggestions
+from labeling.views import access
+
+SHOWN = 20
+
+
+class Row(NamedTuple):
+    """One request with how far it has come, and why some conversations got nothing."""
+
+    asked: SuggestionRequest
+    layer: str
+    progress: requests.Progress
+    reasons: list[str]
+
+
+@require_GET
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    rows = [_row(asked) for asked in _requests(project)]
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "pipelines": service.offered(project),
+        "layers": [LAYERS[name] for name in service.layers_for(project)],
+        "wanted": requests.wanted(project).count(),
+        "rows": rows,
+        "is_running": any(row.asked.finished_at is None for row in rows),
+    }
+    return render(request, "evaluation/suggestions.html", context)
+
+
+@require_POST
+def ask(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    pipeline, layer = request.POST.get("pipeline", ""), request.POST.get("layer", "")
+    try:
+        service.ask(project, pipeline=pipeline, layer=layer, by=request.user)
+    except RuleError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"A worker asks {pipeline} for suggestions now.")
+    return redirect("suggestions", project.slug)
+
+
+@require_POST
+def switch(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    on = request.POST.get("suggestions") == "on"
+    suggestions.switch(project, on=on, by=request.user)  # type: ignore[arg-type]
+    messages.success(request, f"Suggestions are {'on' if on else 'off'} in this project.")
+    return redirect("suggestions", project.slug)
+
+
+def _requests(project: Project) -> Any:
+    return project.suggestion_requests.select_related("project", "requested_by")[:SHOWN]
+
+
+def _row(asked: SuggestionRequest) -> Row:
+    reasons = sorted(set(asked.failures.values()))
+    return Row(asked, LAYERS[asked.layer].title, requests.progress(asked), reasons[:3])

@@ -1,0 +1,100 @@
+"""What is suggested to an annotator for one assignment, after their own first pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.api.errors import ErrorOut
+from labeling.domain.schema import LAYERS
+from labeling.models import Assignment, FirstPass, Suggestion
+from labeling.services import suggestions
+
+
+class TakenFromIO(serializers.Serializer[Any]):
+    id = serializers.IntegerField(min_value=0, help_text="The suggestion")
+    uid = serializers.CharField(max_length=64, help_text="One of its labels")
+
+
+class DismissIn(serializers.Serializer[Any]):
+    dismissed = TakenFromIO(many=True, help_text="All that are not wanted, old and new")
+
+
+class SuggestionOut(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    layer = serializers.CharField()
+    pipeline = serializers.CharField()
+    pipeline_version = serializers.CharField()
+    labels = serializers.ListField(child=serializers.DictField())
+
+
+class SuggestionsOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        ["off", "waiting", "shown"], help_text="waiting: for the annotator's own first pass"
+    )
+    reason = serializers.CharField(help_text="Why it is off")
+    suggestions = SuggestionOut(many=True)
+    dismissed = TakenFromIO(many=True)
+
+
+class _OfAssignment(APIView):
+    def answer(self, assignment: Assignment) -> Response:
+        sight = suggestions.sight(assignment)
+        done = FirstPass.objects.filter(assignment=assignment).first()
+        found = {
+            "state": sight.state,
+            "reason": sight.reason,
+            "suggestions": [_plain(one) for one in suggestions.shown(assignment)],
+            "dismissed": done.dismissed if done and sight.state == "shown" else [],
+        }
+        return Response(SuggestionsOut(found).data)
+
+    def assignment(self, request: Request, pk: int) -> Assignment:
+        mine = Assignment.objects.owned_by(request.user)
+        return get_object_or_404(
+            mine.select_related("round__project", "conversation", "annotator"), pk=pk
+        )
+
+
+class SuggestionsView(_OfAssignment):
+    @extend_schema(responses={200: SuggestionsOut, 404: ErrorOut})
+    def get(self, request: Request, pk: int) -> Response:
+        """What pipelines suggest; nothing before one's own first pass is declared done."""
+        return self.answer(self.assignment(request, pk))
+
+    @extend_schema(request=DismissIn, responses={200: SuggestionsOut, 404: ErrorOut, 409: ErrorOut})
+    def put(self, request: Request, pk: int) -> Response:
+        """Say which suggested labels are not wanted. The newest list counts."""
+        assignment = self.assignment(request, pk)
+        fields = DismissIn(data=request.data)
+        fields.is_valid(raise_exception=True)
+        suggestions.dismiss(assignment, fields.validated_data["dismissed"])
+        return self.answer(assignment)
+
+
+class FirstPassView(_OfAssignment):
+    @extend_schema(
+        request=None,
+        responses={200: SuggestionsOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Declare one's own first pass done, once and for all, and see what is suggested."""
+        assignment = self.assignment(request, pk)
+        suggestions.declare_first_pass(assignment)
+        return self.answer(assignment)
+
+
+def _plain(suggestion: Suggestion) -> dict[str, Any]:
+    return {
+        "id": suggestion.pk,
+        "layer": suggestion.layer,
+        "pipeline": suggestion.pipeline,
+        "pipeline_version": suggestion.pipeline_version,
+        "labels": suggestion.payload[LAYERS[suggestion.layer].key],
+    }
