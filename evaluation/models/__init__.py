@@ -1,5 +1,5 @@
 from evaluation.models.access import SplitAccess
-from evaluation.models.layers import BuiltLayer
+from evaluation.models.layers import BuiltLayer, LayerBuild
 from evaluation.models.ratings import Rating
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
@@ -11,6 +11,7 @@ __all__ = [
     "BuiltLayer",
     "CachedReply",
     "CaseRun",
+    "LayerBuild",
     "Rating",
     "Run",
     "Score",

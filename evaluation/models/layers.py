@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from datetime import datetime
+
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -40,3 +43,65 @@ class BuiltLayer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.conversation}"
+
+
+class LayerBuildQuerySet(models.QuerySet["LayerBuild"]):
+    def unfinished(self) -> LayerBuildQuerySet:
+        return self.filter(finished_at=None, failure="")
+
+    def claimable(self, now: datetime) -> LayerBuildQuerySet:
+        """Those that nobody holds, and those whose worker is gone."""
+        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
+        return self.unfinished().filter(due)
+
+
+class LayerBuild(models.Model):
+    """Somebody asked for the layers of a conversation; one row for each configuration.
+
+    What is built stands in ``BuiltLayer``. This is who works on the rest, and how far it is; a
+    worker holds the build while ``owner`` is its token and its lease has not run out.
+    """
+
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="layer_builds")
+    config_sha256 = models.CharField(max_length=64)
+    config = models.JSONField(default=dict)
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    requested_at = models.DateTimeField(auto_now=True)
+    woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
+    owner = models.UUIDField(null=True)
+    lease_expires_at = models.DateTimeField(
+        null=True, help_text="Held: when others may take over. Free: not before."
+    )
+    attempts = models.PositiveSmallIntegerField(default=0)
+    step = models.CharField(max_length=7, choices=BuiltLayer.Kind, blank=True)
+    done = models.PositiveIntegerField(default=0, help_text="Of the layer in work")
+    total = models.PositiveIntegerField(default=0)
+    failure = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = LayerBuildQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                name="layer_build_once", fields=["conversation", "config_sha256"]
+            ),
+            models.CheckConstraint(
+                name="layer_build_finished_or_failed",
+                condition=Q(finished_at=None) | Q(failure=""),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"layers of {self.conversation}"
+
+    @property
+    def state(self) -> str:
+        if self.failure:
+            return "failed"
+        if self.finished_at:
+            return "finished"
+        return "running" if self.owner else "queued"
