@@ -9,6 +9,7 @@ from labeling.views.adjudication import (
 )
 from labeling.views.agreement import agreement, agreement_compute, agreement_pair
 from labeling.views.agreement_csv import agreement_csv
+from labeling.views.audit import audit
 from labeling.views.calibration import calibration
 from labeling.views.comments import comment_add, comment_reply, comment_resolve
 from labeling.views.conversations import conversation, conversations
@@ -32,22 +33,35 @@ from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
 from labeling.views.home import home
 from labeling.views.imports import import_report, imports
-from labeling.views.leases import lease_give_back, lease_renew
-from labeling.views.projects import (
-    member_add,
-    member_remove,
-    project,
-    project_list,
-    project_new,
+from labeling.views.invitations import invitation, invitation_new, invitation_revoke
+from labeling.views.label_files import (
+    label_files,
+    labels_export,
+    labels_import,
+    labels_preview,
 )
+from labeling.views.leases import lease_give_back, lease_renew
+from labeling.views.members import member_add, member_remove, member_role, members
+from labeling.views.progress import progress, targets
+from labeling.views.projects import project, project_list, project_new
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
+from labeling.views.tables import table
+from labeling.views.tokens import token_revoke, tokens
 from labeling.views.workspace import next_sample, workspace
 
 of_a_project = [
     path("", project, name="project"),
+    path("progress/", progress, name="progress"),
+    path("targets/", targets, name="targets"),
+    path("tables/<slug:name>.csv", table, name="table"),
+    path("audit/", audit, name="audit"),
+    path("members/", members, name="members"),
     path("members/add/", member_add, name="member-add"),
+    path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
+    path("invitations/new/", invitation_new, name="invitation-new"),
+    path("invitations/<int:pk>/revoke/", invitation_revoke, name="invitation-revoke"),
     path("rounds/new/", round_new, name="round-new"),
     path("rounds/<int:number>/close/", round_close, name="round-close"),
     path("rounds/<int:number>/batch/", round_batch, name="round-batch"),
@@ -77,6 +91,10 @@ of_a_project = [
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
     path("imports/", imports, name="imports"),
     path("imports/<int:pk>/", import_report, name="import-report"),
+    path("labels/", label_files, name="labels"),
+    path("labels/preview/", labels_preview, name="labels-preview"),
+    path("labels/import/", labels_import, name="labels-import"),
+    path("labels/export/<slug:format>/", labels_export, name="labels-export"),
     path("adjudication/", adjudication, name="adjudication"),
     path("adjudication/next/", adjudication_next, name="adjudication-next"),
     path("adjudication/accept/", adjudication_accept, name="adjudication-accept"),
@@ -113,6 +131,9 @@ urlpatterns = [
     path("projects/", project_list, name="projects"),
     path("projects/new/", project_new, name="project-new"),
     path("projects/<slug:slug>/", include(of_a_project)),
+    path("join/<str:secret>/", invitation, name="invitation"),
+    path("tokens/", tokens, name="tokens"),
+    path("tokens/<int:pk>/revoke/", token_revoke, name="token-revoke"),
     path("docs/", docs, name="docs"),
     path("docs/<slug:page>/", docs, name="docs-page"),
 ]

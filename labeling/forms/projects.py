@@ -6,7 +6,8 @@ from django import forms
 from django.core.validators import validate_slug
 
 from labeling.domain.schema import LAYERS
-from labeling.models import Membership, Project
+from labeling.domain.targets import are_targets
+from labeling.models import Project
 
 
 class ProjectForm(forms.Form):
@@ -70,6 +71,15 @@ class ProjectSetup(forms.ModelForm):
             raise forms.ValidationError("Give groups of words: [[“buyer”, “shopper”]].")
         return groups
 
+    def clean_targets(self) -> dict[str, dict[str, int]]:
+        targets = self.cleaned_data["targets"] or {}
+        if not are_targets(targets):
+            raise forms.ValidationError(
+                "Give whole numbers by layer and difficulty: "
+                "{“layers”: {“extraction”: 80}, “difficulty”: {“easy”: 40}}."
+            )
+        return dict(targets)
+
     def clean_match_threshold(self) -> float:
         threshold: float = self.cleaned_data["match_threshold"]
         if not 0 <= threshold < 1:
@@ -79,12 +89,3 @@ class ProjectSetup(forms.ModelForm):
 
 def _is_list_of(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(isinstance(one, kind) for one in value)
-
-
-class MemberForm(forms.Form):
-    username = forms.CharField(
-        label="User name",
-        max_length=150,
-        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
-    )
-    role = forms.ChoiceField(choices=Membership.Role.choices)

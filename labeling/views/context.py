@@ -7,18 +7,30 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
-from labeling.models import Membership, Project
+from labeling.models import Assignment, Membership, Project
 
 READERS = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
 
 
 def roles(request: HttpRequest) -> dict[str, Any]:
-    """``reads_results``: whether to offer the pages of runs; asked only where a page uses it."""
+    """What to offer, asked only where a page uses it.
+
+    ``reads_results``: the pages of runs. ``has_queue``: whether the first page is a queue.
+    """
     user = getattr(request, "user", None)  # a request that failed early has none
     if user is None or not user.is_authenticated:
-        return {"reads_results": False}
+        return {"reads_results": False, "has_queue": False}
     return {
         "reads_results": SimpleLazyObject(
             lambda: Project.objects.with_role(user, *READERS).exists()
-        )
+        ),
+        "has_queue": SimpleLazyObject(lambda: has_queue(user)),
     }
+
+
+def has_queue(user: Any) -> bool:
+    """Annotators have one, and so has whoever was ever given something."""
+    return (
+        Membership.objects.filter(user=user, role=Membership.Role.ANNOTATOR).exists()
+        or Assignment.objects.owned_by(user).exists()
+    )

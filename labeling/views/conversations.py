@@ -14,7 +14,7 @@ from labeling.services import comments
 from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
-from labeling.views.paging import page_of
+from labeling.views.paging import page_of, query_of
 
 FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
@@ -44,7 +44,7 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "page": page,
         "total": project.conversations.count(),
-        "query": _query(request),
+        "query": query_of(request),
     }
     return render(request, "labeling/conversations.html", context)
 
@@ -87,13 +87,6 @@ def _rows(project: Project) -> QuerySet[Conversation]:
 def _count_of(rows: QuerySet[Any]) -> Coalesce:
     counted = rows.filter(conversation=OuterRef("pk")).order_by().values("conversation")
     return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
-
-
-def _query(request: HttpRequest) -> str:
-    """The filters without the place, for the link to the next page."""
-    kept = request.GET.copy()
-    kept.pop("after", None)
-    return kept.urlencode()
 
 
 def _rounds(found: Conversation) -> list[dict[str, Any]]:

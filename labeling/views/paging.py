@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 
 from labeling.domain.numbers import whole_number
 
@@ -47,3 +48,10 @@ def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:
         condition |= equal & Q(**{f"{name}__{lookup}": value})
         equal &= Q(**{name: value})
     return condition
+
+
+def query_of(request: HttpRequest) -> str:
+    """The filters without the place, for the link to the next page."""
+    kept = request.GET.copy()
+    kept.pop("after", None)
+    return kept.urlencode()

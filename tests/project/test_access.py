@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
-from labeling.services import comments
+from labeling.services import comments, invitations, tokens
 from tests import factories
 
 ALL = ("anonymous", "olga", "ana", "noor", "rita")
@@ -42,11 +42,14 @@ EXPECTED = {
     # open to the world
     "sign-in": Row(200, 302, 302, 302, 302),
     "healthz": Row(200, 200, 200, 200, 200),
+    "invitation": Row(200, 200, 200, 200, 200),  # to whoever has its link
     # anybody signed in; each sees their own
     "home": EVERYBODY,
     "docs": EVERYBODY,
     "docs-page": EVERYBODY,
     "projects": EVERYBODY,
+    "tokens": EVERYBODY,
+    "token-revoke": Row(302, 404, 200, 404, 404),
     "sign-out": Row(302, 302, 302, 302, 302, post=True),
     "next-sample": Row(302, 302, 302, 302, 302, post=True),
     "project-new": Row(302, 403, 403, 403, 403),
@@ -81,7 +84,15 @@ EXPECTED = {
     "calibration": READERS,
     "guideline-worklist": READERS,
     "project": READERS,
+    "progress": READERS,
+    "members": READERS,
+    "audit": READERS,
+    "table": READERS,
     "conversations": READERS,
+    "labels": READERS,
+    "labels-export": READERS,
+    "labels-preview": Row(302, 404, 404, 403, 400, post=True),
+    "labels-import": Row(302, 404, 404, 403, 400, post=True),
     "conversation": READERS,
     "agreement": READERS,
     "agreement-csv": READERS,
@@ -124,6 +135,10 @@ EXPECTED = {
     "adjudication-accept": Row(302, 404, 404, 403, 200),
     "member-add": Row(302, 404, 404, 403, 302, post=True),
     "member-remove": Row(302, 404, 404, 403, 200),
+    "member-role": Row(302, 404, 404, 403, 200),
+    "targets": Row(302, 404, 404, 403, 200),
+    "invitation-new": Row(302, 404, 404, 403, 400, post=True),
+    "invitation-revoke": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
     # the API
     "api-schema": API_EVERYBODY,
@@ -172,7 +187,13 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     of_item = [*of_project, *of_release, release.items.all()[0].item_id]
     said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
     answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
+    invited = invitations.invite(project=project, role="annotator", by=people["rita"])
     about = {
+        "invitation": [invited.secret],
+        "invitation-revoke": [*of_project, invited.invitation.pk],
+        "token-revoke": [tokens.issue(user=people["ana"], name="export").token.pk],
+        "table": [*of_project, "people"],
+        "member-role": [*of_project, member.pk],
         "adjudicate": [mine.conversation_id],
         "api-adjudication": [mine.conversation_id, "extraction"],
         "review": [answered],
@@ -193,6 +214,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
+        ("progress members audit targets invitation-new", of_project),
         ("imports", of_project),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
@@ -201,6 +223,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("disagreement-names", [*of_project, 2]),
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
         ("round-batch", [*of_project, 2]),
+        ("labels labels-preview labels-import", of_project),
+        ("labels-export", [*of_project, "native"]),
         ("work-move", [*of_project, people["ben"].pk]),
         ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
         ("agreement-pair agreement-compute", [*of_project, 2]),
@@ -251,7 +275,15 @@ def test_a_project_shows_nothing_of_another(
     other = factories.make_project("other")
     client = Client()
     client.force_login(people["rita"])
-    for name in ("conversation", "member-remove", "gold-release", "gold-item", "gold-export"):
+    for name in (
+        "conversation",
+        "member-remove",
+        "member-role",
+        "invitation-revoke",
+        "gold-release",
+        "gold-item",
+        "gold-export",
+    ):
         url = reverse(name, args=[other.slug, *addresses[name][1:]])
         assert client.get(url).status_code == 404, name
     assert Run.objects.count() == 1

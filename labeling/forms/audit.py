@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.apps import apps
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from labeling.models import Event
+
+EARLIEST, LATEST = date(1970, 1, 1), date(2999, 12, 31)
+
+
+def kinds() -> list[str]:
+    """What an event may be about: the name of any model of ours."""
+    apps_of_ours = (apps.get_app_config(name) for name in ("labeling", "evaluation"))
+    return sorted(str(model._meta.model_name) for app in apps_of_ours for model in app.get_models())
+
+
+class DayField(forms.DateField):
+    widget = forms.DateInput(attrs={"type": "date"})
+
+    def __init__(self, **kwargs: Any) -> None:
+        limits = [MinValueValidator(EARLIEST), MaxValueValidator(LATEST)]
+        super().__init__(required=False, validators=limits, **kwargs)
+
+
+class AuditFilter(forms.Form):
+    """Narrows the audit log of a project. A field that is wrong narrows nothing and says so."""
+
+    actor = forms.CharField(label="Who", required=False, max_length=150)
+    verb = forms.ChoiceField(label="Event", required=False)
+    object_type = forms.ChoiceField(label="About", required=False)
+    object_id = forms.CharField(label="Conversation or number", required=False, max_length=200)
+    since = DayField(label="From")
+    until = DayField(label="To")
+
+    def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer("verb", "any", verbs)
+        self._offer("object_type", "anything", kinds())
+
+    def _offer(self, name: str, everything: str, values: list[str]) -> None:
+        field: Any = self.fields[name]
+        field.choices = [("", everything), *((value, value) for value in values)]
+
+    def narrow(self, events: QuerySet[Event]) -> QuerySet[Event]:
+        self.is_valid()
+        conditions: dict[str, Callable[[Any], Q]] = {
+            "actor": lambda name: Q(actor__username=name.strip()),
+            "verb": lambda verb: Q(verb=verb),
+            "object_type": lambda kind: Q(object_type=kind),
+            "object_id": _about,
+            "since": lambda day: Q(at__gte=_midnight(day)),
+            "until": lambda day: Q(at__lt=_midnight(day + timedelta(days=1))),
+        }
+        for name, value in self.cleaned_data.items():
+            if value:
+                events = events.filter(conditions[name](value))
+        return events
+
+
+def _about(text: str) -> Q:
+    """The number of an object, or the id of the conversation that an event names."""
+    wanted = text.strip()
+    return Q(object_id=wanted[:50]) | Q(data__conversation=wanted)
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

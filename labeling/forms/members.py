@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import UserCreationForm
+
+from labeling.models import Membership
+from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
+
+
+class MemberForm(forms.Form):
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )
+    role = forms.ChoiceField(choices=Membership.Role.choices)
+
+
+class RoleForm(forms.Form):
+    role = forms.ChoiceField(label="New role", choices=Membership.Role.choices)
+
+
+class InvitationForm(forms.Form):
+    role = forms.ChoiceField(label="As", choices=Membership.Role.choices)
+    uses = forms.IntegerField(
+        label="For how many people",
+        initial=1,
+        min_value=1,
+        max_value=MOST_USES,
+    )
+    days = forms.IntegerField(
+        label="Valid for days",
+        initial=DAYS,
+        min_value=1,
+        max_value=MOST_DAYS,
+    )
+
+
+class NewAccountForm(UserCreationForm):
+    """Name and password of somebody who came by an invitation."""
+
+    full_name = forms.CharField(
+        label="Your name", required=False, max_length=150, help_text="Shown beside the user name."
+    )
+    field_order = ("username", "full_name", "password1", "password2")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label="What is it for?", max_length=100, help_text="For example: nightly export."
+    )

@@ -1,0 +1,117 @@
+"""Invitations: made and revoked by leads, and opened by whoever got the link."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.members import InvitationForm, NewAccountForm
+from labeling.models import Invitation
+from labeling.services import invitations as service
+from labeling.views import access
+from labeling.views.members import members_context
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@require_POST
+@never_cache
+def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Shows the link at once and never again: only its digest is stored."""
+    project = access.led(request.user, slug)
+    form = InvitationForm(request.POST, auto_id="invitation_%s")
+    link, invitation = "", None
+    if form.is_valid():
+        invitation, secret = service.invite(
+            project=project, by=cast(User, request.user), **form.cleaned_data
+        )
+        link = request.build_absolute_uri(reverse("invitation", args=[secret]))
+    context = members_context(request, project) | {"link": link, "made": invitation}
+    if not link:
+        context["invitation_form"] = form
+    return render(request, "labeling/members.html", context, status=200 if link else 400)
+
+
+@require_http_methods(["GET", "POST"])
+def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Asks first; the answer comes back as a POST."""
+    project = access.led(request.user, slug)
+    found = get_object_or_404(project.invitations.select_related("created_by", "project"), pk=pk)
+    if request.method == "GET":
+        context = {"project": project, "invitation": found}
+        return render(request, "labeling/invitation_revoke.html", context)
+    service.revoke(found, by=cast(User, request.user))
+    messages.success(request, "The link opens nothing any more.")
+    return redirect("members", slug)
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters()
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """What is behind the link: a button for who is signed in, an account for who has none."""
+    found = service.find(secret)
+    if found is None:
+        raise Http404
+    over = service.why_over(found)
+    if over:
+        context = {"invitation": found, "over": over}
+        return render(request, "labeling/invitation.html", context, status=410)
+    if request.user.is_authenticated:
+        return _for_member(request, found, request.user)
+    return _for_newcomer(request, found)
+
+
+def _for_member(request: HttpRequest, found: Invitation, user: User) -> HttpResponse:
+    if request.method == "GET":
+        return render(request, "labeling/invitation.html", {"invitation": found})
+    try:
+        service.accept(found, user=user)
+    except RuleError as error:
+        return _over(request, found, error)
+    return _welcome(request, found)
+
+
+def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
+    form = NewAccountForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = service.accept_as_new(
+                found,
+                username=form.cleaned_data["username"],
+                password=form.cleaned_data["password1"],
+                full_name=form.cleaned_data["full_name"],
+            )
+        except service.NameInUse as error:
+            form.add_error("username", error.message)
+        except RuleError as error:
+            return _over(request, found, error)
+        else:
+            login(request, user, backend=BACKEND)
+            return _welcome(request, found)
+    context = {"invitation": found, "form": form}
+    status = 400 if form.errors else 200
+    return render(request, "labeling/invitation.html", context, status=status)
+
+
+def _over(request: HttpRequest, found: Invitation, error: RuleError) -> HttpResponse:
+    """Somebody else was quicker."""
+    context = {"invitation": found, "over": error.message}
+    return render(request, "labeling/invitation.html", context, status=410)
+
+
+def _welcome(request: HttpRequest, found: Invitation) -> HttpResponse:
+    messages.success(request, f"Welcome: you are {found.role} of {found.project.name}.")
+    return redirect("home")

@@ -1,0 +1,135 @@
+"""Who may do what in a project: roles given, changed and taken."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.members import InvitationForm, MemberForm, RoleForm
+from labeling.models import Membership, Project, Round
+from labeling.services import handovers, invitations
+from labeling.services import projects as service
+from labeling.views import access
+
+
+class OpenWork(NamedTuple):
+    """What a person holds in open rounds and has not answered."""
+
+    total: int
+    calibration: int
+
+
+@require_GET
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return render(request, "labeling/members.html", members_context(request, project))
+
+
+def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
+    may_write = access.leads(request.user, project)
+    return {
+        "project": project,
+        "members": members_of(project),
+        "may_write": may_write,
+        "member_form": MemberForm(auto_id="member_%s"),
+        "invitation_form": InvitationForm(auto_id="invitation_%s"),
+        "invitations": invitations.of_project(project) if may_write else [],
+    }
+
+
+def members_of(project: Project) -> list[Membership]:
+    found = project.memberships.select_related("user")
+    return list(found.order_by("user__username", "role"))
+
+
+@require_POST
+def member_add(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    form = MemberForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "Give a user name and a role.")
+        return redirect("members", slug)
+    try:
+        added = service.add_member(project=project, by=_person(request), **form.cleaned_data)
+    except RuleError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"{added.user} is {added.role} of this project.")
+    return redirect("members", slug)
+
+
+@require_http_methods(["GET", "POST"])
+def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Another role instead of this one. Shows first what it means for open work."""
+    project = access.led(request.user, slug)
+    membership = _membership(project, pk)
+    form = RoleForm(request.POST or None, initial={"role": membership.role})
+    work = _open_work(project, membership)
+    if request.method == "POST" and form.is_valid():
+        before = membership.role
+        try:
+            service.change_role(membership=membership, by=_person(request), **form.cleaned_data)
+        except RuleError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"{membership.user} is {membership.role} now, not {before}.")
+            return _after(request, project, membership, work)
+    context = {"project": project, "membership": membership, "form": form, "work": work}
+    status = 400 if form.errors else 200
+    return render(request, "labeling/member_role.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Asks first; the answer comes back as a POST."""
+    project = access.led(request.user, slug)
+    membership = _membership(project, pk)
+    work = _open_work(project, membership)
+    if request.method == "GET":
+        context = {"project": project, "membership": membership, "work": work}
+        return render(request, "labeling/member_remove.html", context)
+    try:
+        service.remove_member(membership=membership, by=_person(request))
+    except RuleError as error:
+        messages.error(request, error.message)
+        return redirect("members", slug)
+    messages.success(request, f"{membership.user} is no longer {membership.role} here.")
+    return _after(request, project, membership, work)
+
+
+def _membership(project: Project, pk: int) -> Membership:
+    return get_object_or_404(project.memberships.select_related("user"), pk=pk)
+
+
+def _after(
+    request: HttpRequest, project: Project, membership: Membership, work: OpenWork
+) -> HttpResponse:
+    """To where something is left to do: a calibration round waits for work that nobody does."""
+    if not access.leads(request.user, project):
+        return redirect("home")
+    if not work.calibration:
+        return redirect("members", project.slug)
+    messages.warning(
+        request,
+        f"An open calibration round waits for {membership.user}: move the work that is left.",
+    )
+    return redirect("work-move", project.slug, membership.user_id)
+
+
+def _open_work(project: Project, membership: Membership) -> OpenWork:
+    if membership.role != Membership.Role.ANNOTATOR:
+        return OpenWork(0, 0)
+    held = handovers.open_work(project, membership.user).order_by()
+    calibration = held.filter(round__kind=Round.Kind.CALIBRATION)
+    return OpenWork(held.count(), calibration.count())
+
+
+def _person(request: HttpRequest) -> User:
+    """The signed-in user: the middleware has let nobody else through."""
+    return cast(User, request.user)

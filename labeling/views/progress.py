@@ -1,0 +1,42 @@
+"""How far a project is: states, people, targets."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from labeling.forms.targets import TargetsForm
+from labeling.services import progress as service
+from labeling.views import access
+
+
+@require_GET
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "states": service.by_state(project),
+        "work": service.work_by_status(project),
+        "people": service.people(project),
+        "targets": service.targets(project),
+        "blind": service.is_blind(project),
+    }
+    return render(request, "labeling/progress.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def targets(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    form = TargetsForm(project, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        service.set_targets(project, targets=form.targets(), by=cast(User, request.user))
+        messages.success(request, "The targets are set.")
+        return redirect("progress", slug)
+    context = {"project": project, "form": form}
+    return render(request, "labeling/targets.html", context, status=400 if form.errors else 200)

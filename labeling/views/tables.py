@@ -1,0 +1,109 @@
+"""Every table of a project's pages as a CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.views.decorators.http import require_GET
+
+from labeling.forms.audit import AuditFilter
+from labeling.models import Project
+from labeling.services import progress
+from labeling.views import access, activity
+from labeling.views.csv_files import csv_file
+from labeling.views.members import members_of
+from labeling.views.projects import rounds_of
+
+Rows = Iterator[Sequence[Any]]
+CHUNK = 2000
+
+
+@require_GET
+def table(request: HttpRequest, slug: str, name: str) -> StreamingHttpResponse:
+    project = access.readable(request.user, slug)
+    if name not in TABLES:
+        raise Http404
+    return csv_file(f"{project.slug}-{name}", TABLES[name](project, request))
+
+
+def _states(project: Project, request: HttpRequest) -> Rows:
+    yield ["of", "state", "number"]
+    for share in progress.by_state(project):
+        yield ["conversations", share.title, share.number]
+    for share in progress.work_by_status(project):
+        yield ["assignments", share.title, share.number]
+
+
+def _people(project: Project, request: HttpRequest) -> Rows:
+    work = ["assigned", "pending", "draft", "submitted", "skipped", "returned"]
+    group = ["group_round", "group_kappa", "group_raw", "group_n"]
+    gold = ["gold_kappa", "gold_ci_low", "gold_ci_high", "gold_raw", "gold_n"]
+    yield ["annotator", *work, "median_minutes", "last_active", *group, *gold]
+    for one in progress.people(project):
+        yield [
+            one.username,
+            *(getattr(one, name) for name in work),
+            one.minutes,
+            one.last_active.isoformat() if one.last_active else None,
+            one.group_round,
+            *_fields(one.group, "kappa", "raw", "n"),
+            *_fields(one.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
+        ]
+
+
+def _fields(figures: object | None, *names: str) -> list[Any]:
+    return [getattr(figures, name) if figures else None for name in names]
+
+
+def _targets(part: str) -> Callable[[Project, HttpRequest], Rows]:
+    def rows(project: Project, request: HttpRequest) -> Rows:
+        yield [part, "wanted", "labelled", "gold", "missing"]
+        for one in progress.targets(project)[part]:
+            yield [one.name, one.wanted, one.labelled, one.gold, one.missing]
+
+    return rows
+
+
+def _members(project: Project, request: HttpRequest) -> Rows:
+    yield ["user", "name", "role", "last_sign_in"]
+    for one in members_of(project):
+        seen = one.user.last_login.isoformat() if one.user.last_login else None
+        yield [one.user.get_username(), one.user.get_full_name(), one.role, seen]
+
+
+def _rounds(project: Project, request: HttpRequest) -> Rows:
+    yield [
+        *("round", "kind", "state", "guidelines", "conversations", "overlap", "assigned"),
+        *("answered", "value", "opened_at", "closed_at"),
+    ]
+    for one in rounds_of(project):
+        yield [
+            *(one.number, one.kind, one.state, one.guideline.version, one.n_conversations),
+            *(one.overlap, one.n_assigned, one.n_done, (one.agreement or {}).get("value")),
+            one.opened_at.isoformat(),
+            one.closed_at.isoformat() if one.closed_at else None,
+        ]
+
+
+def _audit(project: Project, request: HttpRequest) -> Rows:
+    """With the filters of the page, and all of it, newest first."""
+    form = AuditFilter(request.GET, verbs=sorted(activity.WORDS))
+    yield ["at", "actor", "event", "object", "number", "words"]
+    events = form.narrow(project.events.select_related("actor"))
+    for event in events.iterator(chunk_size=CHUNK):
+        actor = event.actor.get_username() if event.actor else None
+        what = [event.object_type, event.object_id]
+        yield [event.at.isoformat(), actor, event.verb, *what, activity.words(event)]
+
+
+TABLES: dict[str, Callable[[Project, HttpRequest], Rows]] = {
+    "states": _states,
+    "people": _people,
+    "layers": _targets("layers"),
+    "difficulty": _targets("difficulty"),
+    "members": _members,
+    "rounds": _rounds,
+    "audit": _audit,
+}

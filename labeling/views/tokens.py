@@ -1,0 +1,41 @@
+"""A person's own tokens for the API."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from labeling.forms.members import TokenForm
+from labeling.services import tokens as service
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def tokens(request: HttpRequest) -> HttpResponse:
+    """A new token is shown at once and never again: only its digest is stored."""
+    user = cast(User, request.user)
+    form = TokenForm(request.POST or None)
+    context: dict[str, Any] = {}
+    if request.method == "POST" and form.is_valid():
+        token, secret = service.issue(user=user, name=form.cleaned_data["name"])
+        context, form = {"made": token, "secret": secret}, TokenForm()
+    context |= {"form": form, "tokens": service.of_user(user)}
+    return render(request, "labeling/tokens.html", context, status=400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Asks first; the answer comes back as a POST."""
+    user = cast(User, request.user)
+    found = get_object_or_404(service.of_user(user), pk=pk)
+    if request.method == "GET":
+        return render(request, "labeling/token_revoke.html", {"token": found})
+    service.revoke(found, by=user)
+    messages.success(request, f"“{found.name}” opens nothing any more.")
+    return redirect("tokens")
