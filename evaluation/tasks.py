@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from evaluation.services import execution, runs, suggestions
+from evaluation.services import execution, layers, runs, suggestions
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -19,8 +19,14 @@ def suggest(request_id: int) -> None:
     suggestions.work(request_id, uuid4())
 
 
+@shared_task(acks_late=True, ignore_result=True)
+def build_layers(build_id: int) -> None:
+    layers.work(build_id, uuid4())
+
+
 @shared_task(ignore_result=True)
 def sweep() -> None:
-    """Called by every worker every few seconds, so that no run waits for a lost message."""
+    """Called by every worker every few seconds, so that nothing waits for a lost message."""
     runs.wake_unattended()
+    layers.wake_unattended()
     suggestions.wake_unattended()

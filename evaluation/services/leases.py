@@ -39,7 +39,7 @@ def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
                 state=State.RUNNING,
                 owner=owner,
                 attempts=attempts + 1,
-                lease_expires_at=_expiry(now),
+                lease_expires_at=expiry(now),
             )
             if taken:
                 return _with_item().get(pk=pk)
@@ -54,7 +54,7 @@ def _with_item() -> QuerySet[CaseRun]:
 
 def renew_case(case_id: int, owner: UUID) -> bool:
     held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
-    return held.update(lease_expires_at=_expiry(timezone.now())) == 1
+    return held.update(lease_expires_at=expiry(timezone.now())) == 1
 
 
 def finish_case(case_id: int, owner: UUID, **fields: Any) -> bool:
@@ -75,12 +75,12 @@ def claim_scoring(run_id: int, owner: UUID) -> bool:
     ready = Run.objects.filter(pk=run_id, scored_at=None, failure="", cancelled=False)
     ready = ready.exclude(pk__in=CaseRun.objects.filter(run=run_id).unfinished().values("run"))
     ready = ready.exclude(scoring_expires_at__gt=now)
-    return ready.update(scoring_owner=owner, scoring_expires_at=_expiry(now)) == 1
+    return ready.update(scoring_owner=owner, scoring_expires_at=expiry(now)) == 1
 
 
 def renew_scoring(run_id: int, owner: UUID) -> bool:
     held = Run.objects.filter(pk=run_id, scoring_owner=owner)
-    return held.update(scoring_expires_at=_expiry(timezone.now())) == 1
+    return held.update(scoring_expires_at=expiry(timezone.now())) == 1
 
 
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
@@ -138,5 +138,5 @@ def _bury_lost_cases(run_id: int) -> None:
     )
 
 
-def _expiry(now: datetime) -> datetime:
+def expiry(now: datetime) -> datetime:
     return now + timedelta(seconds=settings.CASE_LEASE_SECONDS)

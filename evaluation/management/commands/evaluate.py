@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import yaml
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from evaluation.management.settings import read_settings
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services import execution, results, runs
@@ -95,7 +95,7 @@ def _launched(options: dict[str, Any]) -> Run:
     return runs.launch(
         gold.find(options["gold"]),
         pipeline=options["pipeline"],
-        config=_config(options["config"]),
+        config=read_settings(options["config"]),
         split=options["split"],
         reason=options["reason"],
         repetitions=options["repetitions"],
@@ -111,21 +111,6 @@ def _resumed(run_id: int) -> Run:
     if run.paused and run.scored_at is None:
         runs.resume(run, by=None)
     return run
-
-
-def _config(path: Path | None) -> dict[str, Any]:
-    if path is None:
-        return {}
-    try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        first = str(error).splitlines()[0]
-        raise CommandError(f"{path} is no YAML: {first}.", returncode=NOT_MEASURABLE) from error
-    if settings is not None and not isinstance(settings, dict):
-        raise CommandError(
-            f"{path} must hold settings as “name: value”.", returncode=NOT_MEASURABLE
-        )
-    return settings or {}
 
 
 def _work_until_done(run_id: int, show: Callable[[], None]) -> None:

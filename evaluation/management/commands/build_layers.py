@@ -1,0 +1,110 @@
+"""``manage.py build_layers``: topics, signals and threads, here and now, with a progress bar."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evaluation.management.settings import read_settings
+from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.services import layers
+from labeling.domain.errors import RuleError
+from labeling.models import Project
+
+WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another attempt
+
+
+class Command(BaseCommand):
+    help = (
+        "Build the memory layers of conversations (topics, signals, threads), in the foreground. "
+        "What is built is kept; a command that was stopped goes on where it was."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="P")
+        parser.add_argument(
+            "--conversation",
+            action="append",
+            default=[],
+            metavar="ID",
+            help="only this one (may be repeated; default: all of the project)",
+        )
+        parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="settings of layers")
+
+    def handle(self, **options: Any) -> None:
+        try:
+            builds = self._asked(options)
+            with _bar() as bar:
+                for build in builds:
+                    _work_until_done(build.pk, bar)
+        except RuleError as error:
+            raise CommandError(error.message) from error
+        except KeyboardInterrupt:
+            raise CommandError("Stopped; the same command goes on.", returncode=130) from None
+        failed = [self._report(build) for build in builds].count(False)
+        if failed:
+            raise CommandError(f"{failed} of {len(builds)} conversations could not be built.")
+
+    def _asked(self, options: dict[str, Any]) -> list[LayerBuild]:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise CommandError(f"There is no project “{options['project']}”.")
+        config = layers.checked_config(read_settings(options["config"]))
+        conversations = layers.conversations_of(project, options["conversation"])
+        if not conversations:
+            raise CommandError(f"Project “{project.slug}” has no conversations yet.")
+        return layers.request(conversations, project=project, config=config, by=None, queue=False)
+
+    def _report(self, asked: LayerBuild) -> bool:
+        build = LayerBuild.objects.select_related("conversation").get(pk=asked.pk)
+        if build.failure:
+            self.stderr.write(f"{build.conversation}: {build.failure}")
+            return False
+        rows = layers.built(build.conversation, build.config_sha256)
+        told = ", ".join(_counted(kind, rows[kind]) for kind in BuiltLayer.Kind.values)
+        seconds = sum(row.seconds for row in rows.values())
+        self.stdout.write(f"{build.conversation}: {told} ({seconds:.1f} s)")
+        return True
+
+
+def _counted(kind: str, row: BuiltLayer) -> str:
+    listed, named = {
+        "topics": ("nodes", "topic"),
+        "signals": ("anchors", "anchor"),
+        "threads": ("threads", "thread"),
+    }[kind]
+    number = len(row.payload[listed])
+    return f"{number} {named}{'' if number == 1 else 's'}"
+
+
+def _work_until_done(build_id: int, bar: Progress) -> None:
+    conversation = LayerBuild.objects.select_related("conversation").get(pk=build_id).conversation
+    task = bar.add_task(str(conversation), total=None)
+
+    def show() -> None:
+        build = LayerBuild.objects.get(pk=build_id)
+        text = f"{conversation}: {build.get_step_display()}"
+        bar.update(task, description=text, total=build.total or None, completed=build.done)
+
+    while LayerBuild.objects.unfinished().filter(pk=build_id).exists():
+        if not layers.work(build_id, uuid4(), progress=show):
+            time.sleep(WAIT_SECONDS)
+    bar.remove_task(task)
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,27 @@
+"""Settings of a pipeline, from the file that a command was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from django.core.management.base import CommandError
+
+NOT_USABLE = 2
+
+
+def read_settings(path: Path | None) -> dict[str, Any]:
+    """The settings in a YAML file; none without one."""
+    if path is None:
+        return {}
+    try:
+        settings = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}.", returncode=NOT_USABLE) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        first = str(error).splitlines()[0]
+        raise CommandError(f"{path} is no YAML: {first}.", returncode=NOT_USABLE) from error
+    if settings is not None and not isinstance(settings, dict):
+        raise CommandError(f"{path} must hold settings as “name: value”.", returncode=NOT_USABLE)
+    return settings or {}

@@ -1,0 +1,254 @@
+"""Layers are built once, go on where they stopped, and are asked for by those who may."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.services import layers
+from evaluation.services.runs import PipelineRefused
+from labeling.models import Conversation, Event, Message
+from pipelines.llm import Unavailable
+from pipelines.memory.layers.config import LayersConfig
+from tests.fakes import WordOverlap
+
+CONFIG = LayersConfig()
+START = timezone.now().replace(microsecond=0)
+
+
+@pytest.fixture(autouse=True)
+def quick_encoder(monkeypatch):
+    monkeypatch.setattr(layers, "_encoder", WordOverlap)
+
+
+@pytest.fixture
+def chat(project) -> Conversation:
+    return make_chat(project, "chat-1")
+
+
+def make_chat(project, external_id: str) -> Conversation:
+    chat = Conversation.objects.create(
+        project=project, external_id=external_id, content_sha256="0" * 64
+    )
+    texts = ["cooking pasta with sauce", "skiing in the snow", "cooking pasta with sauce"]
+    Message.objects.bulk_create(
+        Message(
+            conversation=chat,
+            index=part * 4 + at,
+            role="speaker",
+            speaker=("Emi", "Elise")[at % 2],
+            content=text,
+            time=START + timedelta(days=part, minutes=at),
+        )
+        for part, text in enumerate(texts)
+        for at in range(4)
+    )
+    return chat
+
+
+def ask(chat: Conversation, *, config=CONFIG, by=None) -> LayerBuild:
+    (build,) = layers.request([chat], project=chat.project, config=config, by=by, queue=False)
+    return build
+
+
+def kinds(build: LayerBuild) -> set[str]:
+    return set(layers.built(build.conversation, build.config_sha256))
+
+
+def test_a_build_keeps_each_layer_with_what_made_it(chat):
+    build = ask(chat)
+
+    assert layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert build.state == "finished"
+    rows = layers.built(chat, build.config_sha256)
+    assert set(rows) == {"topics", "signals", "threads"}
+    assert rows["topics"].implementation == "local"
+    assert rows["topics"].config == CONFIG.model_dump(mode="json")
+    assert [node["all_message_ids"] for node in rows["topics"].payload["nodes"]] == [
+        [1, 2, 3, 4],
+        [5, 6, 7, 8],
+        [9, 10, 11, 12],
+    ]
+
+
+def test_asking_again_builds_nothing_again(chat):
+    layers.work(ask(chat).pk, uuid4())
+    before = list(BuiltLayer.objects.values_list("pk", "built_at"))
+
+    build = ask(chat)
+
+    assert not layers.work(build.pk, uuid4())
+    assert list(BuiltLayer.objects.values_list("pk", "built_at")) == before
+    assert Event.objects.filter(verb="layers.requested").count() == 1
+
+
+def test_another_configuration_is_another_build(chat):
+    first, second = ask(chat), ask(chat, config=LayersConfig(window=6))
+    layers.work(first.pk, uuid4())
+
+    assert kinds(second) == set()
+
+
+def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypatch):
+    build = ask(chat)
+    steps = []
+
+    def stop(progress):
+        def tell(kind, done, total):
+            steps.append(kind)
+            progress(kind, done, total)
+            if kind == "signals":
+                raise KeyboardInterrupt
+
+        return tell
+
+    with monkeypatch.context() as patch:
+        patch.setattr(layers, "_sparing", stop)
+        with pytest.raises(KeyboardInterrupt):
+            layers.work(build.pk, uuid4())
+
+    assert kinds(build) == {"topics"}
+    topics = BuiltLayer.objects.get().pk
+    build.refresh_from_db()
+    assert (build.state, build.attempts) == ("queued", 0)
+    layers.work(build.pk, uuid4())
+    assert kinds(build) == {"topics", "signals", "threads"}
+    assert BuiltLayer.objects.filter(pk=topics).exists()
+
+
+def test_a_build_is_held_by_one_worker_until_its_lease_runs_out(chat):
+    build = ask(chat)
+    LayerBuild.objects.update(owner=uuid4(), lease_expires_at=timezone.now() + timedelta(minutes=1))
+
+    assert not layers.work(build.pk, uuid4())
+
+    LayerBuild.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+    assert layers.work(build.pk, uuid4())
+    assert kinds(build) == {"topics", "signals", "threads"}
+
+
+def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_for_again(chat):
+    build = ask(chat)
+    LayerBuild.objects.update(attempts=3)
+
+    assert not layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert "Given up after 3 attempts" in build.failure
+    assert ask(chat).state == "queued"
+
+
+def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
+    def away(*args, **kwargs):
+        raise Unavailable("The server is down.")
+
+    monkeypatch.setattr(layers, "build_layers", away)
+    build = ask(chat)
+
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert (build.state, build.attempts) == ("queued", 1)
+    assert build.lease_expires_at > timezone.now()
+    LayerBuild.objects.update(attempts=2, lease_expires_at=None)
+    layers.work(build.pk, uuid4())
+    build.refresh_from_db()
+    assert build.failure == "The server is down."
+
+
+def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
+    build = ask(chat)
+    other = uuid4()
+
+    def taken_over(*args, progress, **kwargs):
+        LayerBuild.objects.update(owner=other)
+        progress("topics", 0, 0)
+
+    monkeypatch.setattr(layers, "build_layers", taken_over)
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert (build.owner, build.state) == (other, "running")
+
+
+def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
+    build = ask(chat)
+    LayerBuild.objects.update(config_sha256="1" * 64)
+
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert "ask for them again" in build.failure
+
+
+def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
+    woken = []
+    monkeypatch.setattr(layers, "wake", woken.append)
+    build = ask(chat)
+
+    layers.wake_unattended()
+    LayerBuild.objects.update(woken_at=timezone.now())
+    layers.wake_unattended()
+
+    assert woken == [build.pk]
+
+
+@pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "magic"}])
+def test_wrong_settings_are_refused_by_name(settings):
+    with pytest.raises(PipelineRefused, match=next(iter(settings))):
+        layers.checked_config(settings)
+
+
+def test_a_model_is_refused_when_none_is_set_up(chat):
+    with pytest.raises(PipelineRefused, match="language model"):
+        ask(chat, config=LayersConfig(implementation="model"))
+
+    assert not LayerBuild.objects.exists()
+
+
+def test_the_command_builds_a_project_and_says_what_it_found(project, chat, capsys):
+    make_chat(project, "chat-2")
+
+    call_command("build_layers", project="demo")
+
+    said = capsys.readouterr().out
+    assert "chat-1: 3 topics, 0 anchors, 1 thread" in said
+    assert "chat-2: 3 topics" in said
+    assert BuiltLayer.objects.count() == 6
+
+
+def test_the_command_builds_one_conversation_by_a_configuration(project, chat, tmp_path):
+    make_chat(project, "chat-2")
+    (tmp_path / "layers.yaml").write_text("window: 6\n")
+
+    call_command(
+        "build_layers",
+        "--project=demo",
+        "--conversation=chat-1",
+        f"--config={tmp_path}/layers.yaml",
+    )
+
+    assert set(BuiltLayer.objects.values_list("conversation__external_id", "config__window")) == {
+        ("chat-1", 6)
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--project=none"], "no project “none”"),
+        (["--project=demo"], "no conversations yet"),
+        (["--project=demo", "--conversation=x"], "no conversation “x”"),
+        (["--project=demo", "--config=missing.yaml"], "No such file"),
+    ],
+)
+def test_the_command_says_what_is_wrong(project, options, message):
+    with pytest.raises(CommandError, match=message):
+        call_command("build_layers", *options)
