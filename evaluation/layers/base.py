@@ -77,6 +77,10 @@ class GoldLayer:
     """Base of the layers; a layer overrides what differs from a list of labels per item."""
 
     name: str
+    headline: tuple[str, ...]
+    """The few metrics that a list of runs shows."""
+    columns: tuple[str, ...] = ()
+    """The metrics that a table of cases shows; empty: all of scope ``case``."""
 
     @property
     def key(self) -> str:

@@ -80,7 +80,7 @@ class Memory(GoldLayer):
                 "set_size": len(trace[name]["ids"]),
                 "corpus_size": len(example.messages),
                 "present": sorted(expected & set(trace[name]["ids"])),
-                "ids": None if trace.get("verbosity") == "minimal" else trace[name]["ids"],
+                "ids": trace[name]["ids"] if trace[name].get("scores") else None,
                 "scores": trace[name].get("scores"),
             }
             for name in CHECKPOINTS
@@ -116,6 +116,8 @@ class Memory(GoldLayer):
 class Questions(Memory):
     name = "qa"
     recall_metric = "evidence_recall"
+    headline = ("evidence_recall", "evidence_precision", "mrr")
+    columns = (*headline, "fuzzy_recall", "recall_at_10", "timeline_coverage", "groundedness")
 
     def expected_phases(self, example: Example) -> list[list[int]]:
         return [_local_ids(example.gold[0].get("evidence"), example)]
@@ -132,6 +134,14 @@ class Questions(Memory):
 class Arcs(Memory):
     name = "arc"
     recall_metric = "global_recall"
+    headline = ("global_recall", "phase_coverage", "evidence_precision")
+    columns = (
+        *headline,
+        "phase_recall",
+        "best_match_phase_recall",
+        "fuzzy_recall",
+        "timeline_coverage",
+    )
 
     def expected_phases(self, example: Example) -> list[list[int]]:
         phases = example.gold[0].get("phases") or []
@@ -153,12 +163,13 @@ def _local_ids(positions: Any, example: Example) -> list[int]:
 def _answer(output: Mapping[str, Any]) -> Answer:
     phases = output.get("phases") or []
     verdicts = [phase.get("verified") for phase in phases]
-    shown = (output.get("trace") or {}).get("candidates")
+    trace = output.get("trace") or {}
+    shown = trace.get("shown") or (trace.get("candidates") or {}).get("ids")
     return Answer(
         evidence=output["evidence"],
         phases=[phase["evidence"] for phase in phases],
         ranked=output.get("ranked"),
-        shown=frozenset(shown["ids"]) if shown else None,
+        shown=frozenset(shown) if shown else None,
         accepted=verdicts if verdicts and all(type(one) is bool for one in verdicts) else None,
     )
 

@@ -9,9 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from evaluation.layers import gold_layer
+from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import drilldown, present
+from evaluation.views.evidence import evidence_of
 from labeling.models import Guideline
 from labeling.views.markdown import render_markdown
 
@@ -22,16 +25,19 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     related = ("item", "run__release__project", "run__requested_by")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     scores = [score for score in case.scores.all() if _is_current(score)]
-    rows = drilldown.rows_of(case, scores)
+    layer = gold_layer(case.run.release.layer)
+    cites = isinstance(layer, Memory)
+    rows = [] if cites else drilldown.rows_of(case, scores)
     provenance = drilldown.provenance_of(case)
     context = {
         "run": case.run,
         "case": case,
         "badge": present.BADGES.get(case.state, ""),
         "failed": case.state == CaseRun.State.FAILED,
+        "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
         "rows": rows,
         "is_scored": bool(scores),
-        "conversation": drilldown.conversation_of(case, rows),
+        "conversation": [] if cites else drilldown.conversation_of(case, rows),
         "provenance": provenance,
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evaluation.metrics.registry import METRICS, Metric
+from evaluation.layers import GoldLayer
+from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, Score
 
 BADGES = {
@@ -75,8 +76,36 @@ def score_cell(score: Score | None, *, failed: bool) -> Cell:
     return Cell(figure(score.value))
 
 
-def case_metrics(metrics: list[Metric]) -> list[Metric]:
-    return [metric for metric in metrics if metric.scope == "case"]
+def case_columns(layer: GoldLayer) -> list[Metric]:
+    """The metrics of a table of cases."""
+    if layer.columns:
+        return [METRICS[name] for name in layer.columns]
+    return [metric for metric in metrics_for(layer.name) if metric.scope == "case"]
+
+
+FATES = {
+    "found": ("Found", "returned in the answer"),
+    "not_selected": ("Not selected", "ranked, but left out of the answer"),
+    "lost_in_reranking": ("Lost in re-ranking", "a candidate that the ranking dropped"),
+    "never_retrieved": ("Never retrieved", "no candidate at any point"),
+}
+
+
+def funnel_rows(counts: dict[str, int]) -> list[dict[str, Any]]:
+    """Each fate of the expected messages with its share; empty if no trace was kept."""
+    total = sum(counts.values())
+    if not total:
+        return []
+    return [
+        {
+            "fate": fate,
+            "title": title,
+            "meaning": meaning,
+            "count": counts[fate],
+            "percent": round(100 * counts[fate] / total, 1),
+        }
+        for fate, (title, meaning) in FATES.items()
+    ]
 
 
 def reliability_plot(bins: list[dict[str, Any]]) -> dict[str, Any] | None:

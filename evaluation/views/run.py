@@ -12,7 +12,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluation.metrics.registry import METRICS, Metric, metrics_for
+from evaluation.layers import GoldLayer, gold_layer
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import results, runs
 from evaluation.views import present
@@ -27,7 +28,8 @@ STOP_POLLING = 286
 @require_GET
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
-    metrics = present.case_metrics(metrics_for(run.release.layer))
+    layer = gold_layer(run.release.layer)
+    metrics = present.case_columns(layer)
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
     context = {
@@ -40,6 +42,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
             _detail(aggregates, "requirement_f1").get("curve", []),
             run.spec["matching"]["threshold"],
         ),
+        **_evidence(layer, aggregates),
         **_cases(request, run, metrics),
     }
     return render(request, "evaluation/run.html", context)
@@ -119,6 +122,24 @@ def _progress(run: Run) -> dict[str, Any]:
 
 def _detail(aggregates: dict[str, Aggregate], metric: str) -> dict[str, Any]:
     return aggregates[metric].detail if metric in aggregates else {}
+
+
+def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
+    """Where evidence was lost, and which questions are hard, in the layers that cite messages."""
+    detail = _detail(aggregates, layer.headline[0])
+    if "funnel" not in detail:
+        return {}
+    groups = {"Expected messages": detail["by_evidence"], "Category": detail["by_category"]}
+    return {
+        "funnel": present.funnel_rows(detail["funnel"]),
+        "unscorable": detail["unscorable"],
+        "returned_mean": present.figure(detail["returned_mean"]),
+        "breakdowns": [
+            {"title": title, "rows": [row | {"mean": present.figure(row["mean"])} for row in rows]}
+            for title, rows in groups.items()
+            if len(rows) > 1
+        ],
+    }
 
 
 def _floors(run: Run) -> dict[str, dict[str, Aggregate]]:

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.access import require_reader
 from evaluation.forms import LaunchForm
+from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
@@ -20,7 +22,7 @@ from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
 MINE = 5  # runs on the home page
-SHOWN = ("requirement_recall", "requirement_precision", "requirement_f1")
+SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline}
 
 
 @require_GET
@@ -102,8 +104,9 @@ def _light(runs: Any) -> Any:
 
 def _row(run: Run) -> dict[str, Any]:
     means = {row.metric: row.mean for row in run.aggregates.all()}
+    metrics = GOLD_LAYERS[run.release.layer].headline
     return {
         "run": run,
         "badge": present.BADGES[run.status],
-        "figures": [present.figure(means.get(metric)) for metric in SHOWN],
+        "figures": [(METRICS[name].title, present.figure(means.get(name))) for name in metrics],
     }

@@ -1,0 +1,325 @@
+"""Runs on questions and arcs: a case for each label, figures, funnel and pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import Run, SplitAccess, StageTrace
+from evaluation.services import results
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from pipelines import registry
+from pipelines.types import Case, Output
+
+pytestmark = pytest.mark.django_db
+
+SIZE = 12
+
+QUESTIONS = [
+    {"uid": "q1", "id": "QA-001", "question": "Where?", "answer": "Rome", "evidence": [3, 7]},
+    {"uid": "q2", "id": "QA-002", "question": "When?", "answer": "May", "evidence": [0]},
+    {"uid": "q3", "id": "QA-003", "question": "Who?", "answer": "Kate", "evidence": []},
+]
+ARCS = [
+    {
+        "uid": "a1",
+        "id": "ARC-001",
+        "question": "How did it go?",
+        "phases": [
+            {"uid": "p1", "title": "Start", "evidence": [0, 1]},
+            {"uid": "p2", "title": "End", "evidence": [9]},
+        ],
+    }
+]
+
+
+@pytest.fixture
+def chat(project: Project, monkeypatch: pytest.MonkeyPatch) -> Callable[..., GoldRelease]:
+    """A release of one chat; the scripted pipeline may answer it."""
+    entry = registry.PIPELINES["everything"]
+    able = replace(entry, layers=("extraction", "qa", "arc"))
+    monkeypatch.setitem(registry.PIPELINES, "everything", able)
+
+    def make(layer: str = "qa", *, split: str = "train") -> GoldRelease:
+        content = _content(layer, split)
+        sha256 = item_sha256(content)
+        release = GoldRelease.objects.create(
+            project=project,
+            layer=layer,
+            name="chat",
+            version=1,
+            guideline=project.guidelines.first(),
+            header="{}",
+            sha256=release_sha256({}, [sha256]),
+        )
+        conversation = Conversation.objects.create(
+            project=project, external_id="Chat_1", split=split, content_sha256="0" * 64
+        )
+        GoldItem.objects.create(
+            release=release,
+            conversation=conversation,
+            item_id="Chat_1",
+            position=0,
+            split=split,
+            how="single",
+            canonical=canonical_json(content),
+            sha256=sha256,
+        )
+        return release
+
+    return make
+
+
+def _content(layer: str, split: str) -> dict[str, Any]:
+    messages = [
+        {
+            "index": index,
+            "role": "speaker",
+            "speaker": "Emi" if index % 2 else "Elise",
+            "content": f"Message {index + 1}",
+            "time": f"2024-01-01T{index:02d}:00:00+00:00",
+        }
+        for index in range(SIZE)
+    ]
+    key = {"qa": "questions", "arc": "arcs"}[layer]
+    return {
+        "item_id": "Chat_1",
+        "domain": "chat",
+        "split": split,
+        "conversation": messages,
+        "layer": layer,
+        "gold": {key: QUESTIONS if layer == "qa" else ARCS},
+        "provenance": {"how": "single", "annotators": [], "labels": {}},
+    }
+
+
+def answer(evidence: list[int], **fields: Any) -> Output:
+    held = {"ids": evidence, "scores": [1.0] * len(evidence)}
+    trace = {"candidates": held, "reranked": held, "selected": held, "corpus_size": SIZE}
+    return {"evidence": evidence, "ranked": evidence, "trace": trace, "model": None, **fields}
+
+
+def where_and_when(case: Case) -> Output:
+    return answer([4, 9]) if case.question == "Where?" else answer([12])
+
+
+def value(run: Run, case_id: str, metric: str) -> float | None:
+    case = next(one for one in results.cases_with_scores(run) if one.case_id == case_id)
+    return next(score.value for score in case.scores.all() if score.metric == metric)
+
+
+def mean(run: Run, metric: str) -> Any:
+    return next(row for row in results.aggregates_of(run) if row.metric == metric)
+
+
+def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    seen: list[Case] = []
+
+    def look(case: Case) -> Output:
+        seen.append(case)
+        return answer([1])
+
+    script(look)
+    finished(release=chat())
+
+    assert [case.case_id for case in seen] == [f"Chat_1:QA-00{number}" for number in (1, 2, 3)]
+    assert [case.question for case in seen] == ["Where?", "When?", "Who?"]
+    assert {case.conversation_id for case in seen} == {"Chat_1"}
+    assert seen[0].messages is seen[2].messages  # so that an index is built once
+    assert "Rome" not in repr(seen)
+
+
+def test_gold_positions_and_local_ids_meet(chat: Any, script: Any, finished: Any) -> None:
+    script(where_and_when)
+
+    run = finished(release=chat())
+
+    assert value(run, "Chat_1:QA-001", "evidence_recall") == 0.5
+    assert value(run, "Chat_1:QA-001", "evidence_precision") == 0.5
+    assert value(run, "Chat_1:QA-001", "fuzzy_recall") == 1.0
+    assert value(run, "Chat_1:QA-001", "mrr") == 1.0
+    assert value(run, "Chat_1:QA-002", "evidence_recall") == 0.0
+
+
+def test_what_cannot_be_scored_is_counted_and_never_a_free_point(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    script(where_and_when)
+
+    run = finished(release=chat())
+
+    assert value(run, "Chat_1:QA-003", "evidence_recall") is None
+    recall = mean(run, "evidence_recall")
+    assert (recall.mean, recall.n, recall.n_undefined) == (0.25, 2, 1)
+    assert recall.detail["unscorable"] == 1
+
+
+def test_a_failed_question_scores_nothing_unless_it_is_not_scorable(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    def fail(case: Case) -> Output:
+        raise ValueError("no")
+
+    script(fail)
+
+    recall = mean(finished(release=chat()), "evidence_recall")
+
+    assert (recall.mean, recall.n, recall.n_failed, recall.n_undefined) == (0.0, 2, 2, 1)
+
+
+def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finished: Any) -> None:
+    def lose(case: Case) -> Output:
+        held = {"ids": [4, 8, 1], "scores": [3.0, 2.0, 1.0]}
+        trace = {"candidates": held, "reranked": {"ids": [4, 8], "scores": [2.0, 1.0]}}
+        return answer([4], trace=trace | {"selected": {"ids": [4], "scores": [2.0]}})
+
+    script(lose)
+    run = finished(release=chat())
+
+    assert mean(run, "evidence_recall").detail["funnel"] == {
+        "never_retrieved": 0,
+        "lost_in_reranking": 1,
+        "not_selected": 1,
+        "found": 1,
+    }
+    first = StageTrace.objects.filter(case__run=run, case__part="q1")
+    assert [(one.checkpoint, one.set_size, one.present) for one in first] == [
+        ("candidates", 3, [4, 8]),
+        ("reranked", 2, [4, 8]),
+        ("selected", 1, [4]),
+    ]
+
+
+def test_scoring_again_keeps_one_trace_a_checkpoint(
+    chat: Any, script: Any, finished: Any, people: Any
+) -> None:
+    from uuid import uuid4
+
+    from evaluation.services import execution, runs
+
+    script(where_and_when)
+    run = finished(release=chat())
+    before = StageTrace.objects.count()
+
+    runs.rescore(run, by=people["noor"])
+    execution.work(run.pk, uuid4())
+
+    assert before > 0
+    assert StageTrace.objects.count() == before
+
+
+def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -> None:
+    phases = [{"title": "All", "evidence": [1, 10]}]
+    script(lambda case: answer([1, 10], phases=phases))
+
+    run = finished(release=chat("arc"))
+
+    assert value(run, "Chat_1:ARC-001", "global_recall") == pytest.approx(2 / 3)
+    assert value(run, "Chat_1:ARC-001", "phase_coverage") == 1.0
+    assert value(run, "Chat_1:ARC-001", "phase_recall") == 0.75
+    assert value(run, "Chat_1:ARC-001", "timeline_coverage") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("output", "problem"),
+    [
+        ({"evidence": "4"}, "evidence is no list of whole numbers"),
+        ({"evidence": [True]}, "evidence is no list of whole numbers"),
+        ({"evidence": [1], "ranked": [1.5]}, "ranked is no list"),
+        ({"evidence": [1], "phases": {}}, None),
+        ({"evidence": [1], "phases": [3]}, "phases.0 is no JSON object"),
+        ({"evidence": [1], "trace": {"candidates": {"ids": "1"}}}, "trace.candidates.ids is no"),
+    ],
+)
+def test_a_malformed_answer_fails_its_case(
+    chat: Any, script: Any, finished: Any, output: Any, problem: str | None
+) -> None:
+    script(lambda case: output)
+
+    run = finished(release=chat())
+
+    errors = set(run.cases.values_list("error", flat=True))
+    assert all(problem in error for error in errors) if problem else errors == {""}
+
+
+def test_invented_ids_are_kept_and_counted(chat: Any, script: Any, finished: Any) -> None:
+    script(lambda case: answer([4, 99]))
+
+    run = finished(release=chat())
+
+    assert value(run, "Chat_1:QA-001", "hallucinated_id_rate") == 0.5
+
+
+def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: Any) -> None:
+    script(where_and_when)
+
+    rows = list(csv.DictReader(io.StringIO("".join(results.case_table(finished(release=chat()))))))
+
+    assert (rows[0]["case_id"], rows[0]["expected_ids"], rows[0]["returned_ids"]) == (
+        "Chat_1:QA-001",
+        "4 8",
+        "4 9",
+    )
+    assert rows[2]["evidence_recall"] == ""
+
+
+@pytest.mark.parametrize("layer", ["qa", "arc"])
+def test_run_and_case_pages_show_the_evidence(
+    chat: Any, script: Any, finished: Any, signed_in: Any, layer: str
+) -> None:
+    script(lambda case: answer([4, 99, 10]))
+    run = finished(release=chat(layer))
+    client = signed_in("noor")
+
+    page = client.get(reverse("run", args=[run.pk])).content.decode()
+    case = client.get(reverse("run-case", args=[run.pk, run.cases.first().pk])).content.decode()
+
+    assert "Where the evidence was lost" in page
+    assert "Chat_1:" in page
+    assert "no such message" in case
+    assert 'id="message-4"' in case
+    assert "not shown" in case or layer == "arc"
+    assert ("Expected answer" in case) == (layer == "qa")
+
+
+def test_the_list_of_runs_shows_the_figures_of_the_layer(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    script(where_and_when)
+    finished(release=chat())
+
+    page = signed_in("noor").get(reverse("runs")).content.decode()
+
+    assert "Evidence recall" in page
+    assert "0.250" in page
+
+
+def test_every_look_at_the_test_split_is_counted(chat: Any, script: Any, launch: Any) -> None:
+    script(where_and_when)
+    release = chat(split="test")
+
+    launch(release=release, split="test", reason="Final figures")
+    launch(release=release)
+
+    looks = SplitAccess.objects.order_by("pk")
+    assert [(look.reason, look.n_items) for look in looks] == [("Final figures", 1), ("", 1)]
+
+
+def test_a_look_at_the_test_split_is_never_taken_back(chat: Any, script: Any, launch: Any) -> None:
+    from django.db import IntegrityError, transaction
+
+    script(where_and_when)
+    launch(release=chat(split="test"))
+
+    for change in (lambda: SplitAccess.objects.update(reason=""), SplitAccess.objects.all().delete):
+        with pytest.raises(IntegrityError, match="never taken back"), transaction.atomic():
+            change()
