@@ -12,7 +12,7 @@ from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
-from labeling.services import assignments, locking
+from labeling.services import assignments, locking, suggestions
 from labeling.views.markdown import render_markdown
 
 
@@ -60,6 +60,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
 def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any]:
     """What the page starts from; the same keys as the API's answer, plus where to send things."""
     submitted = annotation.status == Annotation.Status.SUBMITTED
+    read_only = submitted or assignment.round.state != Round.State.OPEN
     return {
         "assignment": assignment.pk,
         "conversation": assignment.conversation.external_id,
@@ -71,7 +72,9 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "empty": annotation.empty,
         "skip_reason": annotation.skip_reason,
         "active_seconds": annotation.active_seconds,
-        "read_only": submitted or assignment.round.state != Round.State.OPEN,
+        "read_only": read_only,
+        # never what is suggested: the page asks for it after the annotator's own first pass
+        "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},
         "urls": {
             "save": reverse("api-annotation", args=[assignment.pk]),
             "submit": reverse("api-annotation-submit", args=[assignment.pk]),
@@ -79,6 +82,8 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "restore": reverse("api-annotation-restore", args=[assignment.pk]),
             "revisions": reverse("api-annotation-revisions", args=[assignment.pk]),
             "comments": reverse("api-annotation-comments", args=[assignment.pk]),
+            "suggestions": reverse("api-annotation-suggestions", args=[assignment.pk]),
+            "first_pass": reverse("api-annotation-first-pass", args=[assignment.pk]),
             "reopen": _reopen_url(assignment, annotation),
             "workspace": assignment.get_absolute_url(),
             "queue": reverse("home"),

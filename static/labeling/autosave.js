@@ -6,6 +6,8 @@
 const DEBOUNCE_MS = 600;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
+const FLUSH_TRIES = 30;
+const FLUSH_PAUSE_MS = 100;
 
 export class Autosave {
   // `work()` gives {payload, empty, active_seconds}; `report(state, details)` is told what happens:
@@ -40,6 +42,16 @@ export class Autosave {
     clearTimeout(this.timer);
     if (this.stopped || this.underWay || !this.isDirty) return;
     await this.save();
+  }
+
+  // Before something that is about what the server has; false if the last change is not there yet.
+  async flush() {
+    for (let tries = 0; tries < FLUSH_TRIES && (this.isDirty || this.underWay); tries += 1) {
+      await this.now();
+      if (this.failures || this.stopped) break;
+      if (this.underWay) await new Promise((resolve) => setTimeout(resolve, FLUSH_PAUSE_MS));
+    }
+    return !this.isDirty && !this.underWay;
   }
 
   // The page goes away or is hidden: do not wait for anything that may hang.

@@ -6,7 +6,7 @@ import { LabelForm } from "./form.js";
 
 const STORE = { name: (uid) => uid, heading: () => "" };
 
-const NAMES = new Set(["uid", "id", "adopted_from"]);
+const NAMES = new Set(["uid", "id", "adopted_from", "origin", "suggestion"]);
 
 // Whether two labels say the same; names and the order of messages say nothing.
 export const isSame = (a, b) => JSON.stringify(content(a)) === JSON.stringify(content(b));

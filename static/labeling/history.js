@@ -13,8 +13,6 @@ const KINDS = {
   returned: "Returned",
   restored: "Restored",
 };
-const TRIES = 30;
-const PAUSE_MS = 100;
 const NOT_LOADED = "The history cannot be loaded now. Open it again to try once more.";
 
 class History {
@@ -40,7 +38,7 @@ class History {
 
   async open() {
     this.line.textContent = "Loading…";
-    await flush(this.workspace.saving.autosave);
+    await this.workspace.saving.autosave.flush();
     this.list.replaceChildren();
     await this.load(this.url);
     if (this.list.children.length) this.line.textContent = "Choose a version to see what has changed since.";
@@ -88,7 +86,7 @@ class History {
     }
     if (isOpen) return;
     head.setAttribute("aria-expanded", "true");
-    await flush(this.workspace.saving.autosave);
+    await this.workspace.saving.autosave.flush();
     try {
       const found = await send("GET", `${this.url}${revision.version}/`);
       if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(found));
@@ -121,7 +119,7 @@ class History {
   async restore(version) {
     const { annotation, saving, store, status } = this.workspace;
     const { autosave } = saving;
-    if (!(await flush(autosave))) return this.say("Not restored: your last change is not saved yet.");
+    if (!(await autosave.flush())) return this.say("Not restored: your last change is not saved yet.");
     autosave.seq += 1;
     const { version: base_version, client, seq } = autosave;
     try {
@@ -151,16 +149,6 @@ class History {
     const text = `The labels of rev ${version} are back.`;
     status.notice("restored", { kind: "ok", text, actions: [["Undo", undo]] });
   }
-}
-
-// What is compared and restored is what the server has: send the last change first.
-async function flush(autosave) {
-  for (let tries = 0; tries < TRIES && (autosave.isDirty || autosave.underWay); tries += 1) {
-    await autosave.now();
-    if (autosave.failures || autosave.stopped) break;
-    if (autosave.underWay) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-  }
-  return !autosave.isDirty && !autosave.underWay;
 }
 
 function moment(time) {

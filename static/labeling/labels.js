@@ -115,6 +115,7 @@ export class LabelList {
     const sources = cited.map((index) => el("span", { class: "index" }, index));
     const values = badges.filter((name) => !isBlank(label[name]));
     return [
+      label.suggestion ? el("span", { class: "badge info" }, `suggested, ${label.origin}`) : null,
       ...values.map((name) => el("span", { class: "badge" }, wordOf(fields, name, label[name]))),
       sources.length ? el("span", { class: "label-sources" }, ...sources) : null,
       wrong ? el("span", { class: "badge bad" }, `${wrong} to correct`) : null,

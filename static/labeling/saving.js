@@ -40,7 +40,12 @@ export class Saving {
   }
 
   listen() {
-    this.store.onChange(() => this.autosave.changed());
+    let { labels, empty } = this.store.state;
+    this.store.onChange((state) => {
+      if (state.labels === labels && state.empty === empty) return; // a suggestion was dismissed
+      ({ labels, empty } = state);
+      this.autosave.changed();
+    });
     addEventListener("pagehide", () => this.autosave.leave());
     addEventListener("online", () => this.autosave.now());
     addEventListener("focus", () => this.autosave.now());

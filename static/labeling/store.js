@@ -1,5 +1,5 @@
 // What has been labelled on this page, with undo. States are never changed, only replaced:
-// {labels: {requirements: […], …}, empty}.
+// {labels: {requirements: […], …}, empty, dismissed}; `dismissed` names unwanted suggestions.
 
 import { newUid } from "./dom.js";
 import { citedMessages, headingOf, nameOf } from "./layers.js";
@@ -19,7 +19,7 @@ export class Store {
 
   stateOf(payload, empty) {
     const labels = Object.fromEntries(this.layers.map(({ key }) => [key, payload?.[key] ?? []]));
-    return { labels, empty: Boolean(empty) };
+    return { labels, empty: Boolean(empty), dismissed: this.state?.dismissed ?? [] };
   }
 
   get payload() {
@@ -71,9 +71,12 @@ export class Store {
   // Letters typed into one field are one undo step, until something else is changed.
   edit(uid, field, value) {
     const edit = `${uid}.${field}`;
-    const edited = (label) => (label.uid === uid ? { ...label, [field]: value } : label);
+    const layer = this.layerOf(uid);
+    const isReference = layer.fields.find(({ name }) => name === field)?.widget === "references";
+    const marked = isReference ? (label) => label : edited;
+    const change = (label) => (label.uid === uid ? marked({ ...label, [field]: value }) : label);
     const joins = this.lastEdit === edit;
-    this.change(this.layerOf(uid), (labels) => labels.map(edited), { joins });
+    this.change(layer, (labels) => labels.map(change), { joins });
     this.lastEdit = edit;
   }
 
@@ -118,15 +121,29 @@ export class Store {
   // The first keeps its fields; the other's sources and lists are added, and it goes.
   merge(uid, otherUid) {
     const layer = this.layerOf(uid);
-    const merged = mergedLabel(layer, this.label(uid), this.label(otherUid));
+    const other = this.label(otherUid);
+    const merged = mergedLabel(layer, this.label(uid), other);
     const labels = withoutReferences(this.layers, this.state.labels, otherUid, uid);
     const left = labels[layer.key].filter((label) => label.uid !== otherUid);
-    const united = left.map((label) => (label.uid === uid ? { ...label, ...merged } : label));
+    const from = other.suggestion && { suggestion: other.suggestion };
+    const united = left.map((label) => (label.uid === uid ? edited({ ...from, ...label, ...merged }) : label));
     this.become({ ...this.state, labels: { ...labels, [layer.key]: united } });
   }
 
   setEmpty(empty) {
     this.become({ ...this.state, empty });
+  }
+
+  dismiss(suggestion) {
+    this.become({ ...this.state, dismissed: [...this.state.dismissed, suggestion] });
+  }
+
+  // What was dismissed before this page was opened, which no undo brings back.
+  knowDismissed(dismissed) {
+    const known = (state) => ({ ...state, dismissed });
+    this.state = known(this.state);
+    this.past = this.past.map(known);
+    this.future = this.future.map(known);
   }
 
   replace(payload, empty) {
@@ -135,7 +152,9 @@ export class Store {
 
   // What the server has, shown in place of what it had when the page was drawn.
   load(payload, empty) {
-    Object.assign(this, new Store(this.layers, payload, empty), { listeners: this.listeners });
+    const { listeners, state } = this;
+    Object.assign(this, new Store(this.layers, payload, empty), { listeners });
+    this.knowDismissed(state.dismissed);
     this.tell();
   }
 
@@ -185,3 +204,6 @@ export class Store {
     return { uid: this.state.labels[key]?.[Number(position)]?.uid, field };
   }
 }
+
+// A label taken over from a suggestion no longer says what was suggested.
+const edited = (label) => (label.suggestion ? { ...label, origin: "edited" } : label);

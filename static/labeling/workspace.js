@@ -17,6 +17,7 @@ import { Search } from "./search.js";
 import { Status } from "./status.js";
 import { Store } from "./store.js";
 import { Submitted } from "./submitted.js";
+import { Suggestions } from "./suggestions.js";
 import { Words } from "./words.js";
 
 class Workspace {
@@ -40,6 +41,7 @@ class Workspace {
     this.ending = new Ending(this);
     this.saving = new Saving({ page: this, showProblems: (found) => this.ending.markProblems(found) });
     this.submitted = new Submitted(this.status);
+    this.suggestions = new Suggestions(this);
     this.store.onChange(() => this.render());
     this.panels = new Panels(this);
     this.keys = new Keys(readJson("keys"), this.actions(), this.annotation.user);
@@ -93,7 +95,7 @@ class Workspace {
   }
 
   actions() {
-    const { labelling, ending } = this;
+    const { labelling, ending, suggestions } = this;
     const reading = {
       "message-next": () => this.move(1),
       "message-previous": () => this.move(-1),
@@ -125,6 +127,12 @@ class Workspace {
       priority: () => labelling.cycleSecondChoice(),
       confidence: () => labelling.cycle("confidence"),
       write: () => this.form?.focus(),
+      "first-pass": () => suggestions.ask(),
+      "suggestion-next": () => suggestions.step(1),
+      "suggestion-previous": () => suggestions.step(-1),
+      "suggestion-accept": () => suggestions.accept(),
+      "suggestion-edit": () => suggestions.edit(),
+      "suggestion-dismiss": () => suggestions.dismiss(),
       "nothing-here": () => labelling.toggleEmpty(),
       skip: () => this.askSkip(),
       submit: () => ending.submit(),
@@ -155,6 +163,7 @@ class Workspace {
     this.messages.paint("words", this.inLayer.flatMap((label) => spansOf(layer, label)));
     this.showPointed();
     this.tabs.render(store, layer);
+    this.suggestions.render();
     byId("no-labels").hidden = this.inLayer.length > 0;
     byId("empty").checked = store.state.empty;
     if (store.labels.length && !byId("empty-error").dataset.asked) byId("empty-error").textContent = "";
