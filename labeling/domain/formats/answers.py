@@ -27,8 +27,11 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one annotator gave for one conversation. ``round`` and ``guideline_version`` may be
-    unknown in a file of another tool."""
+    """What one annotator gave for one conversation.
+
+    ``round`` and ``guideline_version`` may be unknown in a file of another tool. ``left_behind``
+    names the keys of labels that a file says there were, and does not hold.
+    """
 
     annotator: str
     payload: Payload
@@ -41,6 +44,7 @@ class Answer:
     submitted_at: datetime | None = None
     active_seconds: int = 0
     is_gold: bool = False
+    left_behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ def write(labelled: Labelled, answer: Answer) -> str:
         "annotator": answer.annotator,
         "status": answer.status,
         "empty": answer.empty,
+        "labels": {key: len(labels) for key, labels in answer.payload.items() if labels},
         "skip_reason": answer.skip_reason,
         "round": answer.round,
         "guideline_version": answer.guideline_version,
@@ -187,13 +188,15 @@ def _turn(place: Mapping[str, Any], content: str) -> Turn:
 
 def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> Answer:
     payload = _Entities(document, text, spans).payload()
+    counted = as_dict(document.get("labels", {}), '"labels"')
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
     round_, guideline = document.get("round"), document.get("guideline_version")
     return Answer(
         annotator=as_text(document.get("annotator"), '"annotator"', required=True),
         payload=payload,
         status=status,
-        empty=status == SUBMITTED and not payload,
+        empty=status == SUBMITTED and not payload and not counted,
+        left_behind=tuple(sorted(counted.keys() - payload.keys())),
         skip_reason=as_text(document.get("skip_reason"), '"skip_reason"'),
         round=None if round_ is None else as_number(round_, '"round"'),
         guideline_version=None if guideline is None else as_number(guideline, "guideline_version"),

@@ -91,7 +91,7 @@ def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, lay
 def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
     pairs = there_and_back(format, rich.labelled())
 
-    names = {field.name for field in fields(Answer)} - {"payload"}
+    names = {field.name for field in fields(Answer)} - {"payload", "left_behind"}
     lost = {
         name
         for _, before, after in pairs
@@ -272,3 +272,13 @@ def test_the_interface_for_label_studio_has_a_control_for_everything_written():
         offered = {one.get("value") for one in control}
         if result["type"] in ("choices", "paragraphlabels"):
             assert set(result["value"][result["type"]]) <= offered
+
+
+def test_doccano_tells_which_labels_it_left_behind():
+    ((_, _, after),) = there_and_back("doccano", rich.labelled(rich.answer()))
+
+    assert after.left_behind == ("inferred_requirements", "issues", "ratings")
+    ((_, _, lost),) = there_and_back(
+        "doccano", rich.labelled(rich.answer(payload={"issues": rich.PAYLOAD["issues"]}))
+    )
+    assert not lost.empty

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.management.arguments import project_named
+from labeling.services import label_exports
+
+
+class Command(BaseCommand):
+    help = (
+        "Write everybody's submitted and skipped answers into an empty folder. What is in an open "
+        "calibration round is left out."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--format", default="native", choices=label_exports.FORMATS)
+        parser.add_argument("--output", required=True, type=Path, metavar="DIR")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_named(options["project"])
+        try:
+            written = label_exports.export_labels(
+                project, format=options["format"], folder=options["output"]
+            )
+        except (RuleError, OSError) as error:
+            raise CommandError(str(error)) from error
+        for path in written:
+            self.stdout.write(str(path))

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.management.arguments import project_named
+from labeling.services import label_imports
+
+
+class Command(BaseCommand):
+    help = (
+        "Store answers of several annotators from files: all of them or none. An answer that is "
+        "stored already is left alone."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--format", default="native", choices=list(label_imports.READERS))
+        parser.add_argument(
+            "--create-annotators",
+            action="store_true",
+            help="make inactive accounts for people who are not in the project",
+        )
+        parser.add_argument(
+            "--reason",
+            default="",
+            metavar="TEXT",
+            help="why the labels count although no calibration round has passed",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="check and report only")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_named(options["project"])
+        try:
+            with ExitStack() as stack:
+                report = label_imports.import_labels(
+                    project=project,
+                    files=_opened(options["files"], stack),
+                    format=options["format"],
+                    dry_run=options["dry_run"],
+                    create_annotators=options["create_annotators"],
+                    reason=options["reason"],
+                )
+        except label_imports.LabelsRefused as refused:
+            for problem in refused.problems:
+                self.stderr.write(problem)
+            raise SystemExit(1) from None
+        except RuleError as error:
+            raise CommandError(error.message) from None
+        except OSError as error:
+            name = Path(error.filename or "").name
+            raise CommandError(f"{name}: cannot be read ({error.strerror}).") from None
+        self._say(report, dry_run=options["dry_run"])
+
+    def _say(self, report: label_imports.LabelReport, *, dry_run: bool) -> None:
+        self.stdout.write(
+            f"{report.read} answers read, {report.new} new ({report.empty} empty, "
+            f"{report.skipped} skipped), {report.unchanged} unchanged"
+        )
+        if report.new:
+            self.stdout.write(f"By {', '.join(report.annotators)}.")
+        if report.created:
+            self.stdout.write(f"New inactive accounts: {', '.join(report.created)}.")
+        if dry_run and report.needs_reason:
+            self.stdout.write("No calibration round has passed: --reason will be needed.")
+        if dry_run:
+            self.stdout.write("Dry run: nothing was stored.")
+        elif report.rounds:
+            self.stdout.write(f"Stored as round {', '.join(map(str, report.rounds))}.")
+
+
+def _opened(paths: list[Path], stack: ExitStack) -> Iterator[tuple[str, BinaryIO]]:
+    for path in paths:
+        yield path.name, stack.enter_context(path.open("rb"))

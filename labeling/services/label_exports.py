@@ -1,0 +1,146 @@
+"""Everybody's labels as files, for other tools and other projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+
+from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats.answers import Answer, Labelled
+from labeling.domain.formats.labelstudio_config import config
+from labeling.domain.importing import Turn
+from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.services.export import FolderInUse, UnknownFormat
+from labeling.services.gold_formats import json_list
+
+FORMATS = ("native", "labelstudio", "doccano")
+FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
+CHUNK = 200  # conversations held at a time
+
+
+def finished(project: Project) -> QuerySet[Assignment]:
+    """Submitted and skipped answers. What is in an open calibration round is nobody's to see."""
+    return Assignment.objects.filter(
+        round__project=project, annotation__status__in=FINISHED
+    ).exclude(round__in=Round.objects.blind())
+
+
+def labelled(project: Project) -> Iterator[Labelled]:
+    """The project's conversations that have answers, with all of them, by id."""
+    answers = (
+        finished(project)
+        .select_related("annotation__guideline", "annotator", "round")
+        .defer("annotation__guideline__body", "round__agreement")
+        .order_by("annotator__username", "round__number")
+    )
+    has_any = Exists(finished(project).filter(conversation=OuterRef("pk")))
+    conversations = project.conversations.filter(has_any).order_by("external_id")
+    prefetched = conversations.prefetch_related(
+        "messages", Prefetch("assignments", queryset=answers, to_attr="finished")
+    )
+    for conversation in prefetched.iterator(chunk_size=CHUNK):
+        yield _labelled(conversation)
+
+
+def _labelled(conversation: Conversation) -> Labelled:
+    rows: list[Assignment] = conversation.finished  # type: ignore[attr-defined]
+    return Labelled(
+        id=conversation.external_id,
+        turns=tuple(
+            Turn(one.role, one.content, one.speaker, one.time)
+            for one in conversation.messages.all()
+        ),
+        answers=tuple(map(_answer, rows)),
+        domain=conversation.domain,
+        difficulty=conversation.difficulty,
+        split=conversation.split,
+    )
+
+
+def _answer(row: Assignment) -> Answer:
+    given = row.annotation
+    return Answer(
+        annotator=row.annotator.get_username(),
+        payload=given.payload,
+        status=given.status,
+        empty=given.empty,
+        skip_reason=given.skip_reason,
+        round=row.round.number,
+        guideline_version=given.guideline.version,
+        created_at=given.created_at,
+        submitted_at=given.submitted_at,
+        active_seconds=given.active_seconds,
+    )
+
+
+def native_lines(project: Project) -> Iterator[str]:
+    return (native.write(one) + "\n" for one in labelled(project))
+
+
+def labelstudio_text(project: Project) -> Iterator[str]:
+    return json_list(
+        labelstudio.write(one, number=number)
+        for number, one in enumerate(labelled(project), start=1)
+    )
+
+
+def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
+    """Write all labels into an empty folder and return the files."""
+    writer = _WRITERS.get(format)
+    if writer is None:
+        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+    if folder.exists() and any(folder.iterdir()):
+        raise FolderInUse(f"{folder} is not empty: choose an empty folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return writer(project, folder)
+
+
+def _write_native(project: Project, folder: Path) -> list[Path]:
+    return [_written(folder / "labels.jsonl", native_lines(project))]
+
+
+def _write_labelstudio(project: Project, folder: Path) -> list[Path]:
+    interface = config(project.layers, event_schema=project.event_schema)
+    return [
+        _written(folder / "tasks.json", labelstudio_text(project)),
+        _written(folder / "labeling-config.xml", iter([interface])),
+    ]
+
+
+def _written(path: Path, lines: Iterator[str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+    return path
+
+
+def _write_doccano(project: Project, folder: Path) -> list[Path]:
+    """A file per annotator, as doccano itself exports."""
+    files: dict[str, Any] = {}
+    with ExitStack() as stack:
+        for one in labelled(project):
+            for answer in one.answers:
+                name = answer.annotator
+                if name not in files:
+                    path = folder / file_of(name)
+                    files[name] = stack.enter_context(
+                        path.open("w", encoding="utf-8", newline="\n")
+                    )
+                files[name].write(doccano.write(one, answer) + "\n")
+    return [folder / file_of(name) for name in sorted(files)]
+
+
+def file_of(annotator: str) -> str:
+    """A file name that no user name can lead out of its folder."""
+    return quote(annotator, safe="@+ ").replace(".", "%2E") + ".jsonl"
+
+
+_WRITERS: dict[str, Callable[[Project, Path], list[Path]]] = {
+    "native": _write_native,
+    "labelstudio": _write_labelstudio,
+    "doccano": _write_doccano,
+}

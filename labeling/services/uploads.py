@@ -1,0 +1,82 @@
+"""Files that wait between a preview and its confirmation, kept in the data folder for a day."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+from uuid import uuid4
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.files.uploadedfile import UploadedFile
+
+from labeling.domain.errors import RuleError
+from labeling.models import Project
+
+KEPT_SECONDS = 24 * 60 * 60
+
+
+class UploadGone(RuleError):
+    """The file of a preview is no longer there."""
+
+    code = "upload_gone"
+
+
+class Upload(NamedTuple):
+    """A file that was sent; ``key`` opens it again, for the same person and project only."""
+
+    key: str
+    name: str
+    path: Path
+
+    def open(self) -> BinaryIO:
+        return self.path.open("rb")
+
+
+def keep(file: UploadedFile, *, project: Project, by: User) -> Upload:
+    folder = settings.DATA_DIR / "uploads"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _forget_old(folder.iterdir())
+    path = folder / uuid4().hex
+    with path.open("xb") as stored:
+        for chunk in file.chunks():
+            stored.write(chunk)
+    name = Path(file.name or "file").name
+    key = signing.dumps([path.name, name], salt=_salt(project, by))
+    return Upload(key, name, path)
+
+
+def find(key: str, *, project: Project, by: User) -> Upload:
+    try:
+        stored, name = signing.loads(key, salt=_salt(project, by), max_age=KEPT_SECONDS)
+    except (signing.BadSignature, ValueError):
+        raise _gone() from None
+    path = settings.DATA_DIR / "uploads" / stored
+    if not path.is_file():
+        raise _gone()
+    return Upload(key, name, path)
+
+
+def forget(upload: Upload) -> None:
+    upload.path.unlink(missing_ok=True)
+
+
+def _salt(project: Project, by: User) -> str:
+    return f"upload.{project.pk}.{by.pk}"
+
+
+def _gone() -> UploadGone:
+    return UploadGone("The file of this preview is no longer kept: choose it again.")
+
+
+def _forget_old(paths: Iterable[Path]) -> None:
+    oldest = time.time() - KEPT_SECONDS
+    for path in paths:
+        try:
+            if path.stat().st_mtime < oldest:
+                path.unlink()
+        except FileNotFoundError:
+            continue  # somebody else was quicker

@@ -1,0 +1,157 @@
+"""Everybody's labels as files: down for readers, up for leads, never stored without a preview."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.domain.formats.losses import LOSSES, lost_in
+from labeling.domain.schema import LAYERS
+from labeling.forms.labels import TITLES, LabelUploadForm
+from labeling.models import Project
+from labeling.services import label_exports, label_imports, uploads
+from labeling.views import access
+
+
+@require_GET
+def label_files(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return _page(request, project, LabelUploadForm())
+
+
+@require_GET
+def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
+    project = access.readable(request.user, slug)
+    if format == "native":
+        return _streamed(label_exports.native_lines(project), f"{slug}-labels.jsonl")
+    if format == "labelstudio":
+        return _streamed(label_exports.labelstudio_text(project), f"{slug}-labelstudio.json")
+    if format == "doccano":
+        return _zipped(project, f"{slug}-doccano.zip")
+    raise Http404(f"There is no format “{format}”.")
+
+
+def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
+    kind = "application/json" if name.endswith(".json") else "application/x-ndjson"
+    return StreamingHttpResponse(
+        lines,
+        content_type=f"{kind}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _zipped(project: Project, name: str) -> FileResponse:
+    """A file per annotator; Django closes and so removes the temporary file."""
+    packed: io.IOBase = tempfile.TemporaryFile()  # noqa: SIM115
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
+        for path in label_exports.export_labels(
+            project, format="doccano", folder=Path(folder) / "files"
+        ):
+            archive.write(path, path.name, zipfile.ZIP_DEFLATED)
+    packed.seek(0)
+    return FileResponse(packed, as_attachment=True, filename=name)
+
+
+@require_POST
+def labels_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """A dry run of the file; what it would store is shown with a button that stores it."""
+    project = access.led(request.user, slug)
+    form = LabelUploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, project, form, status=400)
+    kept = uploads.keep(form.cleaned_data["file"], project=project, by=request.user)  # type: ignore[arg-type]
+    options = {
+        "format": form.cleaned_data["format"],
+        "create_annotators": form.cleaned_data["create_annotators"],
+        "reason": form.cleaned_data["reason"],
+    }
+    try:
+        report = _import(request, project, kept, options, dry_run=True)
+    except RuleError as error:
+        uploads.forget(kept)
+        return _page(request, project, form, refused=error, status=400)
+    context = {"project": project, "report": report, "upload": kept, **options}
+    return render(request, "labeling/label_preview.html", context)
+
+
+@require_POST
+def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store what a preview has shown. The file is checked anew: the project may have changed."""
+    project = access.led(request.user, slug)
+    options = {
+        "format": request.POST.get("format", ""),
+        "create_annotators": request.POST.get("create_annotators") == "True",
+        "reason": request.POST.get("reason", ""),
+    }
+    try:
+        kept = uploads.find(request.POST.get("upload", ""), project=project, by=request.user)  # type: ignore[arg-type]
+        report = _import(request, project, kept, options, dry_run=False)
+    except RuleError as error:
+        return _page(request, project, LabelUploadForm(), refused=error, status=400)
+    uploads.forget(kept)
+    messages.success(request, f"{report.new} answers are stored, {report.unchanged} were known.")
+    return redirect("labels", project.slug)
+
+
+def _import(
+    request: HttpRequest,
+    project: Project,
+    kept: uploads.Upload,
+    options: dict[str, Any],
+    *,
+    dry_run: bool,
+) -> label_imports.LabelReport:
+    with kept.open() as file:
+        return label_imports.import_labels(
+            project=project,
+            files=[(kept.name, file)],
+            dry_run=dry_run,
+            by=request.user,  # type: ignore[arg-type]
+            **options,
+        )
+
+
+def _page(
+    request: HttpRequest,
+    project: Project,
+    form: LabelUploadForm,
+    *,
+    refused: RuleError | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "form": form,
+        "refused": refused,
+        "answers": label_exports.finished(project).count(),
+        "formats": [(name, TITLES[name], LOSSES[name].note) for name in LOSSES],
+        "losses": _losses(project),
+        "may_write": access.leads(request.user, project),
+    }
+    return render(request, "labeling/label_files.html", context, status=status)
+
+
+def _losses(project: Project) -> list[tuple[str, list[str]]]:
+    """For each layer of the project what each format loses, in the order of the formats."""
+    return [
+        (LAYERS[layer].title, [lost_in(name, layer).replace("`", "") for name in LOSSES])
+        for layer in project.layers
+        if layer in LAYERS
+    ]

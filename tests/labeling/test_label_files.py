@@ -1,0 +1,395 @@
+"""Labels of several annotators leave a project as files and come into another one."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from labeling.domain.formats import native
+from labeling.domain.schema import LAYERS
+from labeling.models import (
+    Annotation,
+    AnnotationRevision,
+    Assignment,
+    Conversation,
+    Event,
+    Guideline,
+    Message,
+    Project,
+    Round,
+)
+from labeling.services import annotations, label_exports
+from tests import factories
+from tests.labeling.domain.formats import rich
+
+pytestmark = pytest.mark.django_db
+FORMATS = label_exports.FORMATS
+EVENTS = {"ship/send": ["place", "item", "face 😀"], "confirm": []}
+
+
+def make_project(slug: str, **fields: Any) -> Project:
+    given = {"layers": list(LAYERS), "event_schema": EVENTS, **fields}
+    project = factories.make_project(slug, **given)
+    Guideline.objects.create(project=project, version=2, body="# Second")
+    conversation = Conversation.objects.create(
+        project=project, external_id="shop/017 😀", split="dev", content_sha256="0" * 64
+    )
+    Message.objects.bulk_create(
+        Message(
+            conversation=conversation,
+            index=index,
+            role=turn.role,
+            speaker=turn.speaker,
+            content=turn.content,
+            time=turn.time,
+        )
+        for index, turn in enumerate(rich.TURNS)
+    )
+    return project
+
+
+def without_suggestion(payload: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: [{k: v for k, v in one.items() if k not in ("suggestion", "origin")} for one in labels]
+        for key, labels in payload.items()
+    }
+
+
+PAYLOAD = without_suggestion(rich.PAYLOAD)
+
+
+def labelled_project(slug: str = "source", payload: dict[str, Any] = PAYLOAD) -> Project:
+    """Ana labels, Ben says that there is nothing, Cleo skips."""
+    project = make_project(slug)
+    opened = factories.open_full(project, 1)
+    given = {one.annotator.username: one for one in opened.assignments.all()}
+    factories.answer_with(given["ana"], payload)
+    factories.answer_with(given["ben"], {})
+    skipped = factories.save_of({})._replace(empty=False)
+    annotations.skip(given["cleo"], skipped, reason="Not “mine” 😀")
+    return project
+
+
+def export(project: Project, folder: Path, format: str = "native") -> list[Path]:
+    return label_exports.export_labels(project, format=format, folder=folder / format)
+
+
+def run(*files: Path, project: str = "target", **options: Any) -> str:
+    out = StringIO()
+    options.setdefault("reason", "Made in the pilot.")
+    call_command("import_labels", *map(str, files), project=project, stdout=out, **options)
+    return out.getvalue()
+
+
+def refused(*files: Path, **options: Any) -> list[str]:
+    before = stored()
+    errors = StringIO()
+    with pytest.raises(SystemExit):
+        run(*files, stderr=errors, **options)
+    assert stored() == before
+    return errors.getvalue().splitlines()
+
+
+def stored() -> tuple[int, ...]:
+    models = (Round, Assignment, Annotation, AnnotationRevision, Event, User)
+    return tuple(model.objects.count() for model in models)
+
+
+def lines_of(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture
+def source(people: dict[str, User]) -> Project:
+    return labelled_project()
+
+
+@pytest.fixture
+def target(people: dict[str, User]) -> Project:
+    return make_project("target")
+
+
+def answers_of(project: Project) -> dict[str, tuple[Any, ...]]:
+    rows = Annotation.objects.filter(assignment__round__project=project)
+    return {
+        one.assignment.annotator.username: (
+            one.status,
+            one.empty,
+            one.payload,
+            one.guideline.version,
+            one.active_seconds,
+            one.created_at,
+            one.submitted_at,
+            one.skip_reason,
+        )
+        for one in rows.select_related("assignment__annotator", "guideline")
+    }
+
+
+def test_labels_of_all_annotators_move_to_another_project(source, target, tmp_path):
+    said = run(*export(source, tmp_path))
+
+    assert answers_of(target) == answers_of(source)
+    assert said == (
+        "3 answers read, 3 new (1 empty, 1 skipped), 0 unchanged\n"
+        "By ana, ben, cleo.\nStored as round 1.\n"
+    )
+
+
+def test_label_studio_brings_back_all_but_what_it_cannot_carry(source, target, tmp_path):
+    run(export(source, tmp_path, "labelstudio")[0], format="labelstudio")
+
+    for name, (status, empty, payload, *_rest) in answers_of(source).items():
+        assert answers_of(target)[name][:3] == (status, empty, payload)
+    assert "Label Studio" in answers_of(target)["cleo"][-1]
+
+
+def test_doccano_brings_back_events(people, target, tmp_path):
+    source = labelled_project(payload={"events": PAYLOAD["events"]})
+
+    run(*export(source, tmp_path, "doccano"), format="doccano")
+
+    back = answers_of(target)["ana"][2]["events"]
+    assert [{**one, "uid": ""} for one in back] == [{**one, "uid": ""} for one in PAYLOAD["events"]]
+    assert answers_of(target)["ben"][:2] == ("submitted", True)
+
+
+def test_labels_that_doccano_cut_short_are_refused(source, target, tmp_path):
+    said = refused(*export(source, tmp_path, "doccano"), format="doccano")
+
+    assert said == [
+        "ana.jsonl:1: conversation 'shop/017 😀', ana: doccano does not carry requirements whole; "
+        "import them natively; nothing was stored"
+    ]
+
+
+def test_imported_answers_are_closed_locked_and_say_who_brought_them(source, target, tmp_path):
+    run(*export(source, tmp_path))
+
+    (imported,) = target.rounds.all()
+    assert (imported.kind, imported.state, imported.overlap) == ("full", "closed", 3)
+    assert imported.override_reason == "Made in the pilot."
+    assert Annotation.objects.get(assignment__round=imported, status="submitted", empty=True)
+    submitted = Annotation.objects.filter(assignment__round=imported, status="submitted")
+    assert all(one.locked_at for one in submitted)
+    revisions = AnnotationRevision.objects.filter(annotation__assignment__round=imported)
+    assert sorted(revisions.values_list("version", "kind")) == [
+        (1, "skipped"),
+        (1, "submitted"),
+        (1, "submitted"),
+    ]
+    event = Event.objects.get(verb="labels.imported")
+    assert event.data["files"] == ["labels.jsonl"]
+    assert (event.data["new"], event.data["rounds"]) == (3, [1])
+
+
+@pytest.mark.parametrize("format", ["native", "labelstudio"])
+def test_a_second_import_changes_nothing(source, target, tmp_path, format):
+    path = export(source, tmp_path, format)[0]
+    run(path, format=format)
+    before = stored()
+
+    assert "3 answers read, 0 new (0 empty, 0 skipped), 3 unchanged" in run(path, format=format)
+    assert stored() == before
+
+
+def test_a_project_knows_its_own_labels(source, tmp_path):
+    path = export(source, tmp_path)[0]
+    before = stored()
+
+    assert "3 unchanged" in run(path, project="source", reason="")
+    assert stored() == before
+
+
+def test_a_dry_run_reports_and_stores_nothing(source, target, tmp_path):
+    path = export(source, tmp_path)[0]
+    before = stored()
+
+    said = run(path, dry_run=True, reason="")
+
+    assert "3 answers read, 3 new" in said
+    assert "--reason will be needed" in said
+    assert said.endswith("Dry run: nothing was stored.\n")
+    assert stored() == before
+
+
+def test_the_gate_holds_for_imported_labels(source, target, tmp_path):
+    path = export(source, tmp_path)[0]
+
+    with pytest.raises(CommandError, match="say with a reason why they count"):
+        run(path, reason=" ")
+
+    assert not target.rounds.exists()
+
+
+def changed(path: Path, change: Any) -> Path:
+    documents = lines_of(path)
+    for document in documents:
+        change(document)
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), encoding="utf-8")
+    return path
+
+
+def test_an_unknown_annotator_is_refused_with_the_nearest_name(source, target, tmp_path):
+    path = changed(
+        export(source, tmp_path)[0], lambda one: one["answers"][0].update(annotator="anna")
+    )
+
+    (said,) = refused(path)
+
+    assert "nobody called 'anna' is in the project; did you mean ana?" in said
+    assert said.startswith("labels.jsonl:1: ")
+
+
+def test_unknown_annotators_become_accounts_that_nobody_can_use(source, target, tmp_path):
+    path = changed(
+        export(source, tmp_path)[0], lambda one: one["answers"][0].update(annotator="dora")
+    )
+
+    said = run(path, create_annotators=True)
+
+    dora = User.objects.get(username="dora")
+    assert not dora.is_active
+    assert not dora.has_usable_password()
+    assert not target.memberships.filter(user=dora).exists()
+    assert "New inactive accounts: dora." in said
+    assert "3 unchanged" in run(path)
+
+
+def test_nobody_from_outside_of_the_project_is_made_to_have_labelled(source, target, tmp_path):
+    path = changed(
+        export(source, tmp_path)[0], lambda one: one["answers"][0].update(annotator="olga")
+    )
+
+    (said,) = refused(path, create_annotators=True)
+
+    assert "has an account outside of the project" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda one: one.update(id="other"), "is not in the project"),
+        (lambda one: one["messages"][0].update(content="Other."), "its messages are not those"),
+        (lambda one: one["answers"][2].update(skip_reason=""), "skipped without a reason"),
+        (lambda one: one["answers"][0].update(guideline_version=9), "version 9 of the guidelines"),
+        (lambda one: one["answers"][1].update(empty=False), "There is no label"),
+        (lambda one: one["answers"][0].update(empty=True), "cannot stand beside labels"),
+        (
+            lambda one: one["answers"][0]["labels"]["events"][0]["trigger"].update(start=0),
+            "events.0.trigger",
+        ),
+        (
+            lambda one: one["answers"][0]["labels"]["requirements"][0].pop("title"),
+            "requirements.0.title: This is empty",
+        ),
+        (lambda one: one["answers"][0].update(labels={"nope": [1]}), "no such layer"),
+        (lambda one: one["answers"][0].update(active_seconds=10**12), "too large"),
+        (lambda one: one["answers"][0].update(labels={"events": [{"uid": "\0"}]}), "cannot be"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_stored(source, target, tmp_path, change, reason):
+    path = changed(export(source, tmp_path)[0], change)
+
+    (said,) = refused(path)
+
+    assert said.startswith("labels.jsonl:1: conversation ")
+    assert reason in said
+
+
+def test_an_open_round_takes_no_imported_labels(source, target, tmp_path):
+    factories.open_full(target, 1)
+
+    said = refused(export(source, tmp_path)[0])
+
+    assert len(said) == 3
+    assert "is being labelled in round 1; close that round first" in said[0]
+
+
+def test_what_is_in_an_open_calibration_round_is_not_exported(people, tmp_path):
+    project = factories.make_project("blind")
+    factories.answer(factories.open_calibration(project, 2).assignments.first())
+
+    (path,) = export(project, tmp_path)
+
+    assert path.read_text() == ""
+
+
+def test_drafts_are_not_exported(people, tmp_path):
+    project = factories.make_project("drafts")
+    mine = factories.open_full(project, 1).assignments.first()
+    annotations.save_draft(mine, factories.save_of(factories.labels([0])))
+
+    assert export(project, tmp_path)[0].read_text() == ""
+
+
+def test_answers_to_the_same_conversation_in_two_rounds_become_two_rounds(people, tmp_path):
+    source = factories.make_project("twice")
+    factories.answer_all(factories.open_full(source, 1), [0])
+    second = factories.make_project("second")
+    factories.make_conversations(second, 1)
+    path = export(source, tmp_path)[0]
+
+    def twice(document: dict[str, Any]) -> None:
+        later = json.loads(json.dumps(document["answers"]))
+        for answer in later:
+            answer["labels"]["requirements"][0]["title"] = "Another one"
+        document["answers"] += later
+
+    run(changed(path, twice), project="second")
+
+    assert [one.assignments.count() for one in second.rounds.order_by("number")] == [3, 3]
+
+
+def test_a_conversation_with_fewer_answers_is_complete_too(people, tmp_path):
+    source = factories.make_project("three")
+    factories.answer_all(factories.open_full(source, 2), [0])
+    second = factories.make_project("second")
+    factories.make_conversations(second, 2)
+
+    def fewer(document: dict[str, Any]) -> None:
+        if document["id"] == "c-002":
+            document["answers"] = document["answers"][:2]
+
+    run(changed(export(source, tmp_path)[0], fewer), project="second")
+
+    rounds = second.rounds.order_by("number")
+    assert [(one.overlap, one.assignments.count()) for one in rounds] == [(3, 3), (2, 2)]
+    assert [one.places.count() for one in rounds] == [1, 1]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_export_is_the_same_each_time_and_needs_an_empty_folder(source, tmp_path, format):
+    first = export(source, tmp_path / "a", format)
+    second = export(source, tmp_path / "b", format)
+
+    assert [one.read_bytes() for one in first] == [one.read_bytes() for one in second]
+    with pytest.raises(CommandError, match="not empty"):
+        call_command(
+            "export_labels", project="source", format=format, output=tmp_path / "a" / format
+        )
+
+
+def test_a_user_name_does_not_lead_out_of_the_folder():
+    assert label_exports.file_of("../../ana") == "%2E%2E%2F%2E%2E%2Fana.jsonl"
+    assert label_exports.file_of("ana@shop.example") == "ana@shop%2Eexample.jsonl"
+
+
+@pytest.mark.slow
+def test_a_large_file_is_not_held_in_memory(people):
+    line = native.write(rich.labelled()).encode() + b"\n"
+    stream = BytesIO(line * 20_000)
+    tracemalloc.start()
+    read = sum(1 for _ in native.read(stream))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert read == 20_000
+    assert peak < 5_000_000
