@@ -69,11 +69,11 @@ def _mentioned(question: str, span: Days | None) -> Iterator[Days]:
 
 
 def _whole_months(question: str, span: Days | None) -> Iterator[Days]:
-    for month, year in _MONTH_YEAR.findall(question):
+    rest = _MONTH_DAY.sub(" ", _DAY_MONTH.sub(" ", question))
+    for month, year in _MONTH_YEAR.findall(rest):
         yield from _whole_month(int(year), _month(month))
-    if not any(pattern.search(question) for pattern in (_MONTH_YEAR, _MONTH_DAY, _DAY_MONTH)):
-        for month in _ONLY_MONTH.findall(question):
-            yield from _whole_month(_year("", month, span), _month(month))
+    for month in _ONLY_MONTH.findall(_MONTH_YEAR.sub(" ", rest)):
+        yield from _whole_month(_year("", month, span), _month(month))
 
 
 def _day(year: int, month: int, day: int) -> Iterator[Days]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -54,6 +54,8 @@ class Talk:
     nodes: Sequence[Node] = ()
     people: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Speaker as stored → every name the person goes by in the talk."""
+    about: Callable[[str], tuple[str, ...]] = lambda question: ()
+    """The speakers whom a text names."""
 
     @cached_property
     def node_at(self) -> dict[int, Node]:

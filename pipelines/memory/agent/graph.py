@@ -1,0 +1,68 @@
+"""Only wiring: planner → retriever → grader → generator, or explorer and grader again.
+
+There is no checkpointer: a case that stops is run again from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any
+
+from pipelines.memory.agent import nodes
+from pipelines.memory.agent.state import AgentState, Deps
+from pipelines.memory.query.cards import format_cards
+from pipelines.memory.query.oneshot import Answered
+
+STEPS_OF_A_ROUND = 2
+OTHER_STEPS = 8
+
+
+@cache
+def compiled(max_rounds: int) -> Any:
+    from langgraph.graph import END, START, StateGraph
+
+    graph = StateGraph(AgentState, context_schema=Deps)
+    for node in (nodes.planner, nodes.retriever, nodes.grader, nodes.explorer, nodes.generator):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "planner")
+    graph.add_edge("planner", "retriever")
+    graph.add_conditional_edges("retriever", nodes.after_retriever, ["generator", "grader"])
+    after_grader = partial(nodes.after_grader, max_rounds=max_rounds)
+    graph.add_conditional_edges("grader", after_grader, ["generator", "explorer"])
+    graph.add_edge("explorer", "grader")
+    graph.add_edge("generator", END)
+    return graph.compile()
+
+
+def answer_by_agent(question: str, deps: Deps, *, task: str) -> Answered:
+    steps: list[dict[str, Any]] = []
+    last: dict[str, Any] = {}
+    start: AgentState = {"question": question, "task": task, "searches": [], "rounds": 0}
+    for update in _updates(start, deps):
+        for node, added in update.items():
+            last |= added
+            steps.append({"node": node, **_described(added)})
+    cards = format_cards(deps.talk, last["told"].phases)
+    return Answered(last["candidates"], last["verdict"], last["told"], steps, cards)
+
+
+def _updates(start: AgentState, deps: Deps) -> Any:
+    limit = STEPS_OF_A_ROUND * deps.config.max_rounds + OTHER_STEPS
+    return compiled(deps.config.max_rounds).stream(
+        start, {"recursion_limit": limit}, context=deps, stream_mode="updates"
+    )
+
+
+def _described(added: Mapping[str, Any]) -> dict[str, Any]:
+    """What a node added, small enough to keep: no state is stored twice."""
+    told: dict[str, Any] = {}
+    for key in ("plan", "verdict", "told"):
+        if key in added:
+            told |= added[key].as_json()
+    if "searches" in added:
+        told["searches"] = [
+            {"why": one.why, "question": one.question, "found": len(one.indexes)}
+            for one in added["searches"]
+        ]
+    return told

@@ -1,0 +1,77 @@
+"""The steps of the agent. A node reads the state and returns only what it adds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.memory.agent.exploring import explore
+from pipelines.memory.agent.state import AgentState, Deps
+from pipelines.memory.query.anchors import lookup_anchors
+from pipelines.memory.query.candidates import expand_candidates, search
+from pipelines.memory.query.mind import SURE
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+
+def planner(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
+    deps = runtime.context
+    return {"plan": deps.mind.plan(state["question"], deps.talk, task=state["task"])}
+
+
+def retriever(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
+    """The question as asked, and each of its parts."""
+    deps, limit = runtime.context, runtime.context.config.candidate_limit
+    parts = [
+        search(deps.talk, part.text, why=part.why, limit=limit)
+        for part in state["plan"].sub_questions
+    ]
+    return {"searches": [search(deps.talk, state["question"], why="asked", limit=limit), *parts]}
+
+
+def grader(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
+    deps, looks = runtime.context, state.get("rounds", 0) + 1
+    verdict = deps.mind.grade(
+        state["question"], deps.talk, state["plan"], state["searches"], looks=looks
+    )
+    return {"verdict": verdict, "rounds": 1}
+
+
+def explorer(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
+    deps = runtime.context
+    return {
+        "searches": explore(
+            state["question"],
+            deps.talk,
+            state["verdict"],
+            state["searches"],
+            look=state["rounds"],
+            limit=deps.config.candidate_limit,
+        )
+    }
+
+
+def generator(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
+    """On the fast path nobody has judged yet: what was found is judged here, once."""
+    deps = runtime.context
+    question, plan, searches = state["question"], state["plan"], state["searches"]
+    verdict = state.get("verdict") or deps.mind.grade(question, deps.talk, plan, searches, looks=1)
+    candidates = expand_candidates(
+        deps.talk,
+        searches,
+        lookup_anchors(plan.intent, deps.talk),
+        node_limit=deps.config.node_limit,
+    )
+    told = deps.mind.tell(question, deps.talk, plan, candidates, verdict)
+    return {"verdict": verdict, "candidates": candidates, "told": told}
+
+
+def after_retriever(state: AgentState) -> str:
+    """A plain fact that one message tells for sure needs no judging."""
+    best = max((max(one.probabilities, default=0.0) for one in state["searches"]), default=0.0)
+    return "generator" if state["plan"].fast and best >= SURE else "grader"
+
+
+def after_grader(state: AgentState, max_rounds: int) -> str:
+    enough = state["verdict"].sufficient or state["rounds"] >= max_rounds
+    return "generator" if enough else "explorer"

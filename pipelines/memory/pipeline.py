@@ -1,0 +1,111 @@
+"""``memory``: which messages of a long talk answer a question."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import PipelineError
+from pipelines.llm import ChatModel
+from pipelines.memory.config import MemoryConfig
+from pipelines.memory.query.mind import LocalMind, Mind
+from pipelines.memory.query.oneshot import Answered, answer_once
+from pipelines.memory.query.reading import Metered, ModelMind
+from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.trace import retrieval_trace
+from pipelines.types import Case, Output
+
+NAME = "memory"
+SOURCE_KINDS = ("*.py", "*.json", "*.md")
+
+
+class NoQuestion(PipelineError):
+    code = "no_question"
+
+
+class NoModel(PipelineError):
+    code = "no_model"
+
+
+class Memory:
+    name = NAME
+
+    def __init__(
+        self, config: MemoryConfig, *, open_talk: Callable[[Case], Talk], model: ChatModel | None
+    ) -> None:
+        """``open_talk`` gives the built talk of a case, see ``pipelines.memory.talks``."""
+        if config.use_model and model is None:
+            raise NoModel(
+                "The setting “use_model” needs a language model: "
+                "set the LLM settings, or turn it off."
+            )
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self._config = config
+        self._open_talk = open_talk
+        self._model = model if config.use_model else None
+
+    @property
+    def version(self) -> str:
+        return f"1+{fingerprint()}"
+
+    def run(self, case: Case) -> Output:
+        if not (case.question or "").strip():
+            raise NoQuestion(
+                f"Case {case.case_id} has no question: memory answers the layers qa and arc."
+            )
+        talk = self._open_talk(case)
+        meter = Metered(self._model) if self._model else None
+        answered = self._answer(case, talk, meter)
+        return self._output(talk, answered, meter)
+
+    def _answer(self, case: Case, talk: Talk, meter: Metered | None) -> Answered:
+        question = (case.question or "").strip()
+        mind: Mind = ModelMind(self._config, meter) if meter else LocalMind(self._config)
+        if self._config.mode == "oneshot":
+            return answer_once(question, talk, mind, self._config, task=case.task)
+        from pipelines.memory.agent.graph import answer_by_agent
+        from pipelines.memory.agent.state import Deps
+
+        return answer_by_agent(question, Deps(talk, mind, self._config), task=case.task)
+
+    def _output(self, talk: Talk, answered: Answered, meter: Metered | None) -> Output:
+        told = answered.told
+        output: Output = {
+            "evidence": local_ids(told.chosen),
+            "ranked": local_ids(_ranking(answered)),
+            "phases": [phase.as_json(talk) for phase in told.phases],
+            "answer": told.answer,
+            "cards": answered.cards,
+            "model": meter.id if meter else None,
+            "mode": self._config.mode,
+            "trace": retrieval_trace(
+                talk,
+                answered.candidates,
+                answered.verdict,
+                told,
+                full=self._config.trace == "full",
+            ),
+            "steps": answered.steps,
+        }
+        return output | ({"usage": meter.as_json()} if meter else {})
+
+
+def _ranking(answered: Answered) -> list[int]:
+    """What was judged, best first, then the rest of the candidates in their own order."""
+    judged = answered.verdict.ranked
+    known = set(judged)
+    return [*judged, *(at for at in answered.candidates.positions if at not in known)]
+
+
+@cache
+def fingerprint() -> str:
+    """Of the code, prompts and weights: another one of any may give another output."""
+    folder = Path(__file__).parent
+    files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]

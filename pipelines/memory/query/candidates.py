@@ -1,0 +1,86 @@
+"""Q3: everything that may be evidence, in the order in which it is promising.
+
+The order is by promise and stays so: sorting by time before a cut would drop what was put first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pipelines.memory.query.talk import Node, Talk
+
+ANCHOR_BONUS = 0.05
+THREAD_SHARE = 0.3
+"""What a node hands on to those of its thread: being linked is a hint, not a hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What one wording of the question, or one step from it, found."""
+
+    question: str
+    why: str
+    """asked, person, slot, topic, time, feedback, neighbours, thread or reply."""
+    indexes: tuple[int, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def by_position(self) -> dict[int, float]:
+        return dict(zip(self.indexes, self.probabilities, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Message positions and nodes, each best first."""
+
+    positions: tuple[int, ...]
+    scores: tuple[float, ...]
+    nodes: tuple[Node, ...]
+
+
+def search(talk: Talk, question: str, *, why: str, limit: int) -> Search:
+    found = talk.index.rank(question, limit=limit)
+    return Search(question, why, tuple(found.indexes), tuple(map(float, found.probabilities)))
+
+
+def best_of(searches: Iterable[Search]) -> dict[int, float]:
+    """Each position with the best chance that any search gave it."""
+    best: dict[int, float] = {}
+    for one in searches:
+        for position, probability in zip(one.indexes, one.probabilities, strict=True):
+            best[position] = max(best.get(position, 0.0), probability)
+    return best
+
+
+def expand_candidates(
+    talk: Talk,
+    searches: Sequence[Search],
+    anchors: Sequence[Node],
+    *,
+    node_limit: int,
+) -> Candidates:
+    """All that was found, and the nodes that hold it or stand out or are linked to them."""
+    chances = best_of(searches)
+    ranked = sorted(chances, key=lambda position: (-chances[position], position))
+    nodes = rank_nodes(talk, chances, anchors)[:node_limit]
+    return Candidates(tuple(ranked), tuple(chances[at] for at in ranked), tuple(nodes))
+
+
+def rank_nodes(talk: Talk, chances: dict[int, float], anchors: Sequence[Node]) -> list[Node]:
+    """By the chance that a node holds any evidence; anchors and threads add to it."""
+    promise = {node.node_id: _any_evidence(node, chances) for node in talk.nodes}
+    own = dict(promise)
+    for node in talk.nodes:
+        handed_on = [own[other] for other in node.linked if other in own]
+        promise[node.node_id] += THREAD_SHARE * max(handed_on, default=0.0)
+    for node in anchors:
+        promise[node.node_id] += ANCHOR_BONUS
+    return sorted(talk.nodes, key=lambda node: -promise[node.node_id])
+
+
+def _any_evidence(node: Node, chances: dict[int, float]) -> float:
+    nothing = 1.0
+    for local in node.all_message_ids:
+        nothing *= 1.0 - chances.get(local - 1, 0.0)
+    return 1.0 - nothing

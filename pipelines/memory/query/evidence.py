@@ -1,0 +1,193 @@
+"""Weighs what the searches found: the chance of each message to be evidence.
+
+The index judges each message by itself and for one wording of the question. Here its judgement is
+set against the rest of the talk: what stands beside the message, in its topic and its thread, what
+the other searches said of it, and how many messages such a question usually needs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.memory.query.candidates import Search, best_of
+from pipelines.memory.query.intent import Intent
+from pipelines.memory.query.talk import Node, Talk
+
+FEATURES = (
+    "asked", "rank", "lead", "runner_up", "total", "parts", "topic", "feedback", "before", "after",
+    "near", "node", "thread", "in_days", "outside_days",
+    "when", "count", "yes_no", "why", "many", "both", "story",
+    "asked_when", "asked_many", "asked_story", "rank_when", "rank_many",
+)  # fmt: skip
+FLOOR = 1e-4
+NEAR = 3
+PARTS = ("person", "slot", "time")
+EXTRA = ("topic", "feedback")
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A logistic model; see ``train`` beside this file for how it is made."""
+
+    mean: Matrix
+    scale: Matrix
+    weights: Matrix
+    bias: float
+
+    def chances(self, features: Matrix) -> Matrix:
+        logits = ((features - self.mean) / self.scale) @ self.weights + self.bias
+        return np.asarray(1.0 / (1.0 + np.exp(-logits)), dtype=np.float64)
+
+
+def weigh(
+    talk: Talk, intent: Intent, searches: Sequence[Search], weights: Weights | None = None
+) -> dict[int, float]:
+    """The chance of every position that any search found."""
+    positions, rows = features(talk, intent, searches)
+    if not positions:
+        return {}
+    known = weights or trained(explored=has_explored(searches))
+    chances = known.chances(rows)
+    return dict(zip(positions, map(float, chances), strict=True))
+
+
+def has_explored(searches: Sequence[Search]) -> bool:
+    return any(one.why in EXTRA for one in searches)
+
+
+@cache
+def trained(*, explored: bool) -> Weights:
+    path = Path(__file__).parent / "weights.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    return from_json(stored["explored" if explored else "first"])
+
+
+def from_json(stored: dict[str, Any]) -> Weights:
+    if tuple(stored["features"]) != FEATURES:
+        raise ValueError("The weights were trained on other features; train them again.")
+    mean, scale, weights = (np.array(stored[name], float) for name in ("mean", "scale", "weights"))
+    return Weights(mean, scale, weights, float(stored["bias"]))
+
+
+def features(talk: Talk, intent: Intent, searches: Sequence[Search]) -> tuple[list[int], Matrix]:
+    """Positions, and one row of ``FEATURES`` for each."""
+    positions = sorted(best_of(searches))
+    if not positions:
+        return [], np.empty((0, len(FEATURES)))
+    columns = _message_columns(talk, searches, positions) | _day_columns(talk, intent, positions)
+    columns |= _question_columns(intent, columns)
+    size = len(positions)
+    table = [np.broadcast_to(np.asarray(columns[name], float), (size,)) for name in FEATURES]
+    return positions, np.stack(table, axis=1)
+
+
+def _message_columns(
+    talk: Talk, searches: Sequence[Search], positions: list[int]
+) -> dict[str, Any]:
+    asked = best_of(one for one in searches if one.why == "asked")
+    chances = np.array([asked.get(position, 0.0) for position in positions])
+    sure = _logit(chances)
+    ordered = np.sort(chances)[::-1]
+    ranks = np.empty(len(positions))
+    ranks[np.argsort(-chances, kind="stable")] = np.arange(1, len(positions) + 1)
+    return {
+        "asked": sure,
+        "rank": np.log(ranks),
+        "lead": sure - sure.max(),
+        "runner_up": _logit(ordered[1:2]).item() if len(ordered) > 1 else 0.0,
+        "total": np.log(chances.sum() + FLOOR),
+        **_other_searches(searches, positions, sure),
+        **_surroundings(talk, asked, positions),
+    }
+
+
+def _other_searches(
+    searches: Sequence[Search], positions: list[int], asked: Matrix
+) -> dict[str, Matrix]:
+    """What the other searches said; where there were none, the same as the question asked."""
+    kinds = {"parts": PARTS, "topic": ("topic",), "feedback": ("feedback",)}
+    columns = {}
+    for name, whys in kinds.items():
+        found = best_of(one for one in searches if one.why in whys)
+        own = _logit(np.array([found.get(position, 0.0) for position in positions]))
+        columns[name] = own - asked if found else np.zeros(len(positions))
+    return columns
+
+
+def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> dict[str, Any]:
+    """The best chance beside a message, around it, and in the rest of its topic and thread."""
+
+    def best(places: Callable[[int], Sequence[int]]) -> Matrix:
+        found = [
+            max((asked.get(at, 0.0) for at in places(here)), default=0.0) for here in positions
+        ]
+        return _logit(np.array(found))
+
+    best_in = {node.node_id: _two_best(node, asked) for node in talk.nodes}
+    return {
+        "before": best(lambda here: [here - 1]),
+        "after": best(lambda here: [here + 1]),
+        "near": best(lambda here: [here + step for step in (-3, -2, 2, 3)]),
+        "node": _logit(np.array([_rest_of_node(talk, here, asked, best_in) for here in positions])),
+        "thread": _logit(np.array([_thread(talk, here, best_in) for here in positions])),
+    }
+
+
+def _two_best(node: Node, asked: dict[int, float]) -> list[float]:
+    return sorted((asked.get(local - 1, 0.0) for local in node.all_message_ids), reverse=True)[:2]
+
+
+def _rest_of_node(
+    talk: Talk, here: int, asked: dict[int, float], best_in: dict[str, list[float]]
+) -> float:
+    node = talk.node_at.get(here)
+    if node is None:
+        return 0.0
+    best, *others = best_in[node.node_id]
+    return (others[0] if others else 0.0) if asked.get(here, 0.0) >= best else best
+
+
+def _thread(talk: Talk, here: int, best_in: dict[str, list[float]]) -> float:
+    node = talk.node_at.get(here)
+    linked = node.linked if node else ()
+    return max((best_in[other][0] for other in linked if other in best_in), default=0.0)
+
+
+def _day_columns(talk: Talk, intent: Intent, positions: list[int]) -> dict[str, Any]:
+    days = intent.time_range
+    if days is None:
+        return {"in_days": 0.0, "outside_days": 0.0}
+    inside = np.array([days.hold(talk.days[position], slack=1) for position in positions])
+    return {"in_days": inside.astype(float), "outside_days": (~inside).astype(float)}
+
+
+def _question_columns(intent: Intent, columns: dict[str, Any]) -> dict[str, Any]:
+    shapes = {
+        name: float(intent.shape == name) for name in ("when", "count", "yes_no", "why", "many")
+    }
+    story = float(intent.output_mode == "narrative")
+    return {
+        **shapes,
+        "both": float(intent.both),
+        "story": story,
+        "asked_when": columns["asked"] * shapes["when"],
+        "asked_many": columns["asked"] * shapes["many"],
+        "asked_story": columns["asked"] * story,
+        "rank_when": columns["rank"] * shapes["when"],
+        "rank_many": columns["rank"] * shapes["many"],
+    }
+
+
+def _logit(chances: Matrix) -> Matrix:
+    clipped = np.clip(chances, FLOOR, 1 - FLOOR)
+    return np.asarray(np.log(clipped / (1 - clipped)), dtype=np.float64)

@@ -1,0 +1,53 @@
+"""One look: Q1 intent, Q2 anchors, Q3 candidates, Q4 phases with evidence, Q5 cards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pipelines.memory.config import MemoryConfig
+from pipelines.memory.query.anchors import lookup_anchors
+from pipelines.memory.query.candidates import Candidates, expand_candidates, search
+from pipelines.memory.query.cards import format_cards
+from pipelines.memory.query.mind import Mind, Told, Verdict
+from pipelines.memory.query.talk import Talk
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What either mode hands to the pipeline."""
+
+    candidates: Candidates
+    verdict: Verdict
+    told: Told
+    steps: list[dict[str, Any]]
+    cards: str = ""
+
+
+def answer_once(
+    question: str, talk: Talk, mind: Mind, config: MemoryConfig, *, task: str
+) -> Answered:
+    plan = mind.plan(question, talk, task=task)
+    anchors = lookup_anchors(plan.intent, talk)
+    searches = [search(talk, question, why="asked", limit=config.candidate_limit)]
+    candidates = expand_candidates(
+        talk,
+        searches,
+        anchors,
+        node_limit=config.node_limit,
+    )
+    verdict = mind.grade(question, talk, plan, searches, looks=1)
+    told = mind.tell(question, talk, plan, candidates, verdict)
+    cards = format_cards(talk, told.phases)
+    steps = [
+        {"node": "intent", **plan.as_json()},
+        {"node": "anchors", "nodes": [node.node_id for node in anchors]},
+        {
+            "node": "candidates",
+            "messages": len(candidates.positions),
+            "nodes": len(candidates.nodes),
+        },
+        {"node": "phases", **verdict.as_json(), **told.as_json()},
+        {"node": "cards", "characters": len(cards)},
+    ]
+    return Answered(candidates, verdict, told, steps, cards)

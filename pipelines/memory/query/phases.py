@@ -1,0 +1,130 @@
+"""Q4: phases with their evidence. A plain answer is one phase; a story has several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pipelines.memory.query.candidates import Candidates
+from pipelines.memory.query.intent import Intent
+from pipelines.memory.query.talk import Node, Talk, local_ids
+
+TITLE_LENGTH = 80
+PREVIEW_LENGTH = 200
+MOST_PHASES = 6
+LEAST_GAP_HOURS = 12.0
+"""Two phases of a story lie at least half a day apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    title: str
+    evidence: tuple[int, ...]
+    """Message positions in time order."""
+    summary: str = ""
+
+    def as_json(self, talk: Talk) -> dict[str, Any]:
+        fields: dict[str, Any] = {"title": self.title, "evidence": local_ids(self.evidence)}
+        times = [time for at in self.evidence if (time := talk.messages[at].time)]
+        if times:
+            fields["time_range"] = [min(times), max(times)]
+        return fields | ({"summary": self.summary} if self.summary else {})
+
+
+def one_phase(question: str, chosen: Sequence[int]) -> list[Phase]:
+    return [Phase(question.strip()[:TITLE_LENGTH], tuple(sorted(chosen)))] if chosen else []
+
+
+def story_phases(
+    talk: Talk, chances: dict[int, float], chosen: Sequence[int], *, least: int, most: int
+) -> list[Phase]:
+    """Cut at the longest pauses between the chosen messages, then fill up thin phases."""
+    groups = _cut(talk, sorted(chosen))
+    filled = [_filled(group, talk, chances, least=least) for group in groups]
+    return [
+        Phase(_title(talk, group, chances), tuple(group)) for group in _without_shared(filled, most)
+    ]
+
+
+def node_summaries(
+    talk: Talk, candidates: Candidates, chances: dict[int, float], *, preview: int
+) -> list[dict[str, Any]]:
+    """What a model gets to see of each candidate node: all its ids, and its best messages."""
+    return [_node_summary(talk, node, chances, preview) for node in candidates.nodes]
+
+
+def _node_summary(
+    talk: Talk, node: Node, chances: dict[int, float], preview: int
+) -> dict[str, Any]:
+    ids = sorted(node.all_message_ids, key=lambda local: -chances.get(local - 1, 0.0))[:preview]
+    return {
+        "node_id": node.node_id,
+        "topic": node.topic,
+        "time": talk.messages[node.all_message_ids[0] - 1].time,
+        "all_message_ids": list(node.all_message_ids),
+        "messages": [shown(talk, local - 1) for local in sorted(ids)],
+    }
+
+
+def shown(talk: Talk, position: int) -> dict[str, Any]:
+    message = talk.messages[position]
+    return {
+        "id": position + 1,
+        "speaker": message.speaker,
+        "time": message.time,
+        "text": message.content[:PREVIEW_LENGTH],
+    }
+
+
+def bounds(intent: Intent) -> tuple[int, int]:
+    """Least and most messages of evidence in a phase; the upper one is a soft cap."""
+    return {"narrative": (3, 15), "fact": (1, 5), "summary": (2, 5)}[intent.output_mode]
+
+
+def _cut(talk: Talk, positions: list[int]) -> list[list[int]]:
+    """At most ``MOST_PHASES`` groups, cut where most time passes."""
+    gaps = [
+        (_hours(talk, before, after), at)
+        for at, (before, after) in enumerate(pairwise(positions), start=1)
+    ]
+    wide = [gap for gap in gaps if gap[0] >= LEAST_GAP_HOURS]
+    cuts = sorted(at for _, at in sorted(wide, reverse=True)[: MOST_PHASES - 1])
+    edges = [0, *cuts, len(positions)]
+    return [positions[start:end] for start, end in pairwise(edges) if end > start]
+
+
+def _hours(talk: Talk, before: int, after: int) -> float:
+    """Between two messages; without times, ten messages count as an hour."""
+    from datetime import datetime
+
+    first, second = talk.messages[before].time, talk.messages[after].time
+    if not first or not second:
+        return (after - before) / 10
+    passed = datetime.fromisoformat(second) - datetime.fromisoformat(first)
+    return passed.total_seconds() / 3600
+
+
+def _filled(group: list[int], talk: Talk, chances: dict[int, float], *, least: int) -> list[int]:
+    """A thin phase takes the most likely messages around those it has."""
+    around = {near for at in group for near in range(at - 3, at + 4)} - set(group)
+    known = sorted((near for near in around if near in chances), key=lambda near: -chances[near])
+    return sorted([*group, *known[: max(0, least - len(group))]])
+
+
+def _without_shared(groups: list[list[int]], most: int) -> list[list[int]]:
+    """A message belongs to the first phase that has it."""
+    seen: set[int] = set()
+    result = []
+    for group in groups:
+        own = [at for at in group if at not in seen]
+        seen.update(own)
+        result.append(own)
+    return [group for group in result if group]
+
+
+def _title(talk: Talk, group: list[int], chances: dict[int, float]) -> str:
+    best = max(group, key=lambda at: chances.get(at, 0.0))
+    node = talk.node_at.get(best)
+    return (node.topic if node and node.topic else talk.messages[best].content)[:TITLE_LENGTH]

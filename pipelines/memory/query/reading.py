@@ -1,0 +1,201 @@
+"""The same three judgements by a language model: prompts in files, replies parsed strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.llm import ChatMessage, ChatModel, InvalidReply, Reply
+from pipelines.memory.config import MemoryConfig
+from pipelines.memory.layers.nodes import SIGNALS
+from pipelines.memory.prompts import ask
+from pipelines.memory.query.candidates import Candidates, Search, best_of
+from pipelines.memory.query.dates import Days
+from pipelines.memory.query.intent import USUAL_FOCUS, Intent, read_intent
+from pipelines.memory.query.mind import Plan, Told, Verdict
+from pipelines.memory.query.phases import Phase, bounds, node_summaries, shown
+from pipelines.memory.query.questions import SubQuestion
+from pipelines.memory.query.talk import Talk
+
+PREVIEW = 8
+ASKED_NEXT = 3
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class IntentReply(_Reply):
+    query_type: Literal["arc_narrative", "event_retrieval", "time_point", "phase_query"]
+    focus_dimensions: list[str]
+    output_mode: Literal["fact", "summary", "narrative"]
+    time_range: list[str] | None
+    sub_questions: list[str]
+
+
+class Support(_Reply):
+    id: int
+    support: float = Field(ge=0, le=1)
+
+
+class GradeReply(_Reply):
+    relevant: list[Support]
+    sufficient: bool
+    missing: list[str]
+
+
+class PhaseReply(_Reply):
+    title: str
+    summary: str
+    evidence: list[int]
+
+
+class PhasesReply(_Reply):
+    phases: list[PhaseReply]
+    answer: str | None
+
+
+class ModelMind:
+    """Everything that takes understanding is asked of the model; ids are checked here."""
+
+    def __init__(self, config: MemoryConfig, model: ChatModel) -> None:
+        self._config = config
+        self._model = model
+
+    def plan(self, question: str, talk: Talk, *, task: str) -> Plan:
+        reply = ask(
+            self._model,
+            "intent",
+            IntentReply,
+            people={speaker: list(names) for speaker, names in talk.people.items()},
+            days=[day.isoformat() for day in talk.span] if talk.span else None,
+            question=question,
+        )
+        intent = _with_reply(read_intent(question, talk, task=task), reply)
+        parts = tuple(SubQuestion(text, "slot") for text in reply.sub_questions[:4] if text.strip())
+        return Plan(intent, parts, fast=intent.output_mode == "fact" and not parts)
+
+    def grade(
+        self, question: str, talk: Talk, plan: Plan, searches: Sequence[Search], *, looks: int
+    ) -> Verdict:
+        chances = best_of(searches)
+        best = sorted(chances, key=lambda at: (-chances[at], at))
+        read = sorted(best[: self._config.shown_limit * looks])
+        messages = [shown(talk, position) for position in read]
+        reply = ask(self._model, "grade", GradeReply, question=question, messages=messages)
+        known = {one.id - 1: one.support for one in reply.relevant if one.id - 1 in set(read)}
+        return Verdict(
+            chances=known,
+            shown=tuple(read),
+            sufficient=reply.sufficient,
+            missing=tuple(reply.missing),
+            questions=tuple(SubQuestion(text, "slot") for text in reply.missing[:ASKED_NEXT]),
+            unknown_ids=len({one.id for one in reply.relevant}) - len(known),
+        )
+
+    def tell(
+        self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
+    ) -> Told:
+        least, most = bounds(plan.intent)
+        topics = node_summaries(talk, candidates, verdict.chances, preview=PREVIEW)
+        reply = ask(
+            self._model,
+            "phases",
+            PhasesReply,
+            question=question,
+            topics=topics,
+            least=least,
+            most=most,
+        )
+        seen = sorted({local - 1 for topic in topics for local in topic["all_message_ids"]})
+        return _told(reply, seen, verdict)
+
+
+def _with_reply(intent: Intent, reply: IntentReply) -> Intent:
+    """What the model said of the question; people and words stay as they were read."""
+    from dataclasses import replace
+
+    focus = tuple(name for name in reply.focus_dimensions if name in SIGNALS)
+    return replace(
+        intent,
+        query_type=reply.query_type,
+        focus_dimensions=focus or USUAL_FOCUS,
+        output_mode=reply.output_mode,
+        time_range=_days(reply.time_range) or intent.time_range,
+    )
+
+
+def _days(said: list[str] | None) -> Days | None:
+    if said is None:
+        return None
+    try:
+        first, last = (date.fromisoformat(day) for day in said)
+    except ValueError as error:
+        raise InvalidReply(f"The model's time range {said} is no pair of days.") from error
+    return Days(min(first, last), max(first, last))
+
+
+def _told(reply: PhasesReply, seen: Collection[int], verdict: Verdict) -> Told:
+    """Ids that were not shown are left out and counted; an empty phase is none."""
+    known = set(seen)
+    phases = [
+        Phase(one.title, tuple(sorted({at for at in _positions(one) if at in known})), one.summary)
+        for one in reply.phases
+    ]
+    named = {position for one in reply.phases for position in _positions(one)}
+    chosen = sorted(named & known, key=lambda at: (-verdict.chances.get(at, 0.0), at))
+    return Told(
+        phases=tuple(phase for phase in phases if phase.evidence),
+        chosen=tuple(chosen),
+        answer=reply.answer,
+        shown=tuple(sorted(known)),
+        unknown_ids=len(named - known),
+    )
+
+
+def _positions(phase: PhaseReply) -> Iterable[int]:
+    return (local - 1 for local in phase.evidence)
+
+
+class Metered:
+    """The model, and what one question has cost so far."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self.calls = 0
+        self.cached = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
+        self.cost: float | None = 0.0
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        reply = self._model.complete(messages, schema=schema, repetition=repetition)
+        self.calls += 1
+        self.cached += reply.cached
+        self.prompt_tokens += reply.usage.prompt_tokens
+        self.completion_tokens += reply.usage.completion_tokens
+        cost = reply.usage.cost
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        return reply
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "cached": self.cached,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost": self.cost,
+        }
