@@ -5,9 +5,9 @@ that is missing, an id written wrongly) is kept as a :class:`Fault`, so that not
 unseen.
 """
 
-from labeling.domain.chats.arcs import read_arc_cases
+from labeling.domain.chats.arcs import ArcCase, read_arc_cases
 from labeling.domain.chats.chat import Chat, ChatRefused, Line, Question
-from labeling.domain.chats.counts import count_of
+from labeling.domain.chats.counts import count_of, evidence_counts
 from labeling.domain.chats.faults import KINDS, Fault, Kind
 from labeling.domain.chats.files import FORMATS, format_of, natural_key, number_of, read_chat
 from labeling.domain.chats.labels import Labelled, arc_labels, question_labels
@@ -17,6 +17,7 @@ from labeling.domain.chats.splits import BadSplits, Splits, read_splits
 __all__ = [
     "FORMATS",
     "KINDS",
+    "ArcCase",
     "BadSplits",
     "Chat",
     "ChatRefused",
@@ -28,6 +29,7 @@ __all__ = [
     "Splits",
     "arc_labels",
     "count_of",
+    "evidence_counts",
     "format_of",
     "natural_key",
     "number_of",

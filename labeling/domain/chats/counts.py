@@ -22,8 +22,15 @@ def count_of(chat: Chat) -> dict[str, Any]:
         "sessions": chat.sessions,
         "questions": len(chat.questions),
         "categories": dict(sorted(Counter(one.category for one in chat.questions).items())),
-        "strict": _tally([_strict(chat, one) for one in chat.questions]),
-        "tolerant": _tally([_tolerant(chat, one) for one in chat.questions]),
+        **evidence_counts(chat, chat.questions),
+    }
+
+
+def evidence_counts(chat: Chat, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
+    """Questions by whether their evidence is found, by both rules."""
+    return {
+        "strict": _tally([_strict(chat, one) for one in questions]),
+        "tolerant": _tally([_tolerant(chat, one) for one in questions]),
     }
 
 

@@ -40,6 +40,7 @@ KINDS = {
     "repeated": Kind("read", "The same message cited twice"),
     "answer_number": Kind("read", "An answer that is a number"),
     "no_answer": Kind("noted", "A question without an answer, as published"),
+    "no_place": Kind("noted", "Words that are not in the text: kept without a place"),
     "few_phases": Kind("noted", "A narrative of fewer than two phases"),
     "picture_gap": Kind("noted", "Message numbers missing beside a picture"),
     "gap": Kind("noted", "Message numbers missing, no picture beside them"),

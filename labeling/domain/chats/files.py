@@ -42,7 +42,7 @@ def format_of(document: Any) -> str:
     """The format of a chat file; empty if it is none."""
     if not isinstance(document, dict):
         return ""
-    if "conversation" in document:
+    if isinstance(document.get("conversation"), dict):
         return "locomo"
     return "realtalk" if any(re.fullmatch(r"session_\d+", key) for key in document) else ""
 

@@ -14,6 +14,8 @@ from labeling.domain.schema.forms import EventSchema, form_fields
 from labeling.domain.schema.labels import Layer
 from labeling.domain.schema.problems import Problem
 
+NOT_THERE = "The label that this names is not there."
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -81,7 +83,7 @@ def _reference_problems(
         given = label.get(field["name"])
         for uid in given if isinstance(given, list) else [given]:
             if isinstance(uid, str) and uid and uid not in there:
-                yield Problem(f"{path}.{field['name']}", "The label that this names is not there.")
+                yield Problem(f"{path}.{field['name']}", NOT_THERE)
 
 
 def _quote_problems(label: Mapping[str, Any], path: str, around: Surroundings) -> Iterator[Problem]:

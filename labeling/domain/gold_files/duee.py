@@ -1,0 +1,75 @@
+"""DuEE-style event gold: ``{"id", "text", "event_list": [{"event_type", "arguments", …}]}``."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from labeling.domain.chats import Fault as ChatFault
+from labeling.domain.formats.answers import Fault, Unreadable, as_dict, as_list, as_text
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.gold_files.line import GoldLine, id_of
+from labeling.domain.importing import Record, Turn, with_line_feeds
+
+Found = tuple[int, GoldLine] | Fault
+
+
+def read_duee(stream: BinaryIO) -> Iterator[Found]:
+    """The documents of a file with their events; a fault for each line that is none."""
+    for found in json_lines(stream):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        number, document = found
+        try:
+            yield number, _line(as_dict(document, "a line"), f"line {number}")
+        except Unreadable as error:
+            yield Fault(number, str(error))
+
+
+def _line(document: Mapping[str, Any], where: str) -> GoldLine:
+    name = id_of(document, "id")
+    text = with_line_feeds(as_text(document.get("text"), '"text"', required=True))
+    faults: list[ChatFault] = []
+    events = [
+        _event(as_dict(given, f"event_list[{n}]"), f"{where}, event_list[{n}]", name, n, text)
+        for n, given in enumerate(as_list(document.get("event_list"), '"event_list"'))
+    ]
+    for _, found in events:
+        faults += found
+    labels = [event for event, _ in events]
+    return GoldLine(
+        record=Record(id=name, turns=(Turn(role="text", content=text),), domain="duee"),
+        gold={"events": labels},
+        origins={label["uid"]: {"how": "imported", "by": []} for label in labels},
+        faults=faults,
+    )
+
+
+def _event(
+    given: Mapping[str, Any], where: str, name: str, number: int, text: str
+) -> tuple[dict[str, Any], list[ChatFault]]:
+    kind = as_text(given.get("event_type"), f"{where}: event_type", required=True)
+    named = hashlib.sha256(f"events\n{name}\n{number}".encode()).hexdigest()[:32]
+    faults: list[ChatFault] = []
+    trigger = as_text(given.get("trigger"), f"{where}: trigger")
+    arguments = []
+    for position, one in enumerate(as_list(given.get("arguments") or [], f"{where}: arguments")):
+        argument = as_dict(one, f"{where}: arguments[{position}]")
+        role = as_text(argument.get("role"), f"{where}: role", required=True)
+        words = as_text(argument.get("argument"), f"{where}: argument")
+        if words:
+            span = _span(words, text, f"{where}, {role}", faults)
+            arguments.append({"role": role, "span": span})
+    label: dict[str, Any] = {"uid": named, "type": kind, "arguments": arguments}
+    if trigger:
+        label["trigger"] = _span(trigger, text, f"{where}, trigger", faults)
+    return label, faults
+
+
+def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> dict[str, Any]:
+    """Where the words stand first; words that stand nowhere are kept without a place."""
+    start = text.find(words)
+    if start < 0:
+        faults.append(ChatFault("no_place", where, words))
+        return {"message": None, "start": None, "end": None, "text": words}
+    return {"message": 0, "start": start, "end": start + len(words), "text": words}

@@ -1,0 +1,125 @@
+"""The native form of gold: one item a line, as an export of a release writes it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from labeling.domain.formats.answers import (
+    Fault,
+    Unreadable,
+    as_dict,
+    as_list,
+    as_text,
+    choice_of,
+    moment,
+)
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.gold_files.line import GoldLine, id_of
+from labeling.domain.importing import DIFFICULTIES, MAX_LENGTHS, SPLITS, Record, Turn
+from labeling.domain.schema import LAYERS, EventSchema, check_payload
+from labeling.domain.schema.links import NOT_THERE
+
+Found = tuple[int, GoldLine] | Fault
+
+_MAY_BE_OPEN = re.compile(
+    r"questions\.\d+\.(evidence|answer)|arcs\.\d+\.phases(\.\d+\.evidence)?|empty"
+)
+"""What published labels may lack: a question without evidence is kept, and never scored."""
+_SHOWN = 3  # problems of one line
+
+
+def read_native_gold(
+    stream: BinaryIO, layer: str, *, event_schema: EventSchema | None = None
+) -> Iterator[Found]:
+    """The items of a file, each checked against the schema; a fault for each that is none."""
+    for found in json_lines(stream):
+        if isinstance(found, Fault):
+            yield found
+            continue
+        number, document = found
+        try:
+            yield number, _line(as_dict(document, "a line"), layer, event_schema)
+        except Unreadable as error:
+            yield Fault(number, str(error))
+
+
+def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | None) -> GoldLine:
+    if document.get("layer", layer) != layer:
+        raise Unreadable(f'"layer" is {document["layer"]!a}, and {layer} was asked for')
+    messages = as_list(document.get("conversation"), '"conversation"')
+    record = Record(
+        id=id_of(document, "item_id"),
+        turns=tuple(_turn(each, f"conversation[{n}]") for n, each in enumerate(messages)),
+        domain=as_text(document.get("domain"), '"domain"')[: MAX_LENGTHS["domain"]],
+        difficulty=_choice(document, "difficulty", DIFFICULTIES),
+        split=_choice(document, "split", SPLITS),
+    )
+    if not record.turns:
+        raise Unreadable('"conversation" has no message')
+    gold = as_dict(document.get("gold"), '"gold"')
+    _check(gold, layer, record.turns, event_schema)
+    published = as_dict(document.get("provenance") or {}, '"provenance"')
+    return GoldLine(record, gold, _origins(gold, layer, published), published)
+
+
+def _turn(given: Any, where: str) -> Turn:
+    message = as_dict(given, where)
+    texts = {
+        key: as_text(message.get(key), f"{where}.{key}", required=key != "speaker")
+        for key in ("role", "content", "speaker")
+    }
+    for key in ("role", "speaker"):
+        if len(texts[key]) > MAX_LENGTHS[key]:
+            raise Unreadable(f"{where}.{key} is longer than {MAX_LENGTHS[key]} characters")
+    return Turn(**texts, time=moment(message.get("time"), f"{where}.time"))
+
+
+def _choice(document: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
+    value = document.get(key)
+    return choice_of(value, known, f'"{key}"') if value else ""
+
+
+def _check(
+    gold: Mapping[str, Any],
+    layer: str,
+    turns: Sequence[Turn],
+    event_schema: EventSchema | None,
+) -> None:
+    """Refuse what scoring could not rely on; labels may refer to such of other layers in it."""
+    asked = LAYERS[layer]
+    if not isinstance(gold.get(asked.key), list):
+        raise Unreadable(f'"gold" has no list "{asked.key}"')
+    beside = [name for name in asked.needs if LAYERS[name].key in gold]
+    surroundings: dict[str, Any] = {
+        "layers": [layer, *beside],
+        "message_count": len(turns),
+        "messages": [turn.content for turn in turns],
+        "event_schema": event_schema,
+        "empty": not any(gold.values()),
+    }
+    shape = check_payload(gold, complete=False, **surroundings)
+    whole = [
+        problem
+        for problem in check_payload(gold, complete=True, **surroundings)
+        if not _MAY_BE_OPEN.fullmatch(problem.path) and (beside or problem.message != NOT_THERE)
+    ]
+    if problems := [f"gold.{path}: {message}" for path, message in dict.fromkeys([*shape, *whole])]:
+        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
+        raise Unreadable(" ".join(problems[:_SHOWN]) + more)
+
+
+def _origins(
+    gold: Mapping[str, Any], layer: str, published: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """By uid; what the file's own provenance says of a published label's evidence is kept."""
+    labels = published.get("labels")
+    known = labels if isinstance(labels, dict) else {}
+    return {
+        str(label["uid"]): _kept(known.get(str(label["uid"]))) for label in gold[LAYERS[layer].key]
+    }
+
+
+def _kept(origin: Any) -> dict[str, Any]:
+    given = origin if isinstance(origin, dict) else {}
+    kept = {key: given[key] for key in ("cited", "unresolved", "unscorable") if key in given}
+    return {"how": "imported", "by": [], **kept}

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.management.fault_tables import print_faults
+from labeling.services import conversations, gold_files
+
+LAYERS_TO_IMPORT = [name for name in LAYERS if name != "relevance"]  # ratings are no gold
+
+
+class Command(BaseCommand):
+    help = (
+        "Freeze labels that were made elsewhere as a gold release: all of the files or none. Its "
+        "provenance names the files; the same files again change nothing."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--layer", required=True, choices=LAYERS_TO_IMPORT)
+        parser.add_argument(
+            "--format",
+            default="auto",
+            choices=gold_files.GOLD_FORMATS,
+            help="cases: a JSON list of questions or arcs; chat: the questions of a published "
+            "chat; native: lines as export_gold writes them; duee: event lines (default: seen "
+            "from the file)",
+        )
+        parser.add_argument(
+            "--conversation",
+            default="",
+            metavar="ID",
+            help="what a file of cases is about (default: by the names in the file's name)",
+        )
+        parser.add_argument("--name", default="", help="default: the project's slug and the layer")
+        parser.add_argument("--message", default="", metavar="TEXT", help="what is new in it")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="Check and report, and store nothing."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        outcome = self._import(options)
+        print_faults(outcome.counts, outcome.faults, out=self.stdout)
+        if outcome.project_created:
+            self.stdout.write(f"Project {options['project']} was created.")
+        if outcome.new:
+            self.stdout.write(f"{outcome.new} new conversations")
+        release = outcome.release
+        self.stdout.write(
+            f"{release}, sha256 {release.sha256}"
+            if release
+            else "Nothing is new: the newest release holds exactly this already."
+        )
+        if options["dry_run"]:
+            self.stdout.write("Dry run: nothing was stored.")
+
+    def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
+        given = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
+        try:
+            return gold_files.import_gold(
+                project_slug=options["project"],
+                files=_opened(options["files"]),
+                conversation=options["conversation"],
+                **given,
+            )
+        except conversations.ImportRefused as refused:
+            for problem in refused.problems:
+                self.stderr.write(problem)
+            raise SystemExit(1) from None
+        except RuleError as error:
+            raise CommandError(error.message) from None
+        except OSError as error:
+            name = Path(error.filename or "").name
+            raise CommandError(f"{name} cannot be read ({error.strerror}).") from None
+
+
+def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
+    for path in paths:
+        with path.open("rb") as file:
+            yield path.name, file
