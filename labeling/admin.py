@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
+from labeling.forms.accounts import AccountForm, MembersFormSet
 from labeling.forms.projects import ProjectSetup
 from labeling.models import (
     Adjudication,
@@ -70,6 +73,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
 
 class MembershipInline(admin.TabularInline):
     model = Membership
+    formset = MembersFormSet
     extra = 0
     autocomplete_fields = ("user",)
 
@@ -112,6 +116,19 @@ class ProjectAdmin(admin.ModelAdmin):
                 )
 
     def has_delete_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        return False
+
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin):
+    """Accounts are closed, not deleted: what people made keeps its author."""
+
+    form = AccountForm
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
 

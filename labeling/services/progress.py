@@ -34,7 +34,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import agreement, assignments, events, settling
+from labeling.services import agreement, assignments, events
 
 STATES = {
     "unplanned": "Not in a round",
@@ -238,11 +238,11 @@ def against_gold(project: Project) -> dict[str, PairAgreement]:
     Gold that was made from a person's own labels agrees with them the more for it; the figure
     tells who was overruled, and how people do on gold that others made.
     """
-    layer = next((name for name in project.layers if name in settling.SETTLED), None)
-    release = _newest_releases(project).get(layer or "")
-    if layer not in BY_MESSAGE or release is None:
+    releases = _newest_releases(project)
+    layer = next((name for name in project.layers if name in BY_MESSAGE & releases.keys()), None)
+    if layer is None:
         return {}
-    gold, own = _ratings(project, layer, GoldItem.objects.filter(release=release))
+    gold, own = _ratings(project, layer, GoldItem.objects.filter(release=releases[layer]))
     return {who: pair_agreement(GOLD, who, gold, marks) for who, marks in own.items()}
 
 

@@ -90,11 +90,10 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
 @transaction.atomic
 def change_role(*, membership: Membership, role: str, by: User) -> None:
     """Give a member another role instead of this one. The same again changes nothing."""
-    project = _lock(membership.project_id)
     if membership.role == role:
         return
-    user = membership.user.get_username()
-    _keep_a_lead(project, without=[membership.pk])
+    project, user = membership.project, membership.user.get_username()
+    keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=membership.user_id, role=role).exists():
         raise RoleHeld(
             f"{user} is {role} here already: remove {user} as {membership.role} instead."
@@ -115,8 +114,8 @@ def change_role(*, membership: Membership, role: str, by: User) -> None:
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User) -> None:
     """Take a role away. What the person has labelled, and was given to label, stays theirs."""
-    project = _lock(membership.project_id)
-    _keep_a_lead(project, without=[membership.pk])
+    project = membership.project
+    keep_a_lead(project, without=[membership.pk])
     events.record(
         "member.removed",
         membership,
@@ -128,20 +127,18 @@ def remove_member(*, membership: Membership, by: User) -> None:
     Membership.objects.filter(pk=membership.pk).delete()
 
 
-def _lock(project_id: int) -> Project:
-    """One change of roles after the other: two leads cannot remove each other at once."""
-    return Project.objects.select_for_update().get(pk=project_id)
+def keep_a_lead(project: Project, *, without: Collection[int], added: int = 0) -> None:
+    """Refuse what would take the last lead with an open account from a project that has a lead.
 
-
-def _keep_a_lead(project: Project, *, without: Collection[int]) -> None:
-    """Refuse what would leave a project without a lead who can sign in."""
+    ``without`` are the memberships that go, ``added`` the leads that come instead. The project is
+    locked until the transaction ends: two leads cannot remove each other at once.
+    """
+    Project.objects.select_for_update().get(pk=project.pk)
     leads = project.memberships.filter(role=Membership.Role.LEAD)
-    if leads.filter(pk__in=without).exists():
-        check_leads(leads.filter(user__is_active=True).exclude(pk__in=without).count())
-
-
-def check_leads(left: int) -> None:
-    if not left:
+    if not leads.filter(pk__in=without).exists():
+        return
+    stay = leads.filter(user__is_active=True).exclude(pk__in=without)
+    if not added and not stay.exists():
         raise LastLead("A project needs a lead: give somebody else the role first.")
 
 
