@@ -23,8 +23,10 @@ from labeling.models import (
     Message,
     Project,
     Round,
+    Suggestion,
+    SuggestionRequest,
 )
-from labeling.services import annotations, gold, rounds
+from labeling.services import annotations, gold, rounds, suggestion_requests
 from tests.fakes import WordOverlap
 
 ROLES = {
@@ -167,6 +169,20 @@ def open_full(project: Project, number: int = 4, **fields: Any) -> Round:
 def answer_all(round_: Round, sources: Sequence[int] = (0,)) -> None:
     for assignment in round_.assignments.all():
         answer(assignment, sources)
+
+
+def suggest(
+    conversation: Conversation,
+    labels_: Sequence[dict[str, Any]],
+    *,
+    layer: str = "extraction",
+    pipeline: str = "requirements-local",
+) -> Suggestion:
+    """What a pipeline suggests, kept as a worker keeps it."""
+    asked = SuggestionRequest(
+        project=conversation.project, layer=layer, pipeline=pipeline, pipeline_version="1"
+    )
+    return suggestion_requests.store(asked, conversation, labels_)
 
 
 def make_release(

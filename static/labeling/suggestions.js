@@ -24,6 +24,8 @@ export class Suggestions {
 
   ask() {
     if (this.state !== "waiting") return this.sayNone();
+    const { labels, state } = this.store;
+    if (!labels.length && !state.empty) return this.sayNotShown("label what you see first, or say “nothing here”.");
     const dialog = byId("first-pass-dialog");
     dialog.returnValue = "";
     const settle = () => dialog.returnValue === "done" && this.declare();

@@ -1,0 +1,156 @@
+"""Suggestions in the workspace: nothing before the first pass, then decided by keys alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Assignment, FirstPass
+from tests import factories
+from tests.browser.workspace import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SECRET = "Zebra Crossing Alarm"
+OTHER = "Giraffe Feeding Plan"
+THIRD = "Okapi Night Watch"
+
+
+@pytest.fixture
+def ana() -> User:
+    return factories.make_people()["ana"]
+
+
+def suggested() -> list[dict[str, object]]:
+    return [
+        factories.requirement(number, sources=[number], title=title)
+        for number, title in enumerate([SECRET, OTHER, THIRD], start=1)
+    ]
+
+
+@pytest.fixture
+def assignment(ana: User) -> Assignment:
+    found = factories.open_full(factories.make_project(), 1).assignments.get(annotator=ana)
+    factories.suggest(found.conversation, suggested())
+    return found
+
+
+@pytest.fixture
+def workspace(
+    page: Page,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    ana: User,
+    assignment: Assignment,
+) -> Workspace:
+    sign_in(ana)
+    return Workspace(page, live_server, assignment)
+
+
+def finish_first_pass(workspace: Workspace) -> None:
+    workspace.start_label("Own Finding")
+    workspace.press("h")
+    expect(workspace.page.get_by_role("dialog")).to_contain_text("Is your first pass done?")
+    workspace.press("Enter")
+    expect(workspace.page.locator(".suggestion")).to_have_count(3)
+
+
+def test_nothing_is_suggested_before_the_first_pass_not_even_in_the_source(
+    workspace: Workspace, page: Page
+) -> None:
+    seen: list[str] = []
+    page.on("response", lambda response: seen.append(response.url))
+    workspace.open().start_label("Own Finding")
+    workspace.press(".", "a", "o", "z")
+    workspace.expect_saved(1)
+
+    assert not any("suggestions" in url for url in seen if "/api/" in url)
+    assert SECRET not in page.content()
+    assert SECRET not in str(page.request.get(workspace.url).text())
+    expect(page.locator("#suggestions")).to_be_hidden()
+    expect(workspace.labels).to_have_count(1)
+
+
+def test_accept_edit_dismiss_and_undo_by_keys_alone(workspace: Workspace, page: Page) -> None:
+    finish_first_pass(workspace.open())
+    expect(page.locator(".suggestion.current")).to_be_focused()
+    expect(page.locator(".suggestion.current")).to_contain_text("Suggested by requirements-local 1")
+
+    workspace.press("a")  # the first, as it is
+    expect(page.locator(".suggestion")).to_have_count(2)
+    workspace.press("o")  # the second, edited
+    expect(page.get_by_role("textbox", name="Title")).to_be_focused()
+    workspace.type("My ").press("Escape", "Escape", ".", "z")  # the third is not wanted
+    expect(page.locator(".suggestion")).to_have_count(0)
+    workspace.press("Control+z")
+    expect(page.locator(".suggestion")).to_have_count(1)
+
+    expect(workspace.labels.nth(1)).to_contain_text("suggested, accepted")
+    expect(workspace.labels.nth(2)).to_contain_text("suggested, edited")
+    workspace.press("Control+s")
+    expect(workspace.state).to_have_text(re.compile("Saved .* rev"))
+    assert [one.get("origin", "typed") for one in workspace.requirements] == [
+        "typed",
+        "accepted",
+        "edited",
+    ]
+    assert [one.get("suggestion", {}).get("uid") for one in workspace.requirements] == [
+        None,
+        "s1",
+        "s2",
+    ]
+
+
+def test_undoing_an_accepted_suggestion_offers_it_again(workspace: Workspace, page: Page) -> None:
+    finish_first_pass(workspace.open())
+    workspace.press("a")
+    expect(workspace.labels).to_have_count(2)
+    workspace.press("Control+z")
+
+    expect(workspace.labels).to_have_count(1)
+    expect(page.locator(".suggestion")).to_have_count(3)
+
+
+def test_what_was_decided_is_still_decided_when_the_page_is_opened_again(
+    workspace: Workspace, page: Page
+) -> None:
+    finish_first_pass(workspace.open())
+    with page.expect_response("**/suggestions/"):
+        workspace.press("z")
+    workspace.press("a")
+    workspace.expect_saved(2)
+
+    workspace.open()
+
+    expect(page.locator(".suggestion")).to_have_count(1)
+    expect(page.locator(".suggestion")).to_contain_text(THIRD)
+    assert FirstPass.objects.get().version == 1
+
+
+def test_no_first_pass_without_anything_found(workspace: Workspace, page: Page) -> None:
+    workspace.open().press("h")
+
+    expect(workspace.notices).to_contain_text("label what you see first, or say “nothing here”.")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert SECRET not in page.content()
+
+
+def test_a_calibration_round_offers_no_suggestions(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
+) -> None:
+    project = factories.make_project("blind")
+    mine = factories.open_calibration(project, 1).assignments.get(annotator=ana)
+    factories.suggest(mine.conversation, suggested())
+    sign_in(ana)
+    workspace = Workspace(page, live_server, mine).open()
+    workspace.start_label("Own Finding").press("h", ".", "a")
+    workspace.expect_saved(1)
+
+    expect(page.get_by_role("button", name="My first pass is done")).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert SECRET not in page.content()
