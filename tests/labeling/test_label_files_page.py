@@ -1,0 +1,153 @@
+"""Labels as files, on the page: downloads for readers, a preview and an upload for leads."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from labeling.domain.formats.losses import LOSSES
+from labeling.models import Annotation, Event, Project
+from tests import factories
+from tests.pages import text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/labels/"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings: Any, tmp_path: Any) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def lead(rita: User, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(rita)
+
+
+@pytest.fixture
+def labelled(project: Project) -> Project:
+    factories.answer_all(factories.open_full(project, 2))
+    return project
+
+
+@pytest.fixture
+def elsewhere(project: Project) -> Project:
+    """Another project with the same conversations, where nobody has labelled."""
+    other = factories.make_project("other")
+    factories.make_conversations(other, 2)
+    return other
+
+
+def download(client: Client, format: str, slug: str = "orders") -> bytes:
+    response = client.get(f"/projects/{slug}/labels/export/{format}/")
+    assert "attachment" in response["Content-Disposition"]
+    return b"".join(response.streaming_content)
+
+
+def upload(client: Client, data: bytes, **fields: Any) -> Any:
+    given = {"format": "native", "reason": "From the pilot", **fields}
+    file = SimpleUploadedFile("<b>labels</b>.jsonl", data)
+    return client.post("/projects/other/labels/preview/", {**given, "file": file})
+
+
+def confirmation(response: Any) -> dict[str, str]:
+    names = ("upload", "format", "create_annotators", "reason")
+    context = response.context
+    return {name: context[name].key if name == "upload" else context[name] for name in names}
+
+
+@pytest.mark.parametrize("format", LOSSES)
+def test_every_format_is_downloaded(labelled, lead, format):
+    data = download(lead, format)
+
+    if format == "native":
+        assert [json.loads(line)["id"] for line in data.splitlines()] == ["c-001", "c-002"]
+    elif format == "labelstudio":
+        assert [len(task["annotations"]) for task in json.loads(data)] == [3, 3]
+    else:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            assert archive.namelist() == ["ana.jsonl", "ben.jsonl", "cleo.jsonl"]
+
+
+def test_an_unknown_format_is_not_found(labelled, lead):
+    assert lead.get(f"{URL}export/nope/").status_code == 404
+
+
+def test_a_researcher_downloads_and_sees_no_upload(labelled, noor, signed_in):
+    client = signed_in(noor)
+
+    assert "Upload" not in text_of(client.get(URL))
+    assert download(client, "native")
+
+
+def test_the_page_says_what_each_format_loses(labelled, lead):
+    said = text_of(lead.get(URL))
+
+    for losses in LOSSES.values():
+        assert losses.note in said
+    assert "acceptance_criteria" in said
+
+
+def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere, lead):
+    preview = upload(lead, download(lead, "native"))
+
+    assert "Nothing is stored yet" in text_of(preview)
+    assert "ana, ben, cleo" in text_of(preview)
+    assert "<b>labels" not in preview.content.decode()
+    of_it = Annotation.objects.filter(assignment__round__project=elsewhere)
+    assert not of_it.exists()
+
+    stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
+
+    assert "6 answers are stored" in text_of(stored)
+    assert of_it.count() == 6
+    assert Event.objects.get(verb="labels.imported").actor.username == "rita"
+    again = upload(lead, download(lead, "native"))
+    assert "There is nothing new in it" in text_of(again)
+
+
+def test_a_preview_is_confirmed_once_and_by_nobody_else(
+    labelled, elsewhere, lead, signed_in, admin
+):
+    sent = confirmation(upload(lead, download(lead, "native")))
+
+    other = signed_in(admin).post("/projects/other/labels/import/", sent)
+    assert "no longer kept" in text_of(other)
+    lead.post("/projects/other/labels/import/", sent)
+    again = lead.post("/projects/other/labels/import/", sent)
+
+    assert again.status_code == 400
+    assert "no longer kept" in text_of(again)
+
+
+def test_without_a_reason_the_preview_cannot_be_stored(labelled, elsewhere, lead):
+    preview = upload(lead, download(lead, "native"), reason="")
+
+    assert "write why these labels count" in text_of(preview)
+    sent = lead.post("/projects/other/labels/import/", confirmation(preview))
+    assert sent.status_code == 400
+    assert not elsewhere.rounds.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"", "the file is empty"), (b"<script>\n", "not valid JSON")]
+)
+def test_what_is_wrong_with_a_file_is_said(labelled, elsewhere, lead, data, said):
+    response = upload(lead, data)
+
+    assert response.status_code == 400
+    assert said in text_of(response)
+
+
+def test_a_kept_file_cannot_be_named_from_outside(elsewhere, lead):
+    response = lead.post("/projects/other/labels/import/", {"upload": "../../secret_key"})
+
+    assert response.status_code == 400
