@@ -1,6 +1,11 @@
 from django.urls import path
 
 from evaluation.views.case import run_case
+from evaluation.views.layers import (
+    conversation_layers,
+    conversation_layers_build,
+    conversation_layers_progress,
+)
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
 from evaluation.views.runs import run_list, run_new, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
@@ -8,6 +13,17 @@ from evaluation.views.suggestions import overview as suggestions
 from evaluation.views.suggestions import switch as suggestions_switch
 
 urlpatterns = [
+    path("projects/<slug:slug>/conversations/<int:pk>/layers/", conversation_layers, name="layers"),
+    path(
+        "projects/<slug:slug>/conversations/<int:pk>/layers/progress/",
+        conversation_layers_progress,
+        name="layers-progress",
+    ),
+    path(
+        "projects/<slug:slug>/conversations/<int:pk>/layers/build/",
+        conversation_layers_build,
+        name="layers-build",
+    ),
     path("projects/<slug:slug>/suggestions/", suggestions, name="suggestions"),
     path("projects/<slug:slug>/suggestions/ask/", suggestions_ask, name="suggestions-ask"),
     path("projects/<slug:slug>/suggestions/switch/", suggestions_switch, name="suggestions-switch"),
