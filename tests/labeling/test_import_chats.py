@@ -1,0 +1,266 @@
+"""Published chats come in with their questions as gold: all of the files, once, or nothing."""
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Message
+from labeling.services.verification import verify
+from tests import factories
+from tests.chat_files import locomo, message, question, realtalk
+from tests.pages import page, queries
+
+pytestmark = pytest.mark.django_db
+
+Write = Callable[..., Path]
+
+
+def chat(**keys: Any) -> dict[str, Any]:
+    """Three messages, one of them with a picture; three questions, one without any evidence."""
+    lines = [message("D1:1"), message("D1:3", speaker="B", img_file=["1.jpg"]), message("D1:4")]
+    asked = [
+        question("Who?", evidence=["D1:1; D1:3"]),
+        question("When?", evidence=["D1:4", "D1:2"], category=2),
+        question("Why?", evidence=[], category=3),
+    ]
+    return realtalk(lines, **{"qa": asked, **keys})
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, document: Any) -> Path:
+        path = tmp_path / name
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return path
+
+    return write
+
+
+def run(*files: Path, format: str = "realtalk", **options: Any) -> str:
+    out = StringIO()
+    options = {"project": "talks", "stdout": out, **options}
+    call_command("import_conversations", *map(str, files), format=format, **options)
+    return out.getvalue()
+
+
+def refused(*files: Path, **options: Any) -> list[str]:
+    before, errors = stored(), StringIO()
+    with pytest.raises(SystemExit):
+        run(*files, stderr=errors, **options)
+    assert stored() == before
+    return errors.getvalue().splitlines()
+
+
+def stored() -> tuple[int, ...]:
+    models = (Conversation, Message, GoldRelease, GoldItem, ImportReport, Event)
+    return tuple(model.objects.count() for model in models)
+
+
+def test_a_chat_comes_in_with_its_questions_as_gold(write):
+    said = run(write("Chat_2_A_B.json", chat()))
+
+    one = Conversation.objects.get(external_id="Chat_2_A_B")
+    assert (one.split, one.speakers, one.domain) == ("train", ["A", "B"], "realtalk")
+    assert [turn.content for turn in one.messages.all()][1] == "This is D1:3.\n[image]"
+    release = GoldRelease.objects.get()
+    assert (str(release), release.layer) == ("talks-qa@1", "qa")
+    assert "talks-qa@1 was frozen" in said
+    assert verify(release) == []
+
+
+def test_gold_says_which_file_it_comes_from_and_names_nobody(write):
+    path = write("Chat_2_A_B.json", chat())
+    run(path)
+
+    item = GoldItem.objects.get()
+    provenance = item.content["provenance"]
+    assert item.how == provenance["how"] == "imported"
+    assert provenance["origin"].startswith("imported from Chat_2_A_B.json sha256 ")
+    assert len(provenance["source"]["sha256"]) == 64
+    assert provenance["annotators"] == []
+
+
+def test_questions_keep_what_their_evidence_names_and_what_it_does_not(write):
+    run(write("Chat_2_A_B.json", chat()))
+
+    content = GoldItem.objects.get().content
+    labels = content["gold"]["questions"]
+    origins = [content["provenance"]["labels"][label["uid"]] for label in labels]
+    assert [label["evidence"] for label in labels] == [[0, 1], [2], []]
+    assert [label["category"] for label in labels] == ["multi-hop", "temporal", "commonsense"]
+    assert [one["text"] for one in origins[1]["unresolved"]] == ["D1:2"]
+    assert [bool(one["unscorable"]) for one in origins] == [False, False, True]
+
+
+def test_the_published_id_of_every_message_is_kept(write):
+    run(write("Chat_2_A_B.json", chat()))
+
+    assert ImportReport.objects.get().dia_ids == {"Chat_2_A_B": ["D1:1", "D1:3", "D1:4"]}
+
+
+def test_a_second_import_changes_nothing(write):
+    paths = [write("Chat_2_A_B.json", chat()), write("Chat_8_A_C.json", chat())]
+    run(*paths)
+    before = stored()
+
+    said = run(*reversed(paths))
+
+    assert stored() == before
+    assert "0 new (0 messages), 2 unchanged" in said
+    assert "Gold: unchanged" in said
+
+
+def test_more_chats_join_the_gold_that_is_there(write):
+    run(write("Chat_10_A_B.json", chat()))
+    run(write("Chat_9_A_C.json", chat()))
+
+    newest = GoldRelease.objects.order_by("-version")[0]
+    assert str(newest) == "talks-qa@2"
+    assert list(newest.items.values_list("item_id", flat=True)) == ["Chat_9_A_C", "Chat_10_A_B"]
+    assert verify(newest) == []
+
+
+def test_corrected_evidence_is_a_new_version_with_the_same_uids(write):
+    run(write("Chat_2_A_B.json", chat()))
+    corrected = chat()
+    corrected["qa"][2]["evidence"] = ["D1:1"]
+    run(write("Chat_2_A_B.json", corrected))
+
+    uids = [
+        [label["uid"] for label in item.content["gold"]["questions"]]
+        for item in GoldItem.objects.order_by("release__version")
+    ]
+    assert len(uids) == 2
+    assert uids[0] == uids[1]
+
+
+def test_one_wrong_file_stores_nothing_of_the_others(write):
+    good = write("Chat_1_A_B.json", chat())
+    bad = write("Chat_2_A_B.json", realtalk([message("D1:1"), message("D1:2", "yesterday")]))
+
+    said = refused(good, bad)
+
+    assert said == [
+        "Chat_2_A_B.json: session_1, message 2 (D1:2): \"date_time\" is 'yesterday', "
+        "not like 29.12.2023, 22:42:04; nothing was stored"
+    ]
+
+
+def test_changed_text_under_a_known_name_is_refused(write):
+    run(write("Chat_1_A_B.json", chat()))
+    changed = write("Chat_1_A_B.json", realtalk([message("D1:1", text="No"), message("D1:2")]))
+
+    assert "is known with other text" in refused(changed)[0]
+
+
+def test_a_dry_run_reports_and_stores_nothing(write):
+    before = stored()
+
+    said = run(write("Chat_1_A_B.json", chat()), dry_run=True)
+
+    assert stored() == before
+    assert "1 new (3 messages)" in said
+    assert "A question without any evidence" in said
+
+
+def test_the_split_follows_from_the_number_in_the_name(write):
+    run(*(write(f"Chat_{number}_A_B.json", chat()) for number in (10, 7, 8, 11)))
+
+    splits = dict(Conversation.objects.values_list("external_id", "split"))
+    assert [splits[f"Chat_{n}_A_B"] for n in (7, 8, 10, 11)] == ["train", "test", "test", ""]
+
+
+def test_another_split_than_the_numbers_is_refused(write):
+    assert 'names split "test"' in refused(write("Chat_8_A_B.json", chat()), split="train")[0]
+
+
+def test_overlapping_ranges_are_refused_before_any_file_is_read(tmp_path, settings):
+    settings.CHAT_SPLITS = {"train": "1-8", "test": "8-10"}
+    path = tmp_path / "Chat_1_A_B.json"
+    path.write_text("{")
+
+    with pytest.raises(CommandError, match="Chat 8 is in the ranges of train and of test"):
+        run(path)
+
+
+def test_a_locomo_chat_comes_in(write):
+    document = locomo(("1:56 pm on 8 May, 2023", ["Hi", "Hello"]))
+    document["qa"] = [{"question": "Who?", "answer": 2, "evidence": ["D1:01"], "category": 4}]
+
+    said = run(write("Chat_1_A_B.json", document), format="locomo")
+
+    label = GoldItem.objects.get().content["gold"]["questions"][0]
+    assert (label["answer"], label["evidence"], label["category"]) == ("2", [0], "single-hop")
+    assert "An id with zeros in front: D1:01" in said
+
+
+# --- the report's page --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def imported(write, people):
+    factories.make_project("talks")
+    run(write("Chat_2_A_B.json", chat()), write("Chat_3_A_B.json", chat()))
+    return ImportReport.objects.get()
+
+
+def test_the_report_shows_each_fault_with_file_and_place(imported, signed_in, noor):
+    text = page(signed_in(noor), reverse("import-report", args=["talks", imported.pk]))
+
+    assert "Chat_2_A_B.json qa[1] Cites a message that was only a picture" in text
+    assert "Several ids in one text" in text
+
+
+def test_faults_can_be_narrowed_to_a_file_and_a_kind(imported, signed_in, noor):
+    url = reverse("import-report", args=["talks", imported.pk])
+
+    faults = page(signed_in(noor), f"{url}?file=Chat_3_A_B.json&kind=list").split("Text", 1)[1]
+
+    assert "Chat_3_A_B.json qa[0] Several ids in one text D1:1; D1:3" in faults
+    assert "Chat_2_A_B.json" not in faults
+
+
+@pytest.mark.parametrize("query", ["?page=x", "?page=99", "?kind=nothing", "?file=%00x"])
+def test_a_strange_address_is_no_error(query, imported, signed_in, noor):
+    url = reverse("import-report", args=["talks", imported.pk])
+
+    assert signed_in(noor).get(url + query).status_code in (200, 400)
+
+
+def test_imports_are_linked_from_the_project(imported, signed_in, rita):
+    html = signed_in(rita).get(reverse("project", args=["talks"])).content.decode()
+
+    assert reverse("imports", args=["talks"]) in html
+    assert "Import" in page(signed_in(rita), reverse("imports", args=["talks"]))
+
+
+def test_a_project_without_imports_says_how_to_begin(project, signed_in, rita):
+    text = page(signed_in(rita), reverse("imports", args=[project.slug]))
+
+    assert "import_conversations Chat_*.json --project orders --format realtalk" in text
+
+
+def test_the_list_of_imports_loads_no_payload_and_no_query_a_row(
+    imported, write, signed_in, noor, rita
+):
+    url = reverse("imports", args=["talks"])
+    first = queries(signed_in(noor), url)
+    run(write("Chat_4_A_B.json", chat()))
+    second = queries(signed_in(noor), url)
+
+    assert len(first) == len(second)
+    assert not any('"dia_ids"' in sql for sql in second)
+
+
+def test_an_imported_item_shows_its_file_and_what_is_never_scored(imported, signed_in, noor):
+    text = page(signed_in(noor), reverse("gold-item", args=["talks", "talks-qa", 1, "Chat_2_A_B"]))
+
+    assert "Imported from Chat_2_A_B.json sha256" in text
+    assert "Never scored: it was published without evidence" in text
+    assert "Not found: D1:2" in text
