@@ -39,7 +39,7 @@ class NodeCard(NamedTuple):
 @require_GET
 def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = _conversation(request, slug, pk)
-    builds = list(conversation.layer_builds.all())
+    builds = _builds(conversation)
     build = _chosen(builds, request.GET.get("config", ""))
     context = {
         "project": conversation.project,
@@ -55,7 +55,7 @@ def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpRespons
 def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The part that polls; when the build ends, the page is loaded anew with its layers."""
     conversation = _conversation(request, slug, pk)
-    build = _chosen(list(conversation.layer_builds.all()), request.GET.get("config", ""))
+    build = _chosen(_builds(conversation), request.GET.get("config", ""))
     context = {"project": conversation.project, "conversation": conversation}
     if build:
         context |= _progress(build)
@@ -69,7 +69,7 @@ def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> Ht
 @require_POST
 def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = _conversation(request, slug, pk)
-    again = _chosen(list(conversation.layer_builds.all()), request.POST.get("config", ""))
+    again = _chosen(_builds(conversation), request.POST.get("config", ""))
     try:
         config = layers.checked_config(again.config) if again else LayersConfig()
         (build,) = layers.request(
@@ -88,6 +88,10 @@ def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpR
 def _conversation(request: HttpRequest, slug: str, pk: int) -> Conversation:
     project = access.readable(request.user, slug)
     return get_object_or_404(project.conversations.select_related("project"), pk=pk)
+
+
+def _builds(conversation: Conversation) -> list[LayerBuild]:
+    return list(LayerBuild.objects.filter(conversation=conversation))
 
 
 def _chosen(builds: list[LayerBuild], asked: str) -> LayerBuild | None:

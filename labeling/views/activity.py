@@ -34,6 +34,7 @@ WORDS = {
     "invitation.accepted": "joined as {role} by an invitation",
     "invitation.created": "made an invitation as {role} for {uses}, valid for {days} days",
     "invitation.revoked": "revoked an invitation as {role}",
+    "layers.requested": "asked for the layers of {conversations} conversations",
     "member.added": "made {user} {role}",
     "member.changed": "made {user} {role} instead of {before}",
     "member.removed": "took the role of {role} from {user}",

@@ -219,6 +219,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("round-new member-add api-project", of_project),
         ("progress members audit targets invitation-new", of_project),
         ("imports", of_project),
+        ("layers layers-progress layers-build", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
         ("suggestions suggestions-ask suggestions-switch", of_project),
