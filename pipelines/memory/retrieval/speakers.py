@@ -1,0 +1,98 @@
+"""Who takes part, what the others call them, and whom a question is about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipelines.memory.retrieval.text import words
+from pipelines.types import Message
+
+SAID_TO = re.compile(
+    r"(?:^|[.!?\n]\s*)(?i:hi|hey|hello|hiya|morning|good (?:morning|evening|afternoon|night)|thanks|"
+    r"thank you|sorry|bye|well|yes|no|wow|oh)(?i: there| again| so much)?[ ,]+([A-Z][a-z]+)\b"
+)
+CLOSING = re.compile(r"[, ]([A-Z][a-z]{2,})\s*[!?.]*\s*$", re.MULTILINE)
+AT_LEAST = 3  # a name called out that often to one person belongs to that person
+OFTEN = 0.25  # … and this large a share of what is called out most
+NOT_NAMES = frozenset(
+    """everyone everybody guys all there again christmas new year today yesterday tomorrow monday
+    tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december god lol haha yeah yes no okay the that this it how
+    what we you my and but so not just really very sure happy good great have been thanks thank
+    sounds glad hope hello hey hi man bro dude girl sir dear friend love well""".split()
+)
+SPELLING = 2  # letters a long name may differ by: Elisa, Nikolas
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    names: dict[str, frozenset[str]]
+    """The names a speaker goes by, lower case, by the name in the file."""
+
+    def about(self, question: str) -> tuple[str, ...]:
+        """The speakers a question names, in the order it names them."""
+        found: dict[str, None] = {}
+        for word in words(question):
+            for speaker in self.called(word):
+                found.setdefault(speaker)
+        return tuple(found)
+
+    def called(self, word: str) -> list[str]:
+        bare = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
+        exact = [speaker for speaker, names in self.names.items() if bare in names]
+        return exact or [
+            speaker for speaker, names in self.names.items() if any(_near(bare, n) for n in names)
+        ]
+
+
+def learn(messages: Sequence[Message]) -> Speakers:
+    """Names from the file, and those that are called out to one speaker by the others."""
+    own = {message.speaker: frozenset(words(message.speaker)) for message in messages}
+    if len(own) == 2:
+        own = _with_nicknames(messages, own)
+    return Speakers(own)
+
+
+def _with_nicknames(
+    messages: Sequence[Message], own: dict[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
+    calls = _calls(messages, list(own))
+    learned = {}
+    for speaker, names in own.items():
+        (other,) = (one for one in own if one != speaker)
+        most = max(calls[speaker].values(), default=0)
+        new = {
+            name
+            for name, count in calls[speaker].items()
+            if count >= max(AT_LEAST, OFTEN * most)
+            and count > calls[other][name]
+            and name not in own[other]
+        }
+        learned[speaker] = names | new
+    return learned
+
+
+def _calls(messages: Sequence[Message], speakers: list[str]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    lower = Counter(
+        word for message in messages for word in re.findall(r"\b[a-z]{3,}\b", message.content)
+    )
+    for message in messages:
+        addressed = speakers[1] if message.speaker == speakers[0] else speakers[0]
+        called = {*SAID_TO.findall(message.content), *CLOSING.findall(message.content)}
+        for name in {one.lower() for one in called}:
+            if name not in NOT_NAMES and lower[name] <= 1:
+                found[addressed][name] += 1
+    return found
+
+
+def _near(word: str, name: str) -> bool:
+    if min(len(word), len(name)) < 5 or word[:2] != name[:2]:
+        return False
+    from rapidfuzz.distance import Levenshtein
+
+    allowed = SPELLING if min(len(word), len(name)) > 6 else 1
+    return Levenshtein.distance(word, name, score_cutoff=allowed) <= allowed
