@@ -25,6 +25,7 @@ PAGES = {
     "gold": "Gold",
     "formats": "Formats",
     "pipelines": "Pipelines",
+    "layers": "Memory layers",
     "runs": "Runs",
     "metrics": "Metrics",
     "commands": "Commands",
