@@ -133,6 +133,14 @@ def read_native(
         yield Problem(None, "the file is empty")
 
 
+def record_of(line: int, document: dict[str, Any]) -> tuple[int, Record] | Problem:
+    """One conversation in the keys of a native line, however its file was written."""
+    try:
+        return line, _record(document)
+    except _Refused as refused:
+        return Problem(line, str(refused))
+
+
 def content_sha256(turns: Sequence[Turn]) -> str:
     """SHA-256 of the canonical JSON of the messages: equal hashes, equal text."""
     return item_sha256([turn.document() for turn in turns])

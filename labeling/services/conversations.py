@@ -11,7 +11,8 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from labeling.domain.errors import RuleError
-from labeling.domain.importing import Fingerprint, Problem, Record, conflict, read_native
+from labeling.domain.formats.conversations import READERS
+from labeling.domain.importing import Fingerprint, Problem, Record, conflict
 from labeling.models import Conversation, Message, Project
 from labeling.services import events
 
@@ -69,8 +70,9 @@ def import_files(
     split: str = "",
     dry_run: bool = False,
     actor: Any = None,
+    format: str = "native",
 ) -> ImportReport:
-    """Store the conversations of native files that are not stored yet.
+    """Store the conversations of files that are not stored yet.
 
     ``files`` are names (without folders, for messages) and binary streams, each read once and
     forwards, so an iterable may open them one at a time. ``split`` is for conversations that name
@@ -78,7 +80,7 @@ def import_files(
     something else refuses everything. A missing project is created.
     """
     project, created = open_project(project_slug, actor)
-    intake = _Intake(project=project, split=split)
+    intake = _Intake(project=project, split=split, format=format)
     names = list(intake.take(files))
     if intake.problems:
         raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
@@ -138,6 +140,7 @@ class _Intake:
 
     project: Project
     split: str
+    format: str = "native"
     report: ImportReport = field(default_factory=ImportReport)
     problems: list[tuple[_Place, str]] = field(default_factory=list)
     _batch: list[_Entry] = field(default_factory=list)
@@ -147,7 +150,7 @@ class _Intake:
         """Read all files, yielding their names; ends early when there are too many problems."""
         for order, (name, stream) in enumerate(files):
             yield name
-            for found in read_native(stream):
+            for found in READERS[self.format](stream):
                 if isinstance(found, Problem):
                     self._refuse(_Place(order, found.line or 0, name), found.reason)
                 else:

@@ -393,3 +393,48 @@ def test_a_large_file_is_not_held_in_memory(people):
 
     assert read == 20_000
     assert peak < 5_000_000
+
+
+@pytest.mark.parametrize("format", ["labelstudio", "doccano"])
+def test_conversations_come_in_from_the_same_files(source, tmp_path, format):
+    path = export(source, tmp_path, format)[0]
+
+    call_command("import_conversations", path, project="fresh", format=format, stdout=StringIO())
+
+    kept = Message.objects.filter(conversation__project__slug="fresh")
+    assert list(kept.values_list("role", "speaker", "content", "time")) == [
+        (turn.role, turn.speaker, turn.content, turn.time) for turn in rich.TURNS
+    ]
+
+
+def test_a_text_of_doccano_is_split_where_somebody_else_speaks(people, tmp_path):
+    path = tmp_path / "plain.jsonl"
+    line = {"id": 7, "text": "Zoé: We need 🚚: now.\r\n\nBob: Yes.\nReally", "label": [[0, 3, "X"]]}
+    path.write_text(json.dumps(line))
+
+    call_command("import_conversations", path, project="fresh", format="doccano", stdout=StringIO())
+
+    conversation = Conversation.objects.get(project__slug="fresh", external_id="7")
+    assert list(conversation.messages.values_list("role", "content")) == [
+        ("Zoé", "We need 🚚: now."),
+        ("Bob", "Yes."),
+        ("text", "Really"),
+    ]
+
+
+def test_tasks_of_label_studio_without_our_keys_are_conversations(people, tmp_path):
+    dialogue = [{"author": "Zoé", "text": "Hi\r\nall"}, {"author": "Bob", "text": "Hi"}]
+    path = tmp_path / "tasks.json"
+    foreign = [{"from_name": "mood", "type": "choices", "value": {"choices": ["good"]}}]
+    path.write_text(
+        json.dumps(
+            [{"id": 3, "data": {"dialogue": dialogue}, "annotations": [{"result": foreign}]}]
+        )
+    )
+
+    call_command(
+        "import_conversations", path, project="fresh", format="labelstudio", stdout=StringIO()
+    )
+
+    messages = Message.objects.filter(conversation__external_id="3")
+    assert list(messages.values_list("speaker", "content")) == [("Zoé", "Hi\nall"), ("Bob", "Hi")]

@@ -107,7 +107,7 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere,
 
     stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
 
-    assert "6 answers are stored" in text_of(stored)
+    assert "6 answers are stored" in stored.content.decode()
     assert of_it.count() == 6
     assert Event.objects.get(verb="labels.imported").actor.username == "rita"
     again = upload(lead, download(lead, "native"))

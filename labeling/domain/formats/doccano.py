@@ -141,7 +141,7 @@ class _Marks:
         self.relations.append({"id": number, "from_id": source, "to_id": target, "type": kind})
 
 
-def read(stream: BinaryIO) -> Iterator[Found]:
+def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
     """The conversations of an export, each with the one answer that its line holds."""
     for found in json_lines(stream):
         if isinstance(found, Fault):
@@ -149,25 +149,39 @@ def read(stream: BinaryIO) -> Iterator[Found]:
             continue
         number, document = found
         try:
-            yield number, _labelled(as_dict(document, "a line"))
+            yield number, _labelled(as_dict(document, "a line"), with_answers)
         except Unreadable as error:
             yield Fault(number, str(error))
 
 
-def _labelled(document: dict[str, Any]) -> Labelled:
+def _labelled(document: dict[str, Any], with_answers: bool) -> Labelled:
     text = as_text(document.get("text"), '"text"', required=True)
-    places = [as_dict(one, "a message") for one in as_list(document.get("messages"), '"messages"')]
+    given = document.get("messages") if "messages" in document else list(_paragraphs(text))
+    places = [as_dict(one, "a message") for one in as_list(given, '"messages"')]
     spans = [_within(one, text) for one in places]
     return Labelled(
-        id=as_text(document.get("external_id"), '"external_id"', required=True),
+        id=str(as_id(document.get("external_id") or document.get("id"), '"external_id"')),
         turns=tuple(
             _turn(one, text[slice(*span)]) for one, span in zip(places, spans, strict=True)
         ),
-        answers=(_answer(document, text, spans),),
+        answers=(_answer(document, text, spans),) if with_answers else (),
         domain=as_text(document.get("domain"), '"domain"'),
         difficulty=as_text(document.get("difficulty"), '"difficulty"'),
         split=as_text(document.get("split"), '"split"'),
     )
+
+
+def _paragraphs(text: str) -> Iterator[dict[str, Any]]:
+    """The messages of a text that we did not write: lines that begin with who speaks."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        author, colon, said = line.partition(":")
+        content = said.strip() if colon else line.strip()
+        if content:
+            begin = start + line.index(content, len(author) + 1 if colon else 0)
+            role = author.strip() if colon else "text"
+            yield {"role": role, "start": begin, "end": begin + len(content)}
+        start += len(line)
 
 
 def _within(place: Mapping[str, Any], text: str) -> tuple[int, int]:

@@ -250,7 +250,7 @@ def _region(uid: str, name: str, label: str, value: Mapping[str, Any]) -> dict[s
     }
 
 
-def read(stream: BinaryIO) -> Iterator[Found]:
+def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
     """The conversations of an export with their annotations, one task after the other."""
     for found in json_list(stream):
         if isinstance(found, Fault):
@@ -258,6 +258,6 @@ def read(stream: BinaryIO) -> Iterator[Found]:
             continue
         line, task = found
         try:
-            yield line, read_task(task)
+            yield line, read_task(task, with_answers=with_answers)
         except Unreadable as error:
             yield Fault(line, str(error))

@@ -29,14 +29,15 @@ PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
 _NESTED = {"phases", "arguments", "links"}
 
 
-def read_task(task: Any) -> Labelled:
+def read_task(task: Any, *, with_answers: bool = True) -> Labelled:
+    """A conversation without an id of its own is known by the task's number."""
     document = as_dict(task, "a task")
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
     raw = [as_text(as_dict(one, "a paragraph").get("text"), '"text"') for one in dialogue]
-    annotations = as_list(document.get("annotations", []), '"annotations"')
+    annotations = as_list(document.get("annotations", []), '"annotations"') if with_answers else []
     return Labelled(
-        id=as_text(data.get("id"), '"data.id"', required=True),
+        id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
         turns=tuple(map(_turn, dialogue)),
         answers=tuple(_answer(one, raw, f"annotations[{n}]") for n, one in enumerate(annotations)),
         domain=as_text(data.get("domain"), '"data.domain"'),

@@ -13,11 +13,12 @@ from rich.progress import Progress
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.errors import RuleError
+from labeling.domain.formats.conversations import READERS
 from labeling.domain.importing import SPLITS
 from labeling.management.fault_tables import print_faults
 from labeling.services import chats, conversations
 
-FORMATS = ("native", *CHAT_FORMATS)
+FORMATS = (*READERS, *CHAT_FORMATS)
 
 
 class Command(BaseCommand):
@@ -64,7 +65,7 @@ class Command(BaseCommand):
         try:
             if options["format"] in CHAT_FORMATS:
                 return chats.import_chats(format=options["format"], **given)
-            return chats.Outcome(conversations.import_files(**given))
+            return chats.Outcome(conversations.import_files(format=options["format"], **given))
         except conversations.ImportRefused as refused:
             for problem in refused.problems:
                 self.stderr.write(problem)
