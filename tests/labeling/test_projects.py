@@ -4,8 +4,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from labeling.forms.projects import ProjectForm
-from labeling.models import Event, Membership, Project
-from labeling.services import annotations, rounds
+from labeling.models import Event, Project
+from labeling.services import rounds
 from tests import factories
 from tests.pages import page, queries, text_of
 
@@ -132,69 +132,6 @@ def test_a_round_shows_the_interval_of_its_lowest_pair(signed_in, project, rita)
 
     low, high = (f"{lowest[key]:.2f}".replace("-", "−") for key in ("ci_low", "ci_high"))
     assert f"{low} to {high} (ana–ben)" in shown
-
-
-def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
-    opened = factories.open_calibration(project, 4)
-    first, second, third, _ = opened.assignments.filter(annotator=ana)
-    save = factories.save_of(factories.labels([0]), active_seconds=90)
-    annotations.submit(first, save)
-    annotations.save_draft(second, factories.save_of(factories.labels([0])))
-    annotations.skip(third, factories.save_of({"requirements": []}), reason="Not in English.")
-
-    shown = page(signed_in(rita), URL)
-
-    assert "ana 4 1 1 1 1 1.5 now" in shown  # assigned, pending, draft, submitted, skipped, minutes
-    assert "ben 4 4 0 0 0 – never" in shown
-
-
-def test_a_lead_adds_a_member_once(signed_in, project, rita, olga):
-    client = signed_in(rita)
-    for _ in range(2):
-        client.post(f"{URL}members/add/", {"username": " olga ", "role": "annotator"})
-
-    assert list(olga.memberships.values_list("project__slug", "role")) == [("orders", "annotator")]
-    assert verbs(project) == ["member.added"]
-
-
-def test_an_unknown_user_name_is_refused_in_words(signed_in, project, rita):
-    response = signed_in(rita).post(
-        f"{URL}members/add/", {"username": "nobody", "role": "lead"}, follow=True
-    )
-
-    assert "Nobody is called “nobody” here." in response.content.decode()
-    assert not Event.objects.exists()
-
-
-def test_removing_a_member_asks_first(signed_in, project, rita, ana):
-    factories.open_calibration(project, 2)
-    mine = ana.memberships.get()
-    url = f"{URL}members/{mine.pk}/remove/"
-    client = signed_in(rita)
-
-    assert "2 assignments in open rounds are unfinished and stay" in page(client, url)
-    assert Membership.objects.filter(pk=mine.pk).exists()
-    client.post(url)
-    assert not Membership.objects.filter(pk=mine.pk).exists()
-    assert verbs(project)[0] == "member.removed"
-
-
-def test_the_last_lead_cannot_leave(signed_in, project, rita):
-    mine = rita.memberships.get()
-
-    response = signed_in(rita).post(f"{URL}members/{mine.pk}/remove/", follow=True)
-
-    assert "A project needs a lead" in response.content.decode()
-    assert rita.memberships.count() == 1
-
-
-def test_a_membership_of_another_project_cannot_be_removed_here(signed_in, project, rita, ana):
-    other = factories.make_project("other")
-    Membership.objects.filter(project=other, user=rita).delete()
-    theirs = ana.memberships.get(project=other)
-
-    assert signed_in(rita).post(f"{URL}members/{theirs.pk}/remove/").status_code == 404
-    assert Membership.objects.filter(pk=theirs.pk).exists()
 
 
 def test_an_empty_project_says_how_to_import(signed_in, project, rita):

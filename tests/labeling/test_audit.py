@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import csv
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from labeling.models import Event
+from labeling.services import events, projects
+from tests import factories
+from tests.pages import page, queries
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/audit/"
+CSV = "/projects/orders/tables/audit.csv"
+
+
+def shown(client, query=""):
+    return re.findall(r"<code>([\w.]+)</code>", client.get(f"{URL}{query}").content.decode())
+
+
+@pytest.fixture
+def lead(signed_in, project, rita, ana):
+    """Three events: of Rita, of Ana about c-001, and of nobody."""
+    projects.add_member(project=project, username="olga", role="researcher", by=rita)
+    mine = factories.make_conversations(project, 1)[0]
+    events.record("annotation.submitted", mine, project=project, actor=ana, conversation="c-001")
+    events.record("round.passed", project, project=project, kappa=0.8)
+    return signed_in(rita)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", ["round.passed", "annotation.submitted", "member.added"]),
+        ("?actor=ana", ["annotation.submitted"]),
+        ("?actor=nobody", []),
+        ("?verb=member.added", ["member.added"]),
+        ("?object_type=membership", ["member.added"]),
+        ("?object_id=c-001", ["annotation.submitted"]),
+        ("?actor=rita&verb=member.added", ["member.added"]),
+        ("?actor=rita&verb=round.passed", []),
+    ],
+)
+def test_the_log_is_narrowed_by_person_event_and_object(lead, query, found):
+    assert shown(lead, query) == found
+
+
+def test_the_log_is_narrowed_by_days(lead):
+    today = timezone.localdate()
+    tomorrow, yesterday = today + timedelta(days=1), today - timedelta(days=1)
+
+    assert len(shown(lead, f"?since={today}&until={today}")) == 3
+    assert shown(lead, f"?since={tomorrow}") == []
+    assert shown(lead, f"?until={yesterday}") == []
+
+
+@pytest.mark.parametrize("day", ["soon", "9999-12-31", "0001-01-01"])
+def test_a_day_that_is_none_narrows_nothing_and_says_so(lead, day):
+    assert len(shown(lead, f"?until={day}")) == 3
+    assert 'class="error"' in lead.get(f"{URL}?until={day}").content.decode()
+
+
+def test_an_event_is_told_in_words(lead):
+    assert "rita made olga researcher member.added membership" in page(lead, URL)
+
+
+def test_the_file_holds_what_the_page_shows(lead):
+    response = lead.get(f"{CSV}?actor=rita")
+
+    rows = list(csv.DictReader(response.getvalue().decode().splitlines()))
+    assert [(row["actor"], row["words"]) for row in rows] == [("rita", "made olga researcher")]
+
+
+def test_a_long_log_goes_on_page_by_page(signed_in, project, rita):
+    Event.objects.bulk_create(
+        Event(project=project, verb="round.closed", object_type="round", object_id=str(number))
+        for number in range(250)
+    )
+    client, seen, after = signed_in(rita), [], ""
+    while after is not None:
+        content = client.get(f"{URL}?verb=round.closed{after}").content.decode()
+        seen += re.findall(r">round (\d+)<", content)
+        following = re.search(r"after=(\d+)", content)
+        after = f"&after={following[1]}" if following else None
+
+    assert seen == [str(number) for number in reversed(range(250))]
+
+
+def test_a_longer_log_costs_no_more_queries(signed_in, project, rita):
+    client = signed_in(rita)
+    few = queries(client, URL)
+    Event.objects.bulk_create(
+        Event(project=project, actor=rita, verb="round.closed", object_type="round", object_id="1")
+        for _ in range(300)
+    )
+
+    assert len(queries(client, URL)) == len(few)
+
+
+def test_events_of_another_project_are_not_shown(lead, rita):
+    other = factories.make_project("other")
+    events.record("gold.frozen", other, project=other, actor=rita)
+
+    assert "gold.frozen" not in shown(lead)

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from labeling.models import Event, Invitation
+from labeling.services import invitations
+from tests import factories
+from tests.pages import page, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/invitations/new/"
+DORA = {
+    "username": "dora",
+    "full_name": "Dora Novak",
+    "password1": factories.PASSWORD,
+    "password2": factories.PASSWORD,
+}
+
+
+def invite(project, rita, **wanted):
+    return invitations.invite(project=project, role="annotator", by=rita, **wanted)
+
+
+def address(invited):
+    return f"/join/{invited.secret}/"
+
+
+def test_a_link_is_shown_once_and_only_its_digest_stored(signed_in, project, rita):
+    client = signed_in(rita)
+
+    response = client.post(URL, {"role": "annotator", "uses": "2", "days": "3"})
+
+    shown = response.content.decode()
+    secret = shown.split("/join/")[1].split("/")[0]
+    stored = Invitation.objects.get()
+    assert response["Cache-Control"].count("no-store")
+    assert secret not in str(vars(stored))
+    assert secret not in str(list(Event.objects.values()))
+    assert secret not in client.get("/projects/orders/members/").content.decode()
+    assert (stored.uses_left, stored.role) == (2, "annotator")
+    assert timedelta(days=2) < stored.expires_at - timezone.now() < timedelta(days=3)
+    assert invitations.find(secret) == stored
+
+
+@pytest.mark.parametrize("wrong", [{"uses": "0"}, {"uses": "101"}, {"days": "91"}, {"role": "x"}])
+def test_an_invitation_that_is_too_much_is_refused(signed_in, project, rita, wrong):
+    sent = {"role": "annotator", "uses": "1", "days": "7", **wrong}
+
+    assert signed_in(rita).post(URL, sent).status_code == 400
+    assert not Invitation.objects.exists()
+
+
+def test_a_signed_in_person_joins_by_a_button(signed_in, project, rita, olga):
+    link = address(invite(project, rita))
+    client = signed_in(olga)
+    assert "rita invites you as annotator" in page(client, link)
+    assert not olga.memberships.exists()
+
+    response = client.post(link, follow=True)
+
+    assert "Welcome: you are annotator of Orders." in response.content.decode()
+    assert olga.memberships.get().role == "annotator"
+    assert Event.objects.first().verb == "invitation.accepted"
+    assert Invitation.objects.get().uses_left == 0
+
+
+def test_a_newcomer_chooses_name_and_password(client, project, rita):
+    link = address(invite(project, rita))
+
+    response = client.post(link, DORA, follow=True)
+
+    dora = User.objects.get(username="dora")
+    assert response.redirect_chain == [("/", 302)]
+    assert response.wsgi_request.user == dora
+    assert dora.check_password(factories.PASSWORD)
+    assert (dora.get_full_name(), dora.is_staff) == ("Dora Novak", False)
+    assert dora.memberships.get().project == project
+    assert Client().login(username="dora", password=factories.PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"username": "Ana"}, {"password2": "other"}, {"password1": "1", "password2": "1"}]
+)
+def test_a_newcomer_who_enters_something_wrong_uses_nothing_up(client, project, rita, wrong):
+    before = User.objects.count()
+
+    response = client.post(address(invite(project, rita)), {**DORA, **wrong})
+
+    assert response.status_code == 400
+    assert User.objects.count() == before
+    assert Invitation.objects.get().uses_left == 1
+
+
+def test_who_has_the_role_already_uses_nothing_up(signed_in, project, rita, ana):
+    signed_in(ana).post(address(invite(project, rita)))
+
+    assert Invitation.objects.get().uses_left == 1
+    assert ana.memberships.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("over", "words"),
+    [
+        ({"revoked_at": timezone.now()}, "was revoked"),
+        ({"expires_at": timezone.now() - timedelta(seconds=1)}, "expired on"),
+        ({"uses_left": 0}, "has been used"),
+    ],
+)
+def test_what_is_over_opens_nothing_and_says_why(client, project, rita, over, words):
+    invited = invite(project, rita)
+    Invitation.objects.update(**over)
+
+    shown = client.get(address(invited))
+    sent = client.post(address(invited), DORA)
+
+    assert (shown.status_code, sent.status_code) == (410, 410)
+    assert words in text_of(shown)
+    assert not User.objects.filter(username="dora").exists()
+
+
+def test_a_wrong_link_is_not_found(client, project):
+    assert client.get("/join/nothing/").status_code == 404
+
+
+def test_a_lead_revokes_a_link_after_a_question(signed_in, project, rita):
+    invited = invite(project, rita)
+    url = f"/projects/orders/invitations/{invited.invitation.pk}/revoke/"
+    client = signed_in(rita)
+
+    assert "Revoke this invitation?" in page(client, url)
+    assert invitations.why_over(Invitation.objects.get()) == ""
+    for _ in range(2):
+        client.post(url)
+    assert invitations.why_over(Invitation.objects.get()) == "This invitation was revoked."
+    assert Event.objects.filter(verb="invitation.revoked").count() == 1
+
+
+def test_a_failed_use_leaves_no_account(project, rita):
+    invited = invite(project, rita)
+    stale = Invitation.objects.get()
+    Invitation.objects.update(uses_left=0)
+
+    with pytest.raises(invitations.InvitationOver):
+        invitations.accept_as_new(stale, username="dora", password=factories.PASSWORD)
+
+    assert not User.objects.filter(username="dora").exists()
+    assert invited.invitation.project == project
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_who_open_a_link_at_once_only_as_many_get_in_as_it_was_made_for(project, rita):
+    invited = invite(project, rita, uses=3)
+    many = [User.objects.create_user(f"guest-{number}") for number in range(12)]
+
+    def join(user):
+        try:
+            invitations.accept(Invitation.objects.get(pk=invited.invitation.pk), user=user)
+        except invitations.InvitationOver:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    with ThreadPoolExecutor(12) as pool:
+        got_in = list(pool.map(join, many))
+
+    assert sum(got_in) == 3
+    assert project.memberships.filter(user__in=many).count() == 3
+    assert Invitation.objects.get().uses_left == 0

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from labeling.models import Event
+from labeling.services import adjudications, annotations, handovers, progress
+from tests import factories
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/progress/"
+TARGETS = {
+    "layers-extraction": "3",
+    "difficulty-easy": "5",
+    "difficulty-medium": "0",
+    "difficulty-hard": "0",
+}
+
+
+def table(client, name, query=""):
+    response = client.get(f"/projects/orders/tables/{name}.csv{query}")
+    assert response.status_code == 200
+    return list(csv.DictReader(response.getvalue().decode().splitlines()))
+
+
+def states(project):
+    return {share.name: share.number for share in progress.by_state(project) if share.number}
+
+
+def person(project, name):
+    return next(one for one in progress.people(project) if one.username == name)
+
+
+def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
+    opened = factories.open_calibration(project, 4)
+    first, second, third, _ = opened.assignments.filter(annotator=ana)
+    save = factories.save_of(factories.labels([0]), active_seconds=90)
+    annotations.submit(first, save)
+    annotations.save_draft(second, factories.save_of(factories.labels([0])))
+    annotations.skip(third, factories.save_of({"requirements": []}), reason="Not in English.")
+
+    shown = page(signed_in(rita), URL)
+
+    # assigned, pending, draft, submitted, skipped, returned, minutes
+    assert "ana Move work of ana 4 1 1 1 1 0 1.5 blind blind now" in shown
+    assert "ben Move work of ben 4 4 0 0 0 0 – blind blind never" in shown
+
+
+def test_an_annotator_without_work_has_a_row(project):
+    assert [one.username for one in progress.people(project)] == ["ana", "ben", "cleo"]
+    assert person(project, "cleo").assigned == 0
+
+
+def test_every_return_is_counted(project, rita, ana):
+    mine = factories.open_full(project, 1).assignments.get(annotator=ana)
+    for _ in range(2):
+        factories.answer(mine)
+        handovers.return_to(mine, reason="Look again.", by=rita)
+
+    assert person(project, "ana").returned == 2
+    assert person(project, "ana").draft == 1
+
+
+def test_a_conversation_is_in_the_last_state_that_it_reached(project):
+    factories.make_release(project, items=1)
+    factories.answer_all(factories.open_full(project, 1), [1])
+    begun = factories.open_full(project, 1)
+    annotations.save_draft(begun.assignments.all()[0], factories.save_of(factories.labels([0])))
+    factories.open_full(project, 1)
+    factories.make_conversations(project, 2)
+
+    assert states(project) == {"gold": 1, "labelled": 1, "begun": 1, "waiting": 1, "unplanned": 2}
+
+
+def test_agreement_with_the_group_is_of_the_newest_measured_round(project):
+    first = factories.open_calibration(project, 2)
+    for assignment in first.assignments.select_related("annotator"):
+        factories.answer(assignment, [0] if assignment.annotator.username == "ana" else [1])
+    assert person(project, "ana").group.kappa < 0
+    assert person(project, "ana").group_round == 1
+
+    factories.answer_all(factories.open_calibration(project, 2), [0])
+
+    assert person(project, "ana").group.kappa == 1.0
+    assert person(project, "ana").group_round == 2
+
+
+def test_agreement_with_gold_finds_who_was_overruled(project, rita):
+    opened = factories.open_full(project, 2)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, [0, 1] if assignment.annotator.username == "cleo" else [0])
+    for disputed in project.conversations.all():
+        adjudications.decide(
+            conversation=disputed,
+            layer="extraction",
+            payload=factories.labels([0]),
+            reason="Message 1 asks for nothing.",
+            by=rita,
+        )
+    factories.make_release(project, items=1)
+
+    # 3 conversations of 4 messages; gold marks one of each, Cleo one more in two of them:
+    # p_o = 10/12, p_e = (3·5 + 9·7)/144 = 78/144, κ = (120 − 78)/(144 − 78) = 42/66
+    assert person(project, "cleo").gold.kappa == pytest.approx(42 / 66)
+    assert person(project, "ana").gold.kappa == 1.0
+    assert person(project, "ana").gold.n == 12
+
+
+def test_no_agreement_is_shown_while_a_calibration_round_is_open(signed_in, project, rita):
+    factories.answer_all(factories.open_calibration(project, 2))
+    factories.make_release(project, items=1)
+    client = signed_in(rita)
+    assert "ana 3 0 0 3 0 0 0.0 1.00 round 1 of ana 1.00" in page(client, URL)
+    assert table(client, "people")[0]["gold_n"] == "12"
+
+    factories.open_calibration(project, 1)
+
+    shown = page(client, URL)
+    assert "it is blind" in shown
+    assert "1.00" not in shown.split("By person")[1].split("Targets")[0]
+    assert table(client, "people")[0]["group_kappa"] == ""
+    assert table(client, "people")[0]["gold_n"] == ""
+
+
+def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project, rita):
+    factories.make_release(project, items=2)
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Requirements 80 2 2 78" in shown
+    assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
+    assert "78 of 80 missing in gold" in page(signed_in(rita), "/projects/orders/")
+
+
+def test_a_lead_changes_the_targets(signed_in, project, rita):
+    client = signed_in(rita)
+    factories.make_release(project, items=3)
+
+    response = client.post("/projects/orders/targets/", TARGETS, follow=True)
+
+    assert "Requirements 3 3 3 reached" in text_of(response)
+    assert "Easy 5 3 3 2" in text_of(response)
+    assert Event.objects.first().verb == "project.changed"
+    client.post("/projects/orders/targets/", TARGETS)
+    assert Event.objects.filter(verb="project.changed").count() == 1
+
+
+@pytest.mark.parametrize("number", ["-1", "x", "9999999999", ""])
+def test_a_target_that_is_no_count_is_refused(signed_in, project, rita, number):
+    sent = {**TARGETS, "layers-extraction": number}
+
+    assert signed_in(rita).post("/projects/orders/targets/", sent).status_code == 400
+    project.refresh_from_db()
+    assert project.targets == {}
+
+
+def test_tables_are_files_that_no_spreadsheet_runs(signed_in, project, rita, ana):
+    ana.username = "=cmd()"
+    ana.save()
+    factories.answer_all(factories.open_full(project, 1))
+    client = signed_in(rita)
+
+    assert "'=cmd()" in [row["annotator"] for row in table(client, "people")]
+    assert "'=cmd()" in [row["user"] for row in table(client, "members")]
+    assert table(client, "layers")[0] == {
+        "layers": "extraction", "wanted": "80", "labelled": "1", "gold": "0", "missing": "80"
+    }  # fmt: skip
+    assert table(client, "rounds")[0]["state"] == "open"
+    assert {row["of"] for row in table(client, "states")} == {"conversations", "assignments"}
+    assert client.get("/projects/orders/tables/secrets.csv").status_code == 404
+
+
+def test_a_larger_project_costs_no_more_queries(signed_in, project, rita):
+    client = signed_in(rita)
+    factories.answer_all(factories.open_calibration(project, 2))
+    factories.make_release(project, items=1)
+    few = queries(client, URL)
+    factories.answer_all(factories.open_calibration(project, 3))
+    factories.answer_all(factories.open_full(project, 20))
+    factories.make_release(project, items=1)
+
+    assert len(queries(client, URL)) == len(few)

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from labeling.models import ApiToken, Event
+from labeling.services import tokens
+from tests import factories
+from tests.pages import page
+
+pytestmark = pytest.mark.django_db
+
+
+def bearer(secret, **more):
+    """A program: no cookies, and CSRF checks as in life."""
+    return Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {secret}", **more})
+
+
+def test_a_token_is_shown_once_and_only_its_digest_stored(signed_in, ana):
+    client = signed_in(ana)
+
+    response = client.post("/tokens/", {"name": "nightly export"})
+
+    secret = response.content.decode().split('value="assay_')[1].split('"')[0]
+    stored = ApiToken.objects.get()
+    assert response["Cache-Control"].count("no-store")
+    assert secret not in str(vars(stored))
+    assert secret not in str(list(Event.objects.values()))
+    assert "nightly export" in page(client, "/tokens/")
+    assert secret not in client.get("/tokens/").content.decode()
+    assert bearer(f"assay_{secret}").get("/api/queue/").status_code == 200
+
+
+def test_a_token_acts_as_its_owner_with_the_same_roles(project, people):
+    def status(name):
+        secret = tokens.issue(user=people[name], name="t").secret
+        return bearer(secret).get("/api/projects/orders/").status_code
+
+    assert [status(name) for name in ("rita", "noor", "ana", "olga")] == [200, 200, 404, 404]
+
+
+def test_a_token_writes_without_a_csrf_token(project, ana):
+    mine = factories.open_full(project, 1).assignments.get(annotator=ana)
+    save = factories.save_of(factories.labels([0]))
+    sent = {"base_version": 0, "client": str(save.client), "seq": 1, "payload": save.payload}
+    program = bearer(tokens.issue(user=ana, name="t").secret)
+
+    response = program.put(
+        f"/api/annotations/{mine.pk}/", json.dumps(sent), content_type="application/json"
+    )
+
+    assert response.status_code == 200
+    mine.refresh_from_db()
+    assert mine.annotation.version == 1
+
+
+def test_a_token_counts_more_than_a_session(project, ana, rita):
+    client = bearer(tokens.issue(user=ana, name="t").secret)
+    client.force_login(rita)
+
+    assert client.get("/api/projects/orders/").status_code == 404
+
+
+@pytest.mark.parametrize("secret", ["", "assay_wrong", "\xff", "a b"])
+def test_a_wrong_token_is_answered_with_401(project, secret):
+    response = bearer(secret).get("/api/queue/")
+
+    assert response.status_code == 401
+    assert response.json()["code"] == "bad_token"
+    assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_session_still_needs_its_csrf_token(project, ana):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(ana)
+
+    assert client.post("/api/queue/next/").status_code == 403
+
+
+def test_a_revoked_token_opens_nothing(signed_in, ana):
+    issued = tokens.issue(user=ana, name="old laptop")
+    client, url = signed_in(ana), f"/tokens/{issued.token.pk}/revoke/"
+
+    assert "Revoke “old laptop”?" in page(client, url)
+    assert tokens.use(issued.secret) == ana
+    client.post(url)
+
+    assert tokens.use(issued.secret) is None
+    assert bearer(issued.secret).get("/api/queue/").status_code == 401
+    assert "old laptop" not in page(client, "/tokens/").replace("“old laptop” opens", "")
+
+
+def test_a_token_dies_with_its_owners_account(ana):
+    secret = tokens.issue(user=ana, name="t").secret
+    ana.is_active = False
+    ana.save()
+
+    assert bearer(secret).get("/api/queue/").status_code == 401
+
+
+def test_the_last_use_is_written_once_a_minute(ana, django_assert_num_queries):
+    issued = tokens.issue(user=ana, name="t")
+    tokens.use(issued.secret)
+    first = ApiToken.objects.get().last_used_at
+    with django_assert_num_queries(1):
+        tokens.use(issued.secret)
+    assert ApiToken.objects.get().last_used_at == first
+
+    ApiToken.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    tokens.use(issued.secret)
+
+    assert ApiToken.objects.get().last_used_at > first
+
+
+def test_a_token_opens_the_api_and_no_page(project, rita):
+    response = bearer(tokens.issue(user=rita, name="t").secret).get("/projects/orders/")
+
+    assert response.status_code == 302
+
+
+def test_the_description_of_the_api_names_the_token(signed_in, ana):
+    schema = signed_in(ana).get("/api/schema/").content.decode()
+
+    assert "scheme: bearer" in schema
