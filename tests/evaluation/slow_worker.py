@@ -46,13 +46,13 @@ ENTRY = registry.Entry(
 
 
 def prepare() -> None:
-    from evaluation.services import runs
+    from evaluation.services import runs, suggestions
     from labeling.domain.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
     registry.PIPELINES["slow"] = ENTRY
-    runs.RESEND_SECONDS = 1
+    runs.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 
 

@@ -19,7 +19,10 @@ from django.db import connection
 
 from config import celery_app
 from evaluation.models import CaseRun, Run, Score
+from evaluation.services import suggestions
+from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
+from tests import factories
 from tests.evaluation.slow_worker import ENTRY
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
@@ -129,3 +132,32 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
     assert len(set(calls)) == 30
     assert len(calls) <= 32
     assert sum(cases.values_list("attempts", flat=True)) <= 32
+
+
+def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
+    project: Project,
+    start_worker: Callable[[], subprocess.Popen[bytes]],
+    log: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(registry.PIPELINES, "slow", ENTRY)
+    said = tmp_path / "worker.log"
+    factories.open_full(project, 20, overlap=2)
+    asked = suggestions.ask(project, pipeline="slow", by=None)
+
+    for enough in (4, 10):
+        worker = start_worker()
+        wait_for(lambda: Suggestion.objects.count() >= enough, seconds=60, log=said)  # noqa: B023
+        kill(worker)
+        assert Suggestion.objects.count() < 20
+    start_worker()
+    wait_for(
+        lambda: SuggestionRequest.objects.filter(pk=asked.pk, finished_at__isnull=False).exists(),
+        seconds=60,
+        log=said,
+    )
+
+    calls = log.read_text().split()
+    assert Suggestion.objects.count() == len(set(calls)) == 20
+    assert len(calls) <= 22  # each kill costs at most the one that was in work
