@@ -21,6 +21,7 @@ PAGES = {
     "annotating": "Annotating",
     "guidelines": "Guidelines",
     "agreement": "Agreement",
+    "suggestions": "Suggestions",
     "adjudication": "Adjudication and review",
     "gold": "Gold",
     "formats": "Formats",
