@@ -34,6 +34,12 @@ class LaunchForm(forms.Form):
         max_length=500,
         help_text="Needed for the test split: why it is looked at. It is printed with the result.",
     )
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=200,
+        help_text="What is tried, for the log of experiments.",
+    )
     repetitions = forms.IntegerField(
         label="Repetitions", min_value=1, max_value=100, initial=1, required=False
     )
@@ -88,6 +94,7 @@ class LaunchForm(forms.Form):
                 reason=data["reason"],
                 repetitions=data["repetitions"] or 1,
                 seed=data["seed"] or 0,
+                name=data["name"],
                 requested_by=by,
             )
         except RuleError as error:

@@ -1,6 +1,8 @@
 from django.urls import path
 
 from evaluation.views.case import run_case
+from evaluation.views.comparison import run_compare
+from evaluation.views.experiments import experiment_file, experiment_log
 from evaluation.views.layers import (
     conversation_layers,
     conversation_layers_build,
@@ -30,6 +32,9 @@ urlpatterns = [
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, name="run-new"),
+    path("runs/compare/", run_compare, name="run-compare"),
+    path("runs/experiments/", experiment_log, name="experiments"),
+    path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),
     path("runs/<int:pk>/progress/", run_progress, name="run-progress"),
     path("runs/<int:pk>/control/", run_control, name="run-control"),

@@ -30,6 +30,9 @@ class RunIn(serializers.Serializer[Any]):
     )
     repetitions = serializers.IntegerField(min_value=1, max_value=100, default=1)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    name = serializers.CharField(
+        default="", allow_blank=True, max_length=200, help_text="For the log of experiments"
+    )
 
 
 class ControlIn(serializers.Serializer[Any]):
@@ -55,6 +58,7 @@ class RunOut(serializers.ModelSerializer[Run]):
         fields = [
             "id",
             "gold",
+            "name",
             "pipeline",
             "pipeline_version",
             "split",

@@ -79,6 +79,8 @@ class GoldLayer:
     name: str
     headline: tuple[str, ...]
     """The few metrics that a list of runs shows."""
+    log: tuple[str, str]
+    """The recall and the precision that the log of experiments shows."""
     columns: tuple[str, ...] = ()
     """The metrics that a table of cases shows; empty: all of scope ``case``."""
 

@@ -21,6 +21,7 @@ Point = tuple[float, int]
 class Extraction(GoldLayer):
     name = "extraction"
     headline = ("requirement_recall", "requirement_precision", "requirement_f1")
+    log = ("requirement_recall", "requirement_precision")
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
         for path, label in checks.labels(output, self.key):

@@ -117,6 +117,7 @@ class Questions(Memory):
     name = "qa"
     recall_metric = "evidence_recall"
     headline = ("evidence_recall", "evidence_precision", "mrr")
+    log = ("evidence_recall", "evidence_precision")
     columns = (*headline, "fuzzy_recall", "recall_at_10", "timeline_coverage", "groundedness")
 
     def expected_phases(self, example: Example) -> list[list[int]]:
@@ -135,6 +136,7 @@ class Arcs(Memory):
     name = "arc"
     recall_metric = "global_recall"
     headline = ("global_recall", "phase_coverage", "evidence_precision")
+    log = ("global_recall", "evidence_precision")
     columns = (
         *headline,
         "phase_recall",

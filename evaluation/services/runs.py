@@ -52,6 +52,7 @@ def launch(
     reason: str = "",
     repetitions: int = 1,
     seed: int = 0,
+    name: str = "",
     requested_by: Any = None,
     queue: bool = True,
 ) -> Run:
@@ -73,6 +74,7 @@ def launch(
             reason=reason.strip(),
             repetitions=repetitions,
             seed=seed,
+            name=name.strip(),
             spec=described,
             requested_by=requested_by,
         )

@@ -120,6 +120,9 @@ EXPECTED = {
     "run-cases-csv": READERS,
     "runs": READERS,
     "runs-mine": READERS,
+    "run-compare": READERS,
+    "experiments": READERS,
+    "experiment-file": READERS,
     "run-new": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),
     # changed by leads
@@ -213,6 +216,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "gold-item": of_item,
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
+        "experiment-file": ["csv"],
     }
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),

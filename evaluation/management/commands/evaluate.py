@@ -50,6 +50,7 @@ class Command(BaseCommand):
         parser.add_argument("--repetitions", type=int, default=1, metavar="N")
         parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="pipeline settings")
         parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
+        parser.add_argument("--name", default="", help="what is tried, for the experiments log")
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
         parser.add_argument("--resume", type=int, metavar="RUN", help="go on with a stopped run")
         parser.add_argument("--verbose", action="store_true", help="print every case")
@@ -100,6 +101,7 @@ def _launched(options: dict[str, Any]) -> Run:
         reason=options["reason"],
         repetitions=options["repetitions"],
         seed=options["seed"],
+        name=options["name"],
         queue=False,
     )
 

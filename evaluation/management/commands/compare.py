@@ -1,0 +1,88 @@
+"""``manage.py compare``: is the second run better than the first?"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.table import Table
+
+from evaluation.models import Run
+from evaluation.services.comparisons import Compared, Row, compare_runs
+from labeling.domain.errors import RuleError
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare two finished runs on the same gold, case by case: difference, interval, p value "
+        "(corrected for the number of metrics), wins and losses."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("before", type=int, metavar="RUN_A")
+        parser.add_argument("after", type=int, metavar="RUN_B")
+        parser.add_argument("--format", choices=["table", "json"], default="table")
+
+    def handle(self, **options: Any) -> None:
+        try:
+            found = compare_runs(_run(options["before"]), _run(options["after"]))
+        except RuleError as error:
+            raise CommandError(error.message, returncode=2) from error
+        if options["format"] == "json":
+            text = json.dumps(found.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+        else:
+            text = _rendered(found)
+        self.stdout.write(text)
+
+
+def _run(number: int) -> Run:
+    run = Run.objects.select_related("release").filter(pk=number).first()
+    if run is None:
+        raise CommandError(f"There is no run {number}.", returncode=2)
+    return run
+
+
+def _rendered(found: Compared) -> str:
+    before, after = found.before, found.after
+    table = Table(
+        title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline})"
+    )
+    table.add_column("metric")
+    for name in ("before", "after", "difference", "95 % interval", "p (Holm)", "won/lost/tied"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row in found.rows:
+        table.add_row(*_cells(row))
+    console = Console(width=130, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+        for name, (old, new) in found.changed.items():
+            console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
+        if found.only_before or found.only_after:
+            console.print(
+                f"Not compared: {found.only_before} cases only in run {before.pk}, "
+                f"{found.only_after} only in run {after.pk}."
+            )
+    return captured.get()
+
+
+def _cells(row: Row) -> list[str]:
+    found = row.found
+    interval = "–" if found.ci_low is None else f"{found.ci_low:+.3f} – {found.ci_high:+.3f}"
+    return [
+        row.metric.id,
+        _figure(found.before),
+        _figure(found.after),
+        "–" if found.difference is None else f"{found.difference:+.3f}",
+        interval,
+        _figure(row.corrected_p, digits=4),
+        f"{found.wins}/{found.losses}/{found.ties}",
+        row.verdict,
+    ]
+
+
+def _figure(value: float | None, *, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,30 @@
+"""``manage.py experiments``: every finished run with what was changed and what it gave."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.models import Run
+from evaluation.services import experiments
+
+
+class Command(BaseCommand):
+    help = "The log of experiments as CSV or JSON; figures of a split that was not run are empty."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--gold", metavar="NAME", help="only runs on gold of this name")
+        parser.add_argument("--format", choices=["csv", "json"], default="csv")
+
+    def handle(self, **options: Any) -> None:
+        runs = Run.objects.all()
+        if options["gold"]:
+            runs = runs.filter(release__name=options["gold"])
+        found = experiments.rows(runs)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+        else:
+            self.stdout.write("".join(experiments.csv_lines(found)), ending="")

@@ -1,0 +1,151 @@
+"""Two runs side by side, where that means something: the same gold, the same cases."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+from evaluation.metrics.comparison import Comparison, compare, holm, verdict
+from evaluation.metrics.registry import Metric, metrics_for
+from evaluation.models import CaseRun, Run, Score
+from labeling.domain.errors import RuleError
+
+CaseKey = tuple[int, str]
+"""Gold item and part: the same in every run on a release."""
+
+
+class NotComparable(RuleError):
+    """The runs were not made on the same gold, or are not finished."""
+
+    code = "not_comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    metric: Metric
+    found: Comparison
+    corrected_p: float | None
+    """Corrected for all metrics being looked at together (Holm)."""
+
+    @property
+    def verdict(self) -> str:
+        return verdict(self.found, self.metric.direction, self.corrected_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    before: Run
+    after: Run
+    rows: list[Row]
+    only_before: int
+    only_after: int
+    changed: dict[str, tuple[Any, Any]]
+    """Settings that differ, with both values."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "before": _run_json(self.before),
+            "after": _run_json(self.after),
+            "gold": str(self.after.release),
+            "only_before": self.only_before,
+            "only_after": self.only_after,
+            "changed": {name: list(values) for name, values in self.changed.items()},
+            "metrics": {
+                row.metric.id: row.found.as_json()
+                | {"p_value_holm": row.corrected_p, "verdict": row.verdict}
+                for row in self.rows
+            },
+        }
+
+
+def compare_runs(before: Run, after: Run) -> Compared:
+    """Every metric of scope ``case`` over the cases that both runs scored."""
+    _check(before, after)
+    metrics = [one for one in metrics_for(after.spec["layer"]) if one.scope == "case"]
+    old, new = _values(before, metrics), _values(after, metrics)
+    owners = _conversations(after)
+    shared = [key for key in old if key in new]
+    found = [
+        compare(
+            [old[key].get(metric.id) for key in shared],
+            [new[key].get(metric.id) for key in shared],
+            clusters=[owners[key] for key in shared],
+            direction=metric.direction,
+            seed=after.seed,
+        )
+        for metric in metrics
+    ]
+    corrected = holm([one.p_value for one in found])
+    return Compared(
+        before=before,
+        after=after,
+        rows=[Row(*three) for three in zip(metrics, found, corrected, strict=True)],
+        only_before=len(old) - len(shared),
+        only_after=len(new) - len(shared),
+        changed=_changed(before, after),
+    )
+
+
+def _check(before: Run, after: Run) -> None:
+    for run in (before, after):
+        if run.scored_at is None:
+            raise NotComparable(f"Run {run.pk} has no scores yet: wait until it is finished.")
+    if before.release_id != after.release_id:
+        raise NotComparable(
+            f"Run {before.pk} was measured on {before.release} and run {after.pk} on "
+            f"{after.release}: figures of different gold cannot be compared.",
+        )
+    if before.spec["metrics"] != after.spec["metrics"]:
+        raise NotComparable(
+            "The runs were scored by different versions of the metrics: score the older one again."
+        )
+
+
+def _values(run: Run, metrics: list[Metric]) -> dict[CaseKey, dict[str, float | None]]:
+    """The value of every case and metric; the mean over repetitions, undefined if one is."""
+    wanted = {metric.id: metric.version for metric in metrics}
+    found: dict[CaseKey, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    rows = Score.objects.filter(case__run=run, metric__in=wanted)
+    fields = ("case__item", "case__part", "metric", "metric_version", "value")
+    for item, part, metric, version, value in rows.order_by("case").values_list(*fields):
+        if wanted[metric] == version:
+            found[item, part][metric].append(value)
+    return {
+        key: {metric: _mean(values) for metric, values in by_metric.items()}
+        for key, by_metric in found.items()
+    }
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _conversations(run: Run) -> Mapping[CaseKey, int]:
+    cases = CaseRun.objects.filter(run=run).order_by("pk")
+    rows = cases.values_list("item_id", "part", "item__conversation_id")
+    return {(item, part): conversation for item, part, conversation in rows}
+
+
+def _changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
+    """What differs between the runs apart from their results."""
+    old = {"pipeline": before.pipeline, "version": before.pipeline_version, **before.config}
+    new = {"pipeline": after.pipeline, "version": after.pipeline_version, **after.config}
+    names = [*old, *(name for name in new if name not in old)]
+    return {
+        name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
+    }
+
+
+def _run_json(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.pk,
+        "name": run.name,
+        "pipeline": run.pipeline,
+        "pipeline_version": run.pipeline_version,
+        "config_sha256": run.config_sha256,
+        "split": run.split or None,
+    }

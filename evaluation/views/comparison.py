@@ -1,0 +1,78 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from evaluation.access import require_reader
+from evaluation.models import Run
+from evaluation.services.comparisons import Compared, Row, compare_runs
+from evaluation.views.present import figure
+from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
+
+CHOICES = 50
+BADGES = {"better": "ok", "worse": "bad", "no detectable difference": "", "not measurable": "warn"}
+
+
+@require_GET
+def run_compare(request: HttpRequest) -> HttpResponse:
+    """Without two runs the page asks for them; of runs that cannot be compared it says why."""
+    require_reader(request.user)
+    before, after = _asked(request, "before"), _asked(request, "after")
+    context: dict[str, Any] = {"before": before, "after": after, "runs": _choices(request, after)}
+    if before and after:
+        try:
+            context |= _shown(compare_runs(before, after))
+        except RuleError as error:
+            context["problem"] = error.message
+    return render(request, "evaluation/compare.html", context)
+
+
+def _asked(request: HttpRequest, name: str) -> Run | None:
+    number = whole_number(request.GET.get(name, ""))
+    if number is None:
+        return None
+    visible = Run.objects.visible_to(request.user).select_related("release__project")
+    return get_object_or_404(visible, pk=number)
+
+
+def _choices(request: HttpRequest, after: Run | None) -> list[Run]:
+    """The newest finished runs; only those on the same gold once one is chosen."""
+    found = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
+    if after:
+        found = found.filter(release=after.release_id)
+    light = found.select_related("release").defer("spec", "config", "release__header")
+    return list(light[:CHOICES])
+
+
+def _shown(found: Compared) -> dict[str, Any]:
+    return {
+        "rows": [_row(row) for row in found.rows],
+        "changed": found.changed,
+        "only_before": found.only_before,
+        "only_after": found.only_after,
+        "same": not found.changed,
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    found = row.found
+    return {
+        "metric": row.metric,
+        "before": figure(found.before),
+        "after": figure(found.after),
+        "difference": "–" if found.difference is None else f"{found.difference:+.3f}",
+        "interval": "–" if found.ci_low is None else f"{found.ci_low:+.3f} – {found.ci_high:+.3f}",
+        "p_value": "–" if row.corrected_p is None else f"{row.corrected_p:.4f}",
+        "detectable": figure(found.detectable),
+        "counts": f"{found.wins} / {found.losses} / {found.ties}",
+        "n": found.n,
+        "n_undefined": found.n_undefined,
+        "verdict": row.verdict,
+        "badge": BADGES[row.verdict],
+    }

@@ -1,0 +1,64 @@
+"""The log of experiments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from evaluation.access import require_reader
+from evaluation.models import Run
+from evaluation.services import experiments
+from evaluation.views.present import figure
+
+SHOWN = 200  # on the page; the files hold all of them
+SPLITS = ("train", "dev", "test", "all")
+
+
+@require_GET
+def experiment_log(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    found = experiments.rows(_runs(request))
+    rows = [row | {"figures": _figures(row)} for row in reversed(found[-SHOWN:])]
+    names = sorted(set(_all(request).values_list("release__name", flat=True)))
+    context = {"rows": rows, "total": len(found), "splits": SPLITS, "names": names}
+    context["chosen"] = request.GET.get("gold", "")
+    return render(request, "evaluation/experiments.html", context)
+
+
+@require_GET
+def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
+    """The log as ``experiments.csv`` or ``experiments.json``."""
+    require_reader(request.user)
+    if form not in ("csv", "json"):
+        raise Http404("The log comes as CSV or JSON.")
+    found = experiments.rows(_runs(request))
+    if form == "json":
+        options = {"indent": 2, "ensure_ascii": False}
+        response: HttpResponseBase = JsonResponse(found, safe=False, json_dumps_params=options)
+    else:
+        lines = experiments.csv_lines(found)
+        response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="experiments.{form}"'
+    return response
+
+
+def _all(request: HttpRequest) -> QuerySet[Run]:
+    return Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
+
+
+def _runs(request: HttpRequest) -> QuerySet[Run]:
+    name = request.GET.get("gold", "")
+    return _all(request).filter(release__name=name) if name else _all(request)
+
+
+def _figures(row: dict[str, Any]) -> list[tuple[str, str]]:
+    """Recall and precision for each split, a dash where it was not run."""
+    return [
+        (figure(row[f"{split}_exact_recall"]), figure(row[f"{split}_precision"]))
+        for split in SPLITS
+    ]

@@ -1,0 +1,232 @@
+"""Two runs side by side, and the log of experiments."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.models import Run
+from evaluation.services import experiments
+from evaluation.services.comparisons import NotComparable, compare_runs
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect
+
+pytestmark = pytest.mark.django_db
+
+
+def nothing(case: Case) -> Output:
+    return {"requirements": [], "model": None}
+
+
+def only_the_first(case: Case) -> Output:
+    return perfect(case) if case.case_id == "case-000" else nothing(case)
+
+
+@pytest.fixture
+def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
+    release = make_release(6, name="pair")
+    script(only_the_first)
+    before = finished(release=release, name="cautious")
+    script(perfect)
+    return before, finished(release=release, config={"confidence": 0.9}, name="bold")
+
+
+def row(found: Any, metric: str) -> Any:
+    return next(one for one in found.rows if one.metric.id == metric)
+
+
+def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:
+    recall = row(compare_runs(*pair), "requirement_recall").found
+
+    assert (recall.before, recall.after) == (pytest.approx(1 / 6), 1.0)
+    assert (recall.wins, recall.losses, recall.ties) == (5, 0, 1)
+    assert recall.p_value == 2 / 2**5  # exact: five conversations differ, all of one sign
+
+
+def test_what_was_changed_is_named(pair: tuple[Run, Run]) -> None:
+    assert compare_runs(*pair).changed == {"confidence": (0.5, 0.9)}
+
+
+def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Run]) -> None:
+    recall = row(compare_runs(*pair), "requirement_recall")
+
+    assert recall.corrected_p > recall.found.p_value
+    assert recall.verdict == "no detectable difference"
+
+
+def test_figures_of_different_gold_are_not_compared(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    script(perfect)
+    runs = [finished(release=make_release(2, name=name)) for name in ("one", "two")]
+
+    with pytest.raises(NotComparable, match="different gold"):
+        compare_runs(*runs)
+
+
+def test_a_run_without_scores_is_not_compared(pair: tuple[Run, Run], launch: Any) -> None:
+    waiting = launch(release=pair[0].release)
+
+    with pytest.raises(NotComparable, match="no scores yet"):
+        compare_runs(pair[0], waiting)
+
+
+def test_cases_of_only_one_run_are_counted(script: Any, finished: Any, make_release: Any) -> None:
+    release = make_release(4, name="split", splits=("dev", "train"))
+    script(perfect)
+
+    found = compare_runs(finished(release=release), finished(release=release, split="dev"))
+
+    assert (found.only_before, found.only_after) == (2, 0)
+    assert row(found, "requirement_f1").found.n == 2
+
+
+def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(
+    pair: tuple[Run, Run], signed_in: Any, script: Any, finished: Any, make_release: Any
+) -> None:
+    client = signed_in("noor")
+
+    def look(before: Run, after: Run) -> tuple[str, int]:
+        url = reverse("run-compare") + f"?before={before.pk}&after={after.pk}"
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(url)
+        assert page.status_code == 200
+        return page.content.decode(), len(captured)
+
+    look(*pair)
+    page, few = look(*pair)
+    script(perfect)
+    release = make_release(12, name="larger")
+    _, many = look(finished(release=release), finished(release=release))
+
+    assert "no detectable difference" in page
+    assert "+0.833" in page
+    assert few == many
+
+
+def test_the_page_says_why_runs_cannot_be_compared(
+    script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    one, two = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
+
+    url = reverse("run-compare") + f"?before={one.pk}&after={two.pk}"
+
+    assert "different gold" in signed_in("noor").get(url).content.decode()
+
+
+def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in: Any) -> None:
+    url = reverse("run-compare") + f"?before={pair[0].pk}&after={pair[1].pk}"
+
+    assert signed_in("olga").get(url).status_code == 404
+
+
+def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
+    call_command("compare", pair[0].pk, pair[1].pk, "--format", "json")
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["metrics"]["requirement_recall"]["wins"] == 5
+    assert found["changed"] == {"confidence": [0.5, 0.9]}
+
+
+def test_the_command_prints_a_table(pair: tuple[Run, Run], capsys: Any) -> None:
+    call_command("compare", pair[0].pk, pair[1].pk)
+
+    out = capsys.readouterr().out
+    assert "requirement_recall" in out
+    assert "confidence: 0.5 → 0.9" in out
+
+
+def test_the_command_names_a_run_that_does_not_exist(db: None) -> None:
+    with pytest.raises(CommandError, match="There is no run 99"):
+        call_command("compare", 99, 98)
+
+
+# --- the log of experiments ---------------------------------------------------------------------
+
+
+def test_a_run_writes_only_the_figures_of_its_split(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(4, name="split", splits=("train", "test"))
+    script(perfect)
+    finished(release=release, split="train", name="first")
+    finished(release=release, split="test", reason="Final figures")
+
+    train, test = experiments.rows(Run.objects.all())
+
+    assert (train["train_exact_recall"], train["test_exact_recall"]) == (1.0, None)
+    assert (test["train_exact_recall"], test["test_exact_recall"]) == (None, 1.0)
+    assert train["name"] == "first"
+
+
+def test_each_row_says_what_was_changed_since_the_run_before(pair: tuple[Run, Run]) -> None:
+    first, second = experiments.rows(Run.objects.all())
+
+    assert first["config_changes"] == ""
+    assert second["config_changes"] == "confidence: 0.5 → 0.9"
+
+
+def test_a_run_that_is_not_finished_is_no_experiment(launch: Any) -> None:
+    launch()
+
+    assert experiments.rows(Run.objects.all()) == []
+
+
+def test_what_was_not_run_is_an_empty_cell(pair: tuple[Run, Run], capsys: Any) -> None:
+    call_command("experiments")
+
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert rows[0]["test_exact_recall"] == ""
+    assert rows[0]["all_exact_recall"] == "0.1667"
+
+
+def test_the_log_can_be_limited_to_one_gold(pair: tuple[Run, Run], capsys: Any) -> None:
+    call_command("experiments", "--gold", "other", "--format", "json")
+
+    assert json.loads(capsys.readouterr().out) == []
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_page_and_files_show_the_log(pair: tuple[Run, Run], signed_in: Any, form: str) -> None:
+    client = signed_in("noor")
+
+    page = client.get(reverse("experiments")).content.decode()
+    response = client.get(reverse("experiment-file", args=[form]))
+    text = b"".join(response.streaming_content) if response.streaming else response.content
+
+    assert "bold" in page
+    assert "confidence: 0.5 → 0.9" in page
+    assert b"bold" in text
+
+
+def test_the_log_of_others_is_not_shown(pair: tuple[Run, Run], signed_in: Any) -> None:
+    assert signed_in("olga").get(reverse("experiments")).status_code == 404
+    assert signed_in("noor").get(reverse("experiment-file", args=["xls"])).status_code == 404
+
+
+def test_the_log_costs_no_more_with_more_runs(
+    pair: tuple[Run, Run], signed_in: Any, script: Any, finished: Any
+) -> None:
+    client = signed_in("noor")
+
+    def queries() -> int:
+        client.get(reverse("experiments"))
+        with CaptureQueriesContext(connection) as captured:
+            client.get(reverse("experiments"))
+        return len(captured)
+
+    few = queries()
+    script(perfect)
+    for _ in range(4):
+        finished(release=pair[0].release)
+
+    assert queries() == few
