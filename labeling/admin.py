@@ -29,6 +29,7 @@ from labeling.models import (
     GoldRelease,
     Guideline,
     GuidelineCheck,
+    ImportReport,
     Invitation,
     Membership,
     Merge,
@@ -292,6 +293,14 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ("user", "name", "created_at", "last_used_at", "revoked_at")
     search_fields = ("user__username", "name")
     list_select_related = ("user",)
+
+
+@admin.register(ImportReport)
+class ImportReportAdmin(ReadOnlyAdmin):
+    heavy = ("files", "counts", "faults", "dia_ids")
+    list_display = ("__str__", "project", "format", "created_by", "created_at")
+    list_filter = ("project", "format")
+    list_select_related = ("project", "created_by")
 
 
 @admin.register(GoldRelease)
