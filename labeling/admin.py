@@ -92,6 +92,7 @@ class ProjectAdmin(admin.ModelAdmin):
     search_fields = ("name", "slug")
     inlines = (MembershipInline,)
     form = ProjectSetup
+    exclude = ("suggestions",)  # switched on a page of its own
 
     def save_model(self, request: HttpRequest, obj: Project, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
