@@ -18,6 +18,7 @@ from labeling.views.gold_items import ListLength
 
 PER_PAGE = 100
 NEWEST = 50
+EFFECTS = ("lost", "read", "noted")
 UNKNOWN = Kind("noted", "Something odd")
 
 
@@ -80,9 +81,9 @@ def _kinds(report: ImportReport) -> list[KindRow]:
         if name in names
         for by_file in [[counted[name, file] for file in files]]
     ]
-    effects = ("lost", "read", "noted")
-    return sorted(rows, key=lambda row: effects.index(row.kind.effect))
+    return sorted(rows, key=lambda row: EFFECTS.index(row.kind.effect))
 
 
 def _rows(faults: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    return [{**fault, "about": KINDS.get(fault["kind"], UNKNOWN)} for fault in faults]
+    rows = [{**fault, "about": KINDS.get(fault["kind"], UNKNOWN)} for fault in faults]
+    return sorted(rows, key=lambda row: EFFECTS.index(row["about"].effect))
