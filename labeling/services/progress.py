@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models import When as If
@@ -17,7 +18,6 @@ from django.db.models.functions import Coalesce
 
 from labeling.domain.agreement import PairAgreement, pair_agreement
 from labeling.domain.calibration import Standing, standings
-from labeling.domain.ratings import Ratings
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.domain.units import BY_MESSAGE, units
 from labeling.models import (
@@ -53,6 +53,8 @@ STATUS = {
 }
 GOLD = ""
 """Stands for the gold labels where people are told apart by name: nobody has an empty one."""
+
+KEPT_SECONDS = 24 * 60 * 60
 
 
 class Share(NamedTuple):
@@ -236,42 +238,54 @@ def against_gold(project: Project) -> dict[str, PairAgreement]:
     """By name, each annotator's newest answers against the newest release, message by message.
 
     Gold that was made from a person's own labels agrees with them the more for it; the figure
-    tells who was overruled, and how people do on gold that others made.
+    tells who was overruled, and how people do on gold that others made. It is kept until there is
+    another answer or release: ten thousand answers take two seconds.
     """
     releases = _newest_releases(project)
     layer = next((name for name in project.layers if name in BY_MESSAGE & releases.keys()), None)
     if layer is None:
         return {}
-    gold, own = _ratings(project, layer, GoldItem.objects.filter(release=releases[layer]))
+    items = GoldItem.objects.filter(release=releases[layer]).order_by()
+    answers = _answers(project, items)
+    seen = answers.aggregate(n=Count("pk"), newest=Max("updated_at"))
+    if not seen["n"]:
+        return {}
+    key = f"against-gold:{releases[layer]}:{seen['n']}:{seen['newest'].timestamp()}"
+    known: dict[str, PairAgreement] | None = cache.get(key)
+    if known is None:
+        known = _compared(layer, items, answers)
+        cache.set(key, known, KEPT_SECONDS)
+    return known
+
+
+def _compared(
+    layer: str, items: QuerySet[GoldItem], answers: QuerySet[Annotation]
+) -> dict[str, PairAgreement]:
+    gold: dict[str, list[Any]] = {}
+    for item in items.only("conversation_id", "canonical"):
+        content = item.content
+        messages = len(content["conversation"])
+        gold[str(item.conversation_id)] = _marks(layer, content["gold"], messages)
+    own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
+    given = answers.order_by("assignment__round__number")  # the newest answer is the one that stays
+    for who, conversation, payload in given.values_list(
+        "assignment__annotator__username", "assignment__conversation", "payload"
+    ):
+        key = str(conversation)
+        own[who][key] = _marks(layer, payload, len(gold[key]))
     return {who: pair_agreement(GOLD, who, gold, marks) for who, marks in own.items()}
 
 
-def _ratings(
-    project: Project, layer: str, items: QuerySet[GoldItem]
-) -> tuple[Ratings, Mapping[str, Ratings]]:
-    """The marked messages in gold, and by annotator, of each conversation in gold."""
-    gold: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    for item in items.order_by().only("conversation_id", "canonical"):
-        content, key = item.content, str(item.conversation_id)
-        sizes[key] = len(content["conversation"])
-        gold[key] = _marks(layer, content["gold"], sizes[key])
-    own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
-    for who, conversation, payload in _answers(project, items):
-        key = str(conversation)
-        own[who][key] = _marks(layer, payload, sizes[key])
-    return gold, own
-
-
-def _answers(project: Project, items: QuerySet[GoldItem]) -> Iterable[tuple[str, int, Any]]:
-    """Oldest round first, so that the newest answer to a conversation is the one that stays."""
-    submitted = Annotation.objects.filter(
-        status=Annotation.Status.SUBMITTED,
-        assignment__round__project=project,
-        assignment__conversation__in=items.order_by().values("conversation"),
-    ).exclude(assignment__round__in=Round.objects.blind())
-    return submitted.order_by("assignment__round__number").values_list(
-        "assignment__annotator__username", "assignment__conversation", "payload"
+def _answers(project: Project, items: QuerySet[GoldItem]) -> QuerySet[Annotation]:
+    """What was submitted about the conversations of these items, in rounds that are not blind."""
+    return (
+        Annotation.objects.filter(
+            status=Annotation.Status.SUBMITTED,
+            assignment__round__project=project,
+            assignment__conversation__in=items.values("conversation"),
+        )
+        .exclude(assignment__round__in=Round.objects.blind())
+        .order_by()
     )
 
 
