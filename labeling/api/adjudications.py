@@ -81,8 +81,8 @@ class ClusterOut(serializers.Serializer[Any]):
 class MergeOut(serializers.Serializer[Any]):
     layer = serializers.CharField()
     state = serializers.CharField(
-        help_text="unanimous, majority, single, disputed; waiting: not everybody has answered; "
-        "preparing: a worker is at it"
+        help_text="unanimous, majority, single, disputed; waiting: not everybody has answered, "
+        "or what the labels refer to is not settled; preparing: a worker is at it"
     )
     answers = serializers.CharField(allow_null=True)
     agreement = serializers.FloatField(allow_null=True)
@@ -131,11 +131,13 @@ class AdjudicationView(APIView):
 
 
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
-    standing = merges.ready(conversation.project, conversation=conversation.pk)
-    merge = merges.current(conversation.project, layer, standing).get(conversation.pk)
+    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    waits_for = standing[conversation.pk].waits_for if standing else ""
+    made = {} if waits_for else merges.current(conversation.project, layer, standing)
+    merge = made.get(conversation.pk)
     decisions = Adjudication.objects.filter(conversation=conversation, layer=layer)
     empty: dict[str, Any] = {"answers": None, "agreement": None, "clusters": []}
-    state = {"state": "preparing" if standing else "waiting"} | empty
+    state = {"state": "preparing" if standing and not waits_for else "waiting"} | empty
     return {
         "layer": layer,
         "decision": decisions.select_related("decided_by").last() if standing else None,
@@ -150,6 +152,6 @@ def _merged(merge: Merge) -> dict[str, Any]:
         "agreement": merge.agreement,
         "clusters": [
             {**cluster._asdict(), "sides": [side._asdict() for side in cluster.sides]}
-            for cluster in merges.read(merge)
+            for cluster in merges.read(merge).clusters
         ],
     }

@@ -5,35 +5,26 @@ most one label of each annotator. A cluster held by a strict majority is agreed;
 anything else makes the conversation disputed and a matter for adjudication.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
-from labeling.domain.matching import (
-    DEFAULT_SYNONYMS,
-    THRESHOLD,
-    Record,
-    Synonyms,
-    match_requirements,
-    requirement_text,
-)
+from labeling.domain.agreed import agreed_label, gathered, support
+from labeling.domain.matchers import Rules, centrality, match_labels
+from labeling.domain.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
+from labeling.domain.places import first_place
 from labeling.domain.release import canonical_json
+from labeling.domain.sameness import bare
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.similarity import Ruler
 
 State = Literal["unanimous", "majority", "single", "disputed"]
 
-COMPARED = (
-    "title",
-    "type",
-    "actor",
-    "action",
-    "condition",
-    "acceptance_criteria",
-    "priority",
-    "source_messages",
-)
-"""Fields in which a holder's label is said to differ from the agreed one."""
+REMARKS = frozenset({"rationale", "confidence"})
+"""What a person says about their label; it may differ without any dissent about the label."""
 
 
 class Held(NamedTuple):
@@ -78,11 +69,12 @@ class Settlement:
     annotators: list[str]
     agreed: list[Settled]
     disputed: list[Settled]
+    layer: str = "extraction"
 
     @property
     def payload(self) -> dict[str, Any]:
         """The agreed labels as a gold payload, numbered anew."""
-        return {"requirements": [settled.label for settled in self.agreed]}
+        return {LAYERS[self.layer].key: [settled.label for settled in self.agreed]}
 
     @property
     def empty(self) -> bool:
@@ -94,25 +86,29 @@ def settle(
     labels_by_annotator: Mapping[str, Sequence[Record]],
     *,
     ruler: Ruler,
+    layer: str = "extraction",
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
+    order: Sequence[str] = (),
 ) -> Settlement:
     """What the annotators of one conversation agree on.
 
     Parameters
     ----------
     labels_by_annotator
-        What each of them submitted; "nothing here" is an empty list.
+        What each of them submitted for the layer, with references in common terms (see
+        :mod:`labeling.domain.references`); an empty list is "nothing here".
     ruler, synonyms, threshold
         As for :func:`~labeling.domain.matching.match_requirements`.
+    order
+        The uids that labels refer to, in the order in which these stand.
 
     Returns
     -------
     Settlement
-        Independent of the order of annotators and labels. The words of an agreed
-        label are those of the holder most similar to the other holders; its source
-        messages are those that a strict majority of the holders cite, or the
-        chosen holder's own if there is no such message.
+        Independent of the order of annotators and labels. The words of an agreed label are those
+        of the holder most similar to the other holders; see
+        :func:`~labeling.domain.agreed.agreed_label` for what a majority decides in it.
 
     Raises
     ------
@@ -121,83 +117,60 @@ def settle(
     """
     if not labels_by_annotator:
         raise ValueError("settle: nobody has submitted labels")
+    rules = Rules(ruler, synonyms, threshold)
     people = sorted(labels_by_annotator)
     labels = {person: sorted(labels_by_annotator[person], key=canonical_json) for person in people}
-    found = clusters(labels, ruler=ruler, synonyms=synonyms, threshold=threshold)
-    settled = [_settled(cluster, people, ruler) for cluster in found]
-    agreed = sorted((each for each in settled if each.how != "disputed"), key=_position)
-    disputed = sorted((each for each in settled if each.how == "disputed"), key=_position)
-    for number, each in enumerate(agreed, start=1):
-        each.label["id"] = f"REQ-{number:03d}"
-    return Settlement(_state(people, agreed, disputed), people, agreed, disputed)
+    found = _clusters(layer, labels, rules)
+    places = {uid: place for place, uid in enumerate(order)}
+    settled = sorted(
+        (_settled(layer, cluster, people, rules) for cluster in found),
+        key=lambda each: _position(each, places),
+    )
+    agreed = [each for each in settled if each.how != "disputed"]
+    disputed = [each for each in settled if each.how == "disputed"]
+    if "id" in LAYERS[layer].label.model_fields:
+        for number, each in enumerate(agreed, start=1):
+            each.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
+    return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
 
 
 def clusters(
     labels: Mapping[str, Sequence[Record]],
     *,
     ruler: Ruler,
+    layer: str = "extraction",
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
 ) -> list[list[Held]]:
-    """Join matched labels, most similar first, unless an annotator would be in it twice."""
-    cluster_of = {
-        (person, position): {person: position}
-        for person, given in labels.items()
-        for position in range(len(given))
-    }
-    for _, left, right in _links(labels, ruler=ruler, synonyms=synonyms, threshold=threshold):
-        first, second = cluster_of[left], cluster_of[right]
-        if first is not second and not first.keys() & second.keys():
-            first |= second
-            cluster_of |= dict.fromkeys(second.items(), first)
-    distinct = {id(cluster): cluster for cluster in cluster_of.values()}
-    return [
-        [Held(person, labels[person][cluster[person]]) for person in sorted(cluster)]
-        for cluster in distinct.values()
-    ]
+    """The labels that mean the same, together; each annotator at most once in a cluster."""
+    return _clusters(layer, labels, Rules(ruler, synonyms, threshold))
 
 
-def _links(
-    labels: Mapping[str, Sequence[Record]], *, ruler: Ruler, synonyms: Synonyms, threshold: float
-) -> list[tuple[float, tuple[str, int], tuple[str, int]]]:
-    links = [
-        (-match.similarity, (a, match.left), (b, match.right))
-        for a, b in combinations(labels, 2)
-        for match in match_requirements(
-            labels[a], labels[b], ruler=ruler, synonyms=synonyms, threshold=threshold
-        )
-    ]
-    return sorted(links)
+def _clusters(layer: str, labels: Mapping[str, Sequence[Record]], rules: Rules) -> list[list[Held]]:
+    found = gathered(labels, lambda left, right: match_labels(layer, left, right, rules))
+    return [[Held(person, labels[person][at]) for person, at in cluster] for cluster in found]
 
 
-def _settled(cluster: Sequence[Held], people: Sequence[str], ruler: Ruler) -> Settled:
-    chosen = _most_central(cluster, ruler)
-    label = dict(chosen) | {"source_messages": _sources(cluster, chosen)}
+def _settled(layer: str, cluster: Sequence[Held], people: Sequence[str], rules: Rules) -> Settled:
     holders = {held.annotator: held.label for held in cluster}
+    chosen = _most_central(layer, cluster, rules)
+    label = agreed_label(layer, holders, chosen)
+    backed = support(layer, holders, label)
+    if not backed:  # nothing in common that could stand: the chosen version as it was written
+        label = agreed_label(layer, {chosen: holders[chosen]}, chosen)
     return Settled(
         label=label,
-        how=_how(len(cluster), len(people)),
+        how=_how(backed, len(people)),
         by=list(holders),
         uids={person: own.get("uid") for person, own in holders.items()},
-        dissent=_dissent(label, holders, people),
+        dissent=_dissent(layer, label, holders, people),
     )
 
 
-def _most_central(cluster: Sequence[Held], ruler: Ruler) -> Record:
-    """The label with the highest total similarity to the others; first by name on a tie."""
-    texts = [requirement_text(held.label) for held in cluster]
-    totals = ruler.similarities(texts, texts).sum(axis=1).round(6)
-    return cluster[int(totals.argmax())].label
-
-
-def _sources(cluster: Sequence[Held], chosen: Record) -> list[int]:
-    cited = [set(held.label.get("source_messages") or ()) for held in cluster]
-    majority = [
-        index
-        for index in sorted(set().union(*cited))
-        if 2 * sum(index in own for own in cited) > len(cluster)
-    ]
-    return majority or sorted(set(chosen.get("source_messages") or ()))
+def _most_central(layer: str, cluster: Sequence[Held], rules: Rules) -> str:
+    """Who has the label nearest to the others'; the first by name on a tie."""
+    totals = centrality(layer, [held.label for held in cluster], rules)
+    return cluster[int(totals.argmax())].annotator
 
 
 def _how(holders: int, people: int) -> State:
@@ -209,28 +182,34 @@ def _how(holders: int, people: int) -> State:
 
 
 def _dissent(
-    label: Record, holders: Mapping[str, Record], people: Sequence[str]
+    layer: str, label: Record, holders: Mapping[str, Record], people: Sequence[str]
 ) -> list[dict[str, Any]]:
     rows = []
     for person in people:
         own = holders.get(person)
-        differs = [] if own is None else _differences(own, label)
+        differs = [] if own is None else _differences(layer, own, label)
         if own is None or differs:
             rows.append({"annotator": person, "label": own and dict(own), "differs": differs})
     return rows
 
 
-def _differences(a: Record, b: Record) -> list[str]:
-    """The compared fields whose contents differ; the order of source messages is none."""
-    different = [key for key in COMPARED if a.get(key) != b.get(key)]
-    if set(a.get("source_messages") or ()) == set(b.get("source_messages") or ()):
-        different = [key for key in different if key != "source_messages"]
-    return different
+def _differences(layer: str, a: Record, b: Record) -> list[str]:
+    """The compared fields whose contents differ."""
+    return [name for name in _compared(layer) if bare(name, a.get(name)) != bare(name, b.get(name))]
 
 
-def _position(settled: Settled) -> tuple[int, str]:
-    """In the order of the conversation."""
-    return min(settled.label["source_messages"], default=0), canonical_json(settled.label)
+@cache
+def _compared(layer: str) -> tuple[str, ...]:
+    """Fields in which a holder's label is said to differ from the agreed one."""
+    return tuple(one["name"] for one in form_fields(layer) if one["name"] not in REMARKS)
+
+
+def _position(settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:
+    """In the order of the conversation, or of what the label refers to."""
+    label = settled.label
+    named = label.get("triggered_by") or [label.get("requirement") or label.get("target")]
+    first = min((places[uid] for uid in named if uid in places), default=0)
+    return first_place(label), first, canonical_json(label)
 
 
 def _state(people: Sequence[str], agreed: list[Settled], disputed: list[Settled]) -> State:

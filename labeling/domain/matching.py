@@ -84,7 +84,7 @@ def source_overlap(a: Record, b: Record) -> float:
     >>> source_overlap({"source_messages": [1, 2]}, {"source_messages": [2, 3]})
     0.3333333333333333
     """
-    return _jaccard(a.get("source_messages"), b.get("source_messages"))
+    return overlap(a.get("source_messages"), b.get("source_messages"))
 
 
 def assign(
@@ -128,6 +128,35 @@ def assign(
     return [Match(i, j, float(similarities[i, j])) for i, j in sorted(pairs)]
 
 
+def assign_unordered(
+    left: Sequence[Record],
+    right: Sequence[Record],
+    similarities: NDArray[np.float64],
+    allowed: Mask,
+    *,
+    prefer: Preference | None = None,
+) -> list[Match]:
+    """As :func:`assign`, with ties broken by what the records say, not by where they stand."""
+    order = _canonical_order(left), _canonical_order(right)
+    return _assign_in(order, similarities, allowed, prefer)
+
+
+def _assign_in(
+    order: tuple[list[int], list[int]],
+    similarities: NDArray[np.float64],
+    allowed: Mask,
+    prefer: Preference | None,
+) -> list[Match]:
+    rows, columns = order
+    sorted_so = np.ix_(rows, columns)
+    found = assign(
+        similarities[sorted_so],
+        allowed[sorted_so],
+        prefer=None if prefer is None else lambda i, j: prefer(rows[i], columns[j]),
+    )
+    return sorted(Match(rows[i], columns[j], value) for i, j, value in found)
+
+
 class RequirementPairs:
     """All pairs between two lists of requirements, compared once and matched as often as needed.
 
@@ -158,7 +187,7 @@ class RequirementPairs:
             [record.get("actor") for record in right],
             lambda a, b: same_actor(a, b, synonyms),
         )
-        self._order = np.ix_(_canonical_order(left), _canonical_order(right))
+        self._order = _canonical_order(left), _canonical_order(right)
 
     def matches(self, threshold: float = THRESHOLD) -> list[Match]:
         """Pairs that mean the same: similar text, same type, same actor."""
@@ -170,13 +199,7 @@ class RequirementPairs:
         return self._assign(self.similarities > threshold)
 
     def _assign(self, allowed: Mask) -> list[Match]:
-        rows, columns = (axis.ravel() for axis in self._order)
-        found = assign(
-            self.similarities[self._order],
-            allowed[self._order],
-            prefer=lambda i, j: self._likeness(int(rows[i]), int(columns[j])),
-        )
-        return sorted(Match(int(rows[i]), int(columns[j]), value) for i, j, value in found)
+        return _assign_in(self._order, self.similarities, allowed, self._likeness)
 
     def _likeness(self, i: int, j: int) -> float:
         """How alike two records are beyond their text, in [0, 1]."""
@@ -186,7 +209,7 @@ class RequirementPairs:
             _plain(a.get("actor")) == _plain(b.get("actor")) or bool(self.same_actor[i, j]),
             a.get("priority") == b.get("priority"),
             source_overlap(a, b),
-            _jaccard(criteria(a), criteria(b)),
+            overlap(criteria(a), criteria(b)),
         ]
         return sum(map(float, parts)) / len(parts)
 
@@ -218,12 +241,10 @@ def match_texts(
 
 
 def match_events(left: Sequence[Record], right: Sequence[Record]) -> list[Match]:
-    """One-to-one matches between events of the same type whose triggers overlap.
-
-    The similarity is the overlap of the triggers: their common code points by all of theirs.
-    """
+    """One-to-one matches between events of the same type whose triggers overlap."""
     overlaps = np.array(
-        [[_trigger_overlap(a, b) for b in right] for a in left], dtype=np.float64
+        [[span_overlap(a.get("trigger"), b.get("trigger")) for b in right] for a in left],
+        dtype=np.float64,
     ).reshape(len(left), len(right))
     same_type = _table(
         [event.get("type") for event in left],
@@ -233,12 +254,18 @@ def match_events(left: Sequence[Record], right: Sequence[Record]) -> list[Match]
     return assign(overlaps.round(6), (overlaps > 0) & same_type)
 
 
-def _trigger_overlap(a: Record, b: Record) -> float:
-    first, second = a.get("trigger") or {}, b.get("trigger") or {}
-    if not first or not second or first["message"] != second["message"]:
+def span_overlap(a: Record | None, b: Record | None) -> float:
+    """Two pieces of one text: their common code points by all of theirs, in [0, 1].
+
+    Examples
+    --------
+    >>> span_overlap({"message": 1, "start": 0, "end": 4}, {"message": 1, "start": 2, "end": 6})
+    0.3333333333333333
+    """
+    if not a or not b or a.get("message") != b.get("message"):
         return 0.0
-    common = min(first["end"], second["end"]) - max(first["start"], second["start"])
-    union = max(first["end"], second["end"]) - min(first["start"], second["start"])
+    common = min(a["end"], b["end"]) - max(a["start"], b["start"])
+    union = max(a["end"], b["end"]) - min(a["start"], b["start"])
     return float(max(0, common) / union)
 
 
@@ -294,6 +321,11 @@ def _table(left: list[Any], right: list[Any], same: Callable[[Any, Any], bool]) 
     return np.array(cells, dtype=bool).reshape(len(left), len(right))
 
 
+def same_table(left: list[Any], right: list[Any]) -> Mask:
+    """Which values of the two lists are equal."""
+    return _table(left, right, lambda a, b: bool(a == b))
+
+
 def _canonical_order(records: Sequence[Record]) -> list[int]:
     keys = [json.dumps(record, sort_keys=True, default=str) for record in records]
     return sorted(range(len(records)), key=keys.__getitem__)
@@ -303,6 +335,7 @@ def _plain(actor: str | None) -> str:
     return (actor or "").strip().lower()
 
 
-def _jaccard(a: Iterable[Any] | None, b: Iterable[Any] | None) -> float:
+def overlap(a: Iterable[Any] | None, b: Iterable[Any] | None) -> float:
+    """Jaccard overlap, in [0, 1]; 1 if both are empty."""
     left, right = set(a or ()), set(b or ())
     return len(left & right) / len(left | right) if left | right else 1.0

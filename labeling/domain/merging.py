@@ -10,10 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from labeling.domain.consensus import Settled, Settlement
+from labeling.domain.consensus import Settlement
+from labeling.domain.places import first_place
+from labeling.domain.sameness import bare, content
 
 Record = Mapping[str, Any]
-_NAMES = {"uid", "id"}  # they name a label and say nothing about the conversation
 
 
 class Side(NamedTuple):
@@ -43,7 +44,8 @@ class Cluster(NamedTuple):
 
 def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
     """A settlement as plain JSON, in the order of the conversation."""
-    everything = sorted([*settlement.agreed, *settlement.disputed], key=_first_source)
+    everything = [*settlement.agreed, *settlement.disputed]
+    everything.sort(key=lambda one: first_place(one.label))
     return [{"how": one.how, "label": one.label, "uids": one.uids} for one in everything]
 
 
@@ -65,7 +67,7 @@ def read_clusters(
     *,
     fields: Collection[str] = (),
 ) -> list[Cluster]:
-    """Stored clusters with everybody's own labels; ``fields`` are those that are compared."""
+    """Stored clusters with everybody's labels; ``fields`` are those that are compared."""
     return [_read(one, answers, fields) for one in stored]
 
 
@@ -80,7 +82,7 @@ def _read(
     differs = [
         name
         for name in fields
-        if any(_value(label.get(name)) != _value(held[0].get(name)) for label in held[1:])
+        if any(bare(name, one.get(name)) != bare(name, held[0].get(name)) for one in held[1:])
     ]
     return Cluster(stored["how"], stored["label"], sides, differs)
 
@@ -90,9 +92,11 @@ def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:
 
 
 def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
-    """The chosen label with ``adopted_from``: whose words it has.
+    """The chosen label with whose words it has and whose labels it stands for.
 
-    An agreed label stands for all who hold it; an edited one is nobody's.
+    The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label stands
+    for all who hold it. The words of an edited one are nobody's, but it still stands for the
+    labels of its cluster, which other labels may refer to.
     """
     holders = [side for side in cluster.sides if side.label is not None]
     if cluster.how != "disputed" and _same(chosen, cluster.label):
@@ -103,7 +107,17 @@ def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
             for side in holders
             if side.label is not None and _same(chosen, side.label)
         ]
-    return {**chosen, "adopted_from": adopted}
+    uids = {side.annotator: side.label.get("uid") for side in holders if side.label is not None}
+    return {**chosen, "adopted_from": adopted, "uids": uids}
+
+
+def plain(label: Record) -> dict[str, Any]:
+    """A decided label as it goes into gold, without what is said about its origin."""
+    return {name: value for name, value in label.items() if name not in DECIDED}
+
+
+DECIDED = frozenset({"adopted_from", "uids"})
+"""What a decision says of each label beside the label itself."""
 
 
 def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
@@ -116,7 +130,7 @@ def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
 def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
     """In the order of the conversation, with ids counted anew and no uid twice."""
     seen: set[str] = set()
-    ordered = sorted(labels, key=lambda label: min(label.get("source_messages") or [0]))
+    ordered = sorted(labels, key=first_place)
     result = []
     for number, label in enumerate(ordered, start=1):
         uid = str(label.get("uid") or "")
@@ -128,21 +142,4 @@ def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _same(a: Record, b: Record) -> bool:
-    return _content(a) == _content(b)
-
-
-def _content(label: Record) -> dict[str, Any]:
-    skipped = _NAMES | {"adopted_from"}
-    return {name: _value(value) for name, value in label.items() if name not in skipped}
-
-
-def _value(value: Any) -> Any:
-    """The order of source messages says nothing; an empty field is an open one."""
-    if isinstance(value, list) and value and all(isinstance(item, int) for item in value):
-        return sorted(value)
-    return value or None
-
-
-def _first_source(settled: Settled) -> int:
-    first: int = min(settled.label.get("source_messages") or [0])
-    return first
+    return content(a) == content(b)

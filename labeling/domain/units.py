@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from labeling.domain.consensus import clusters
 from labeling.domain.matching import DEFAULT_SYNONYMS, THRESHOLD, Synonyms
+from labeling.domain.places import cited_by
 from labeling.domain.schema import LAYERS, REQUIREMENT_FIELDS
 from labeling.domain.similarity import Ruler
 
@@ -81,9 +82,7 @@ def units(
 def cited(layer: str, payload: Payload) -> Iterator[int]:
     """Every message that a label of the layer points to."""
     for label in payload.get(LAYERS[layer].key, []):
-        yield from label.get("source_messages") or label.get("evidence") or []
-        for phase in label.get("phases") or []:
-            yield from phase.get("evidence") or []
+        yield from cited_by(label)
 
 
 def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
@@ -123,6 +122,7 @@ def judged(
         for name in LAYERS[layer].needs
         for cluster in clusters(
             {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()},
+            layer=name,
             ruler=ruler,
             synonyms=synonyms,
             threshold=threshold,

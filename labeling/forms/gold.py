@@ -6,9 +6,8 @@ from django import forms
 from django.core.validators import RegexValidator
 
 from labeling.domain.release import RELEASE_NAME
-from labeling.domain.schema import LAYERS
+from labeling.domain.targets import target_layers, title_of
 from labeling.models import Project
-from labeling.services.settling import SETTLED
 
 IN_ADDRESSES = RegexValidator(
     rf"^{RELEASE_NAME.pattern}\Z",
@@ -33,4 +32,4 @@ class FreezeForm(forms.Form):
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, initial={"name": project.slug})
         layer: forms.ChoiceField = self.fields["layer"]  # type: ignore[assignment]
-        layer.choices = [(name, LAYERS[name].title) for name in project.layers if name in SETTLED]
+        layer.choices = [(name, title_of(name)) for name in target_layers(project.layers)]

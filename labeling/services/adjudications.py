@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError
-from labeling.domain.merging import Cluster, attributed, numbered, overrules_everybody
+from labeling.domain.merging import attributed, numbered, overrules_everybody, plain
+from labeling.domain.references import heading_of
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, merges
@@ -57,7 +58,7 @@ def decide_clusters(
     *, conversation: Conversation, layer: str, decision: Decision, by: User
 ) -> Adjudication:
     """Decide about each cluster. Where nobody's label stands, the note has to say why."""
-    clusters = merges.read(_merge_seen(conversation, layer, decision))
+    clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
     if len(decision.labels) != len(clusters):
         raise InvalidPayload(
             f"There are {len(clusters)} labels to decide about, not {len(decision.labels)}."
@@ -69,7 +70,7 @@ def decide_clusters(
     if (overruled or decision.added) and not decision.note.strip():
         raise ReasonMissing(
             "Write a note: this decision is one that no annotator had given.",
-            labels=[_title(cluster) for cluster in overruled],
+            labels=[heading_of(layer, cluster.label) for cluster in overruled],
         )
     chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
     added = [{**label, "adopted_from": []} for label in decision.added]
@@ -89,7 +90,7 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
     seen = Merge.objects.filter(
         conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
     ).first()
-    standing = merges.ready(conversation.project, conversation=conversation.pk)
+    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
     now = standing[conversation.pk].answers_sha256 if standing else ""
     if seen is None or now != decision.answers_sha256:
         raise AnswersChanged(
@@ -97,10 +98,6 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
             "labels that are still there is kept."
         )
     return seen
-
-
-def _title(cluster: Cluster) -> str:
-    return str(cluster.label.get("title") or cluster.label.get("id"))
 
 
 def _reason_in_words(kind: str) -> str:
@@ -121,29 +118,11 @@ def decide(
     """Record the decided labels. An earlier decision is kept; the newest one counts.
 
     A label may carry ``adopted_from``, the annotator or annotators whose label it is; without it
-    the label was written or edited by the adjudicator.
+    the label was written or edited by the adjudicator. ``uids`` are the annotators' own labels
+    that it stands for.
     """
     _refuse_blind(conversation)
-    labels = {
-        key: [
-            {name: value for name, value in label.items() if name != "adopted_from"}
-            for label in given
-        ]
-        for key, given in payload.items()
-    }
-    problems = check_payload(
-        labels,
-        layers=[layer],
-        message_count=conversation.messages.count(),
-        complete=True,
-        empty=not any(labels.values()),
-    )
-    if problems:
-        raise InvalidPayload(
-            f"The decided labels of {conversation} are not complete: "
-            f"{problems[0].path}: {problems[0].message}",
-            problems=[problem._asdict() for problem in problems],
-        )
+    _check_labels(conversation, layer, payload)
     _refuse_own_work(conversation, by)
     previous = Adjudication.objects.filter(conversation=conversation, layer=layer).last()
     decision = Adjudication.objects.create(
@@ -166,7 +145,31 @@ def decide(
         layer=layer,
         version=decision.version,
     )
+    merges.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
     return decision
+
+
+def _check_labels(conversation: Conversation, layer: str, payload: Mapping[str, Any]) -> None:
+    """Complete, and referring only to labels that stand."""
+    project, key = conversation.project, LAYERS[layer].key
+    labels = {name: [plain(label) for label in given] for name, given in payload.items()}
+    given = merges.given_to(conversation, layer)
+    problems = check_payload(
+        {LAYERS[need].key: standing for need, standing in given.items()} | labels,
+        layers=[*given, layer],
+        message_count=conversation.messages.count(),
+        complete=True,
+        empty=not any(labels.values()) and not any(given.values()),
+        messages=[message.content for message in conversation.messages.all()],
+        event_schema=project.event_schema,
+    )
+    problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
+    if problems:
+        raise InvalidPayload(
+            f"The decided labels of {conversation} are not complete: "
+            f"{problems[0].path}: {problems[0].message}",
+            problems=[problem._asdict() for problem in problems],
+        )
 
 
 class Item(NamedTuple):
@@ -186,14 +189,19 @@ class Item(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """``items`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them."""
+    """``items`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
+
+    ``waiting`` refer to labels that are not settled, so these have to be decided before.
+    """
 
     items: list[Item]
     preparing: int
+    waiting: int
 
 
 def standing(project: Project, layer: str) -> Standing:
-    ready = merges.ready(project)
+    everything = merges.ready(project, layer)
+    ready = {pk: one for pk, one in everything.items() if not one.waits_for}
     made = merges.current(project, layer, ready)
     decisions = _newest_decisions(project, layer)
     items = [
@@ -201,7 +209,7 @@ def standing(project: Project, layer: str) -> Standing:
         for pk, merge in made.items()
     ]
     items.sort(key=lambda item: (item.merge.agreement, item.external_id))
-    return Standing(items, len(ready) - len(made))
+    return Standing(items, len(ready) - len(made), len(everything) - len(ready))
 
 
 def _newest_decisions(project: Project, layer: str) -> dict[int, Adjudication]:
@@ -226,9 +234,12 @@ def acceptable(
     """Agreed conversations that nobody has accepted or decided yet, without their clusters."""
     decided = Adjudication.objects.filter(conversation__project=project, layer=layer)
     known = set(decided.values_list("conversation", flat=True))
-    made = merges.current(project, layer, merges.ready(project))
+    ready = merges.ready(project, layer)
+    made = merges.current(project, layer, ready)
     return [
-        merge for pk, merge in sorted(made.items()) if pk not in known and merge.state in states
+        merge
+        for pk, merge in sorted(made.items())
+        if pk not in known and merge.state in states and not ready[pk].waits_for
     ]
 
 
@@ -274,7 +285,10 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
 
 
 def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    labels = [{**one["label"], "adopted_from": sorted(one["uids"])} for one in clusters]
+    labels = [
+        {**one["label"], "adopted_from": sorted(one["uids"]), "uids": one["uids"]}
+        for one in clusters
+    ]
     return {LAYERS[layer].key: numbered(labels)}
 
 

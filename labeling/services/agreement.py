@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, cast
@@ -124,13 +124,17 @@ def _of_selection(
     return _only_with(selection.annotator, result)
 
 
-def measure(measured: Round, *, ruler: Ruler | None = None) -> dict[str, Any]:
+def measure(
+    measured: Round, *, ruler: Ruler | None = None, of: Sequence[str] = ()
+) -> dict[str, Any]:
     """Every layer that the project requires, and the figure of the gate: the lowest of them.
 
-    The gate holds only if each layer passes; a layer without a figure is the lowest.
+    The gate holds only if each layer passes; a layer without a figure is the lowest. ``of`` names
+    the layers where not all are wanted.
     """
     layers = {
-        layer: of_round(measured, layer, ruler=ruler).as_json() for layer in measured.project.layers
+        layer: of_round(measured, layer, ruler=ruler).as_json()
+        for layer in of or measured.project.layers
     }
     lowest = min(
         layers, key=lambda layer: (layers[layer]["value"] is not None, layers[layer]["value"])

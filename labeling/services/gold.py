@@ -20,6 +20,7 @@ from labeling.domain.release import (
 )
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 from labeling.domain.similarity import Ruler
+from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import agreement, events, locking, settling
 
@@ -150,14 +151,12 @@ def freeze(
 
 
 def _check_name(project: Project, layer: str, name: str) -> None:
-    if layer not in LAYERS or layer not in project.layers:
+    if layer == END_TO_END and not set(project.layers) >= STAGES:
+        needed = ", ".join(LAYERS[stage].title.lower() for stage in settling.stages_of(layer))
+        raise UnknownLayer(f"{project.slug} has no whole to freeze: that takes {needed}.")
+    if layer not in target_layers(project.layers):
         raise UnknownLayer(
             f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
-        )
-    if layer not in settling.SETTLED:
-        raise UnknownLayer(
-            f"{LAYERS[layer].title} cannot be frozen: what people agree on is settled for "
-            f"{', '.join(LAYERS[name].title.lower() for name in settling.SETTLED)} only."
         )
     if not RELEASE_NAME.fullmatch(name):
         raise BadName(
@@ -190,6 +189,7 @@ def _document(one: settling.SettledConversation) -> dict[str, Any]:
         "conversation": messages_of(one.conversation),
         "layer": one.layer,
         "gold": one.payload,
+        **({"given": one.given} if one.given else {}),
         "provenance": one.provenance,
     }
 
@@ -277,5 +277,12 @@ def _round_agreement(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any
         "kind": measured.kind,
         "state": measured.state,
         "guideline_version": measured.guideline.version,
-        **agreement.of_round(measured, layer, ruler=ruler).as_json(),
+        **_agreement_on(measured, layer, ruler),
     }
+
+
+def _agreement_on(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
+    """Of one layer; of the whole, that of each of its stages."""
+    if layer == END_TO_END:
+        return agreement.measure(measured, ruler=ruler, of=settling.stages_of(layer))
+    return agreement.of_round(measured, layer, ruler=ruler).as_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -13,25 +13,40 @@ from celery import current_app
 from django.db import transaction
 from django.db.models import Q
 
-from labeling.domain.merging import Cluster, agreement_of, clusters_of, read_clusters
+from labeling.domain.merging import Cluster, agreement_of, clusters_of, plain, read_clusters
+from labeling.domain.references import Base
 from labeling.domain.release import canonical_json
-from labeling.domain.schema import form_fields
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.similarity import MINILM_ID, Ruler
-from labeling.models import Annotation, Assignment, Conversation, Merge, Project, Review, Round
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Merge,
+    Project,
+    Review,
+    Round,
+)
 from labeling.models.assignments import ANSWERED
 from labeling.services import settling
-
-MERGED = ("extraction",)
+from labeling.services.provenance import Answers, given_by
 
 
 class Ready(NamedTuple):
-    """A conversation whose newest round everybody asked has answered."""
+    """A conversation whose newest round everybody asked has answered.
+
+    ``answers_sha256`` names the answers, the rules of matching, and what was decided about the
+    labels that those of the layer refer to. ``waits_for`` is the layer that has to be settled
+    before; empty when there is none.
+    """
 
     conversation: int
     external_id: str
     round: int
     round_number: int
     answers_sha256: str
+    waits_for: str = ""
 
 
 class _Row(NamedTuple):
@@ -63,8 +78,13 @@ _COLUMNS = (
 )
 
 
-def ready(project: Project, *, conversation: int | None = None) -> dict[int, Ready]:
+def ready(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
     """By conversation. An open calibration round is blind, so nothing of it is ready."""
+    return for_layer(answered(project, conversation=conversation), project, layer)
+
+
+def answered(project: Project, *, conversation: int | None = None) -> dict[int, Ready]:
+    """What is ready, whatever the layer."""
     chosen = Q() if conversation is None else Q(conversation=conversation)
     assignments = Assignment.objects.filter(chosen, conversation__project=project)
     ordered = assignments.with_answered().order_by("conversation", "-round__number", "annotation")
@@ -76,6 +96,38 @@ def ready(project: Project, *, conversation: int | None = None) -> dict[int, Rea
         if standing is not None:
             found[pk] = standing
     return found
+
+
+def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dict[int, Ready]:
+    found = everything
+    for need in settling.needs_of(project, layer):
+        needed = for_layer(everything, project, need)
+        decided = _decided(project, need, found)
+        made = current(project, need, needed)
+        agreed = {pk for pk, merge in made.items() if merge.state != "disputed"}
+        found = {
+            pk: one._replace(
+                answers_sha256=_sha256([one.answers_sha256, need, decided.get(pk)]),
+                waits_for=one.waits_for or ("" if pk in agreed | decided.keys() else need),
+            )
+            for pk, one in found.items()
+        }
+    return found
+
+
+def _decided(project: Project, layer: str, found: Collection[int]) -> dict[int, int]:
+    """The newest decision that stands above the annotators' labels, by conversation."""
+    rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    if len(found) == 1:
+        rows = rows.filter(conversation__in=found)
+    newest = {
+        conversation: (pk, kind)
+        for conversation, pk, kind in rows.order_by("version").values_list(
+            "conversation", "pk", "kind"
+        )
+    }
+    accepted = Adjudication.Kind.ACCEPTED
+    return {conversation: pk for conversation, (pk, kind) in newest.items() if kind != accepted}
 
 
 def _fixes(project: Project) -> dict[tuple[int, int], int]:
@@ -105,8 +157,12 @@ def _standing(
         for row in submitted
     ]
     rules = [MINILM_ID, project.match_threshold, project.actor_synonyms]
-    digest = hashlib.sha256(canonical_json([rules, answers]).encode()).hexdigest()
+    digest = _sha256([rules, answers])
     return Ready(first.conversation, first.external_id, first.round, first.number, digest)
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Merge]:
@@ -123,10 +179,10 @@ def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[in
 
 
 def due(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
-    """What a worker still has to merge."""
-    standing = ready(project, conversation=conversation)
+    """What a worker still has to merge; what waits for another layer is not due."""
+    standing = ready(project, layer, conversation=conversation)
     made = current(project, layer, standing)
-    return {pk: one for pk, one in standing.items() if pk not in made}
+    return {pk: one for pk, one in standing.items() if pk not in made and not one.waits_for}
 
 
 def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Ruler) -> None:
@@ -135,7 +191,11 @@ def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Rule
     everything = [settling.answers_of(one) for one in settling.labelled(chosen, layer)]
     settling.prime(ruler, everything, layer)
     for answers in everything:
-        settlement = settling.settlement_of(answers, project, layer, ruler=ruler)
+        outcomes = settling.Outcomes(answers, project, ruler)
+        base = outcomes.base(layer)
+        if isinstance(base, str):
+            continue  # what it refers to has changed meanwhile: it waits again
+        settlement = outcomes.settlement(layer, base)
         standing = waiting[answers.conversation.pk]
         Merge.objects.update_or_create(
             conversation=answers.conversation,
@@ -152,13 +212,61 @@ def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Rule
         )
 
 
-def read(merge: Merge) -> list[Cluster]:
-    """The clusters with everybody's own labels, as they are now."""
+class Reading(NamedTuple):
+    """A merge for somebody who decides: its clusters, and what its labels may refer to."""
+
+    clusters: list[Cluster]
+    given: dict[str, list[dict[str, Any]]]  # by layer
+
+
+def read(merge: Merge) -> Reading:
+    """The clusters with everybody's labels as they are now, in terms of the labels that stand."""
+    conversation = Conversation.objects.select_related("project").get(pk=merge.conversation_id)
     chosen = Conversation.objects.filter(pk=merge.conversation_id)
     (found,) = settling.labelled(chosen, merge.layer)
-    answers = settling.labels_by(settling.answers_of(found), merge.layer)
+    answers = settling.answers_of(found)
+    base, given = _base(conversation, merge.layer, answers)
+    labels = {name: one.labels for name, one in given_by(answers, merge.layer, base).items()}
     fields = [field["name"] for field in form_fields(merge.layer)]
-    return read_clusters(merge.clusters, answers, fields=fields)
+    return Reading(read_clusters(merge.clusters, labels, fields=fields), given)
+
+
+def given_to(conversation: Conversation, layer: str) -> dict[str, list[dict[str, Any]]]:
+    """The labels that stand of the layers that this one refers to, by layer."""
+    if not settling.needs_of(conversation.project, layer):
+        return {}
+    chosen = Conversation.objects.filter(pk=conversation.pk)
+    found = list(settling.labelled(chosen, layer))
+    return _base(conversation, layer, settling.answers_of(found[0]))[1] if found else {}
+
+
+def _base(
+    conversation: Conversation, layer: str, answers: Answers
+) -> tuple[Base, dict[str, list[dict[str, Any]]]]:
+    """What stands of the layers that this one refers to, from decisions and stored merges."""
+    base = Base()
+    given: dict[str, list[dict[str, Any]]] = {}
+    people = [one.annotator.get_username() for one in answers.submitted]
+    for need in settling.needs_of(conversation.project, layer):
+        given[need] = []
+        for label, holders in _standing_labels(conversation, need, answers, people):
+            base.add(label, holders)
+            given[need].append(label)
+    return base, given
+
+
+def _standing_labels(
+    conversation: Conversation, layer: str, answers: Answers, people: list[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, str | None]]]:
+    decision = settling.decision_on(answers, layer)
+    if decision and decision.kind != Adjudication.Kind.ACCEPTED:
+        for label in decision.payload.get(LAYERS[layer].key, []):
+            yield plain(label), label.get("uids") or dict.fromkeys(people, str(label["uid"]))
+        return
+    merge = Merge.objects.filter(conversation=conversation, layer=layer).first()
+    for one in merge.clusters if merge else []:
+        if one["how"] != "disputed":
+            yield one["label"], one["uids"]
 
 
 def request(project: Project, *, conversation: int | None = None) -> None:
@@ -186,5 +294,5 @@ def _wake_if_complete(assignment_pk: int) -> None:
 
 
 def layers_of(project: Project) -> list[str]:
-    """The project's layers that are settled by matching."""
-    return [layer for layer in project.layers if layer in MERGED]
+    """The project's layers; those that others refer to come before these."""
+    return sorted(project.layers, key=lambda layer: len(LAYERS[layer].needs))

@@ -114,10 +114,12 @@ def _verdicts(project: Project) -> dict[tuple[int, int], str]:
 
 def _agreement(project: Project) -> dict[int, float]:
     """Of conversations that everybody has answered: the lowest over the layers."""
-    standing = merges.ready(project)
+    answered = merges.answered(project)
     lowest: dict[int, float] = {}
     for layer in merges.layers_of(project):
-        for pk, merge in merges.current(project, layer, standing).items():
+        for pk, merge in merges.current(
+            project, layer, merges.for_layer(answered, project, layer)
+        ).items():
             lowest[pk] = min(merge.agreement, lowest.get(pk, 1.0))
     return lowest
 

@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
 from labeling.domain.consensus import Settlement, settle
-from labeling.domain.matching import DEFAULT_SYNONYMS, Synonyms, texts_to_prime
-from labeling.domain.origins import FIELDS as ORIGIN_FIELDS
-from labeling.domain.origins import is_assisted, is_same, plain
+from labeling.domain.matchers import texts_of
+from labeling.domain.matching import DEFAULT_SYNONYMS, Synonyms
+from labeling.domain.merging import plain as undecided
+from labeling.domain.origins import plain
+from labeling.domain.references import Base, heading_of, quoting, unresolved
 from labeling.domain.schema import LAYERS
 from labeling.domain.similarity import Ruler
-from labeling.models import (
-    Adjudication,
-    Annotation,
-    Assignment,
-    Conversation,
-    Project,
-    Review,
-    Round,
-)
+from labeling.domain.targets import END_TO_END, STAGES, title_of
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
+from labeling.services import provenance
+from labeling.services.provenance import Answers, given_by
 
-SETTLED = ("extraction",)
-"""Layers whose labels are matched between people; the others cannot become gold by agreement."""
+WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
 
 
 class SettledConversation(NamedTuple):
-    """The labels of one conversation that may become gold."""
+    """The labels of one conversation that may become gold.
+
+    ``given`` are the labels of other layers that these refer to, by the layers' keys.
+    """
 
     conversation: Conversation
     layer: str
     payload: dict[str, Any]
     provenance: dict[str, Any]
-
-
-class Answers(NamedTuple):
-    """What the annotators of a conversation's newest round gave."""
-
-    conversation: Conversation
-    round: Round
-    submitted: list[Assignment]
-    skipped: list[Assignment]
-    missing: int  # answers that are still to come
+    given: dict[str, Any]
 
 
 LeftOut = dict[str, str]
@@ -55,14 +45,16 @@ def settle_project(
     """Every labelled conversation, either settled or left out with a reason, ordered by id.
 
     A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
-    asked must have answered, and each label must be held by a strict majority.
+    asked must have answered, and each label must be held by a strict majority. What labels refer
+    to must be settled, too.
     """
-    everything = [answers_of(each) for each in labelled(project.conversations.all(), layer)]
-    prime(ruler, everything, layer)
+    layers = stages_of(layer)
+    everything = [answers_of(each) for each in labelled(project.conversations.all(), *layers)]
+    prime(ruler, everything, *layers)
     settled: list[SettledConversation] = []
     left_out: list[LeftOut] = []
     for answers in everything:
-        outcome = _outcome(answers, project, layer, ruler)
+        outcome = Outcomes(answers, project, ruler).of(layer)
         if isinstance(outcome, str):
             left_out.append({"conversation": answers.conversation.external_id, "reason": outcome})
         else:
@@ -70,14 +62,31 @@ def settle_project(
     return settled, left_out
 
 
-def prime(ruler: Ruler, everything: Sequence[Answers], layer: str) -> None:
+def stages_of(layer: str) -> list[str]:
+    """The layers that gold of this layer is made of."""
+    return [name for name in LAYERS if name in STAGES] if layer == END_TO_END else [layer]
+
+
+def needs_of(project: Project, layer: str) -> list[str]:
+    """The layers of the project that labels of this layer refer to."""
+    return [name for name in LAYERS[layer].needs if name in project.layers]
+
+
+def prime(ruler: Ruler, everything: Sequence[Answers], *layers: str) -> None:
     """Encode the texts of all these answers in one batch."""
-    given = [labels for answers in everything for labels in labels_by(answers, layer).values()]
-    ruler.prime(texts_to_prime(label for labels in given for label in labels))
+    names = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
+    ruler.prime(
+        text
+        for answers in everything
+        for name in sorted(names)
+        for labels in provenance.labels_by(answers, name).values()
+        for text in texts_of(name, labels)
+    )
 
 
-def labelled(conversations: QuerySet[Conversation], layer: str) -> QuerySet[Conversation]:
+def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Conversation]:
     """Those with answers, ready for :func:`answers_of`, ordered by their id."""
+    needed = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
     assignments = (
         Assignment.objects.with_answered()
@@ -85,7 +94,9 @@ def labelled(conversations: QuerySet[Conversation], layer: str) -> QuerySet[Conv
         .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
         .order_by("-round__number", "annotator__username")
     )
-    decisions = Adjudication.objects.filter(layer=layer).select_related("decided_by", "guideline")
+    decisions = Adjudication.objects.filter(layer__in=needed).select_related(
+        "decided_by", "guideline"
+    )
     return (
         conversations.filter(assignments__isnull=False)
         .distinct()
@@ -116,35 +127,142 @@ def _status(assignment: Assignment) -> str:
     return assignment.annotation.status if hasattr(assignment, "annotation") else ""
 
 
-def _outcome(
-    answers: Answers, project: Project, layer: str, ruler: Ruler
-) -> SettledConversation | str:
-    """The settled labels, or the reason why there are none."""
-    conversation = answers.conversation
-    if answers.round.is_blind:
-        return f"calibration round {answers.round.number} is open: its answers are blind until then"
-    decisions: list[Adjudication] = conversation.decisions  # type: ignore[attr-defined]
-    decision = decisions[0] if decisions else None
-    if decision and decision.kind != Adjudication.Kind.ACCEPTED:
-        return _adjudicated(answers, layer, decision)
-    if not answers.submitted:
-        return "nobody has submitted labels"
-    if answers.missing > 0:
-        return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
-    settlement = settlement_of(answers, project, layer, ruler=ruler)
-    if settlement.state == "disputed":
-        return f"disputed: {_shown(settlement)}; decide in adjudication"
-    return _agreed(answers, layer, settlement, accepted=decision)
+class Outcomes:
+    """What came of one conversation, layer by layer; each is found out once."""
+
+    def __init__(self, answers: Answers, project: Project, ruler: Ruler) -> None:
+        self.answers, self.project, self.ruler = answers, project, ruler
+        self._found: dict[str, SettledConversation | str] = {}
+
+    def of(self, layer: str) -> SettledConversation | str:
+        """The settled labels, or the reason why there are none."""
+        if layer not in self._found:
+            find = self._whole if layer == END_TO_END else self._settled
+            self._found[layer] = find(layer)
+        return self._found[layer]
+
+    def base(self, layer: str) -> Base | str:
+        """What labels of the layer may refer to, or why that is not settled."""
+        found = Base()
+        for need in needs_of(self.project, layer):
+            outcome = self.of(need)
+            if isinstance(outcome, str):
+                return f"its {title_of(need).lower()} are not settled ({outcome})"
+            people = [one.annotator.get_username() for one in self.answers.submitted]
+            for label in outcome.payload[LAYERS[need].key]:
+                found.add(label, holders_of(label, outcome.provenance, people))
+        return found
+
+    def settlement(self, layer: str, base: Base) -> Settlement:
+        """What the annotators agree on, by the project's rules."""
+        given = given_by(self.answers, layer, base)
+        return settle(
+            {name: one.labels for name, one in given.items()},
+            ruler=self.ruler,
+            layer=layer,
+            synonyms=synonyms_of(self.project),
+            threshold=self.project.match_threshold,
+            order=list(base.labels),
+        )
+
+    def _settled(self, layer: str) -> SettledConversation | str:
+        answers = self.answers
+        if answers.round.is_blind:
+            number = answers.round.number
+            return f"calibration round {number} is open: its answers are blind until then"
+        decision = decision_on(answers, layer)
+        decided = decision if decision and decision.kind != Adjudication.Kind.ACCEPTED else None
+        if not decided and not answers.submitted:
+            return "nobody has submitted labels"
+        if not decided and answers.missing > 0:
+            return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
+        base = self.base(layer)
+        if isinstance(base, str):
+            return base
+        if decided:
+            return self._decided(layer, base, decided)
+        settlement = self.settlement(layer, base)
+        if settlement.state == "disputed":
+            return f"disputed: {_shown(settlement, base)}; decide in adjudication"
+        given = given_by(answers, layer, base)
+        origin = provenance.of_agreed(answers, settlement, given, decision)
+        labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
+        return self._with(layer, labels, origin)
+
+    def _decided(self, layer: str, base: Base, decision: Adjudication) -> SettledConversation | str:
+        decided = decision.payload.get(LAYERS[layer].key, [])
+        labels = [undecided(plain(label)) for label in decided]
+        if unresolved(layer, labels, base.labels):
+            return (
+                "its decision refers to labels that do not stand any more; decide it again in "
+                "adjudication"
+            )
+        given = given_by(self.answers, layer, base)
+        origin = provenance.of_decided(self.answers, layer, given, decision)
+        return self._with(layer, [quoting(base, label) for label in labels], origin)
+
+    def _with(
+        self, layer: str, labels: list[dict[str, Any]], origin: dict[str, Any]
+    ) -> SettledConversation:
+        given: dict[str, Any] = {}
+        for need in needs_of(self.project, layer):
+            outcome = self.of(need)
+            if not isinstance(outcome, str):
+                given |= outcome.payload
+        payload = {LAYERS[layer].key: labels}
+        return SettledConversation(self.answers.conversation, layer, payload, origin, given)
+
+    def _whole(self, layer: str) -> SettledConversation | str:
+        """Every stage from the conversation to the document, in one item."""
+        parts: dict[str, SettledConversation] = {}
+        for stage in stages_of(layer):
+            outcome = self.of(stage)
+            if isinstance(outcome, str):
+                return f"{title_of(stage).lower()}: {outcome}"
+            parts[stage] = outcome
+        payload = {key: labels for one in parts.values() for key, labels in one.payload.items()}
+        return SettledConversation(
+            self.answers.conversation, layer, payload, _combined(parts), given={}
+        )
 
 
-def settlement_of(answers: Answers, project: Project, layer: str, *, ruler: Ruler) -> Settlement:
-    """What the annotators agree on, by the project's rules."""
-    return settle(
-        labels_by(answers, layer),
-        ruler=ruler,
-        synonyms=synonyms_of(project),
-        threshold=project.match_threshold,
-    )
+def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
+    """The origin of each label, and of each stage; the whole came about as its weakest part."""
+    origins = {name: one.provenance for name, one in parts.items()}
+    first = next(iter(origins.values()))
+    shared = ("annotators", "skipped", "round")
+    own = {
+        name: {key: value for key, value in origin.items() if key not in (*shared, "labels")}
+        for name, origin in origins.items()
+    }
+    decided = [origin for origin in origins.values() if origin["adjudicated_by"]]
+    versions = [o["guideline_version"] for o in origins.values() if o["guideline_version"]]
+    return {
+        "how": min((o["how"] for o in origins.values()), key=WEAKEST_FIRST.index),
+        "labels": {
+            uid: row for origin in origins.values() for uid, row in origin["labels"].items()
+        },
+        "adjudicated_by": ", ".join(sorted({o["adjudicated_by"] for o in decided})) or None,
+        "reason": "; ".join(o["reason"] for o in decided) or None,
+        "stages": own,
+        "guideline_version": max(versions, default=None),
+        **{name: first[name] for name in shared},
+    }
+
+
+def holders_of(
+    label: dict[str, Any], origin: dict[str, Any], people: Sequence[str]
+) -> dict[str, str | None]:
+    """Who calls a label that stands by which uid; without a record of it, all by its own."""
+    uid = str(label["uid"])
+    known: dict[str, str | None] | None = origin["labels"].get(uid, {}).get("uids")
+    return dict.fromkeys(people, uid) if known is None else known
+
+
+def decision_on(answers: Answers, layer: str) -> Adjudication | None:
+    """The newest one."""
+    decisions: list[Adjudication] = answers.conversation.decisions  # type: ignore[attr-defined]
+    return next((one for one in decisions if one.layer == layer), None)
 
 
 def synonyms_of(project: Project) -> Synonyms:
@@ -152,134 +270,9 @@ def synonyms_of(project: Project) -> Synonyms:
     return [*DEFAULT_SYNONYMS, *(frozenset(group) for group in project.actor_synonyms)]
 
 
-def labels_by(answers: Answers, layer: str) -> dict[str, list[dict[str, Any]]]:
-    """By annotator: the labels as submitted, or as a reviewer fixed them."""
-    key = LAYERS[layer].key
-    given = {one.annotator.get_username(): one.annotation for one in answers.submitted}
-    fixed = {name: fix_of(annotation) for name, annotation in given.items()}
-    return {
-        name: ((fixed[name] or annotation).payload or {}).get(key, [])
-        for name, annotation in given.items()
-    }
-
-
-def fix_of(annotation: Annotation) -> Review | None:
-    """The newest review, if it corrected the labels that are submitted now.
-
-    A fix stands for that annotator's answer in settling and in gold. Agreement is measured on
-    what was submitted: a reviewer's hand must not make people look as if they had agreed.
-    """
-    verdicts: list[Review] = annotation.verdicts  # type: ignore[attr-defined]
-    newest = verdicts[0] if verdicts else None
-    if newest is None or newest.version != annotation.version:
-        return None
-    return newest if newest.verdict == Review.Verdict.FIXED else None
-
-
-def _shown(settlement: Settlement) -> str:
+def _shown(settlement: Settlement, base: Base) -> str:
     """Which labels no majority held."""
-    titles = [str(each.label.get("title")) for each in settlement.disputed]
+    layer, disputed = settlement.layer, settlement.disputed
+    titles = [heading_of(layer, each.label, base.labels) for each in disputed]
     more = f" and {len(titles) - 2} more" if len(titles) > 2 else ""
     return ", ".join(f"“{title}”" for title in titles[:2]) + more
-
-
-def _agreed(
-    answers: Answers, layer: str, settlement: Settlement, *, accepted: Adjudication | None
-) -> SettledConversation:
-    given = labels_by(answers, layer)
-    labels = {
-        str(each.label["uid"]): each.provenance | _origins(_held_by(each.uids, given))
-        for each in settlement.agreed
-    }
-    provenance = {
-        "how": settlement.state,
-        "labels": labels,
-        "adjudicated_by": None,
-        "reason": None,
-        **_who(answers),
-    }
-    if accepted:
-        provenance["accepted_by"] = accepted.decided_by.get_username()
-    gold = {key: [plain(label) for label in agreed] for key, agreed in settlement.payload.items()}
-    return SettledConversation(answers.conversation, layer, gold, provenance)
-
-
-def _held_by(
-    uids: Mapping[str, str | None], given: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Mapping[str, Any]]:
-    """Each holder's own label."""
-    return {
-        person: label
-        for person, uid in uids.items()
-        for label in given[person]
-        if label.get("uid") == uid
-    }
-
-
-def _origins(held: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Who took the label over from a suggestion; nothing where everybody typed it."""
-    assisted = {
-        person: {field: label.get(field) for field in ORIGIN_FIELDS}
-        for person, label in held.items()
-        if is_assisted(label)
-    }
-    return {"origins": assisted} if assisted else {}
-
-
-def _adjudicated(answers: Answers, layer: str, decision: Adjudication) -> SettledConversation:
-    key = LAYERS[layer].key
-    decided: list[dict[str, Any]] = decision.payload.get(key, [])
-    given = labels_by(answers, layer)
-    provenance = {
-        "how": "adjudicated",
-        "labels": {str(label["uid"]): _adopted(label, layer, given) for label in decided},
-        "adjudicated_by": decision.decided_by.get_username(),
-        "reason": decision.reason,
-        "answers": given,  # the dissent is kept whole
-        **_who(answers),
-        "guideline_version": decision.guideline.version,
-    }
-    gold = [{k: v for k, v in plain(label).items() if k != "adopted_from"} for label in decided]
-    return SettledConversation(answers.conversation, layer, {key: gold}, provenance)
-
-
-def _adopted(
-    label: dict[str, Any], layer: str, given: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Any]:
-    source = label.get("adopted_from") or []
-    by = [source] if isinstance(source, str) else list(source)
-    held = {
-        person: own for person in by for own in given.get(person, []) if is_same(layer, own, label)
-    }
-    return {"how": "adjudicated", "by": by, "dissent": [], **_origins(held)}
-
-
-def _who(answers: Answers) -> dict[str, Any]:
-    """Who answered, under which guideline, and who skipped with what reason."""
-    return {
-        "annotators": [
-            {
-                "username": one.annotator.get_username(),
-                "guideline_version": one.annotation.guideline.version,
-                "submitted_at": one.annotation.submitted_at.isoformat(),
-                **_fixed_by(one.annotation),
-            }
-            for one in answers.submitted
-            if one.annotation.submitted_at
-        ],
-        "skipped": [
-            {"username": one.annotator.get_username(), "reason": one.annotation.skip_reason}
-            for one in answers.skipped
-        ],
-        "guideline_version": _newest_guideline(answers.submitted),
-        "round": answers.submitted[0].round.number if answers.submitted else None,
-    }
-
-
-def _fixed_by(annotation: Annotation) -> dict[str, str]:
-    fix = fix_of(annotation)
-    return {"fixed_by": fix.reviewer.get_username()} if fix else {}
-
-
-def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
-    return max((one.annotation.guideline.version for one in submitted), default=None)

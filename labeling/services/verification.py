@@ -7,7 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from labeling.domain.references import unresolved
 from labeling.domain.release import release_sha256
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import END_TO_END
 from labeling.models import GoldItem, GoldRelease
 from labeling.services.gold import messages_of
 
@@ -52,6 +55,18 @@ def _item_faults(item: GoldItem) -> Iterator[Fault]:
         yield Fault(item.item_id, "The item's columns do not match its content.")
     if document.get("conversation") != messages_of(item.conversation):
         yield Fault(item.item_id, "The conversation is not the one that was labelled.")
+    if lost := _lost_references(document):
+        yield Fault(item.item_id, f"A label refers to {lost[0]}, which is not in the item.")
+
+
+def _lost_references(document: dict[str, Any]) -> list[str]:
+    """Uids that labels refer to and that the item does not hold. Only items made here hold all."""
+    gold, given = document.get("gold", {}), document.get("given", {})
+    if not given and document.get("layer") != END_TO_END:
+        return []
+    known = [label["uid"] for labels in [*gold.values(), *given.values()] for label in labels]
+    layers = [name for name, layer in LAYERS.items() if layer.key in gold]
+    return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
 
 
 def _how(document: dict[str, Any]) -> Any:

@@ -7,18 +7,19 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.keys import adjudication_keys
-from labeling.domain.merging import Cluster
+from labeling.domain.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.services import adjudications as service
 from labeling.services import merges
 from labeling.services.adjudications import Item
+from labeling.services.settling import needs_of
 from labeling.views import access
 from labeling.views.markdown import render_markdown
 from labeling.views.paging import PAGE
@@ -54,6 +55,8 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
         "filters": _query(request, "after", "tab"),
         "rounds": sorted({item.round for item in standing.items}),
         "preparing": standing.preparing,
+        "waiting": standing.waiting,
+        "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
         "n_acceptable": len(service.acceptable(project, layer)),
         "next": next((item for item in standing.items if item.tab == "disputed"), None),
@@ -63,8 +66,6 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _layer(project: Project, asked: str) -> str:
     known = merges.layers_of(project)
-    if not known:
-        raise Http404("This project has no layer whose labels are compared.")
     return asked if asked in known else known[0]
 
 
@@ -96,7 +97,7 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
     found = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
     if found is None:
         messages.info(request, "Nothing is disputed any more: everything has been decided.")
-        return redirect("adjudication", project.slug)
+        return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")
     return redirect(f"{reverse('adjudicate', args=[found.conversation])}?layer={layer}")
 
 
@@ -133,17 +134,19 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
         Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
     )
     layer = _layer(found.project, request.GET.get("layer", ""))
-    standing = merges.ready(found.project, conversation=pk)
-    merge = merges.current(found.project, layer, standing).get(pk)
+    standing = merges.ready(found.project, layer, conversation=pk)
+    waits_for = standing[pk].waits_for if pk in standing else ""
+    merge = None if waits_for else merges.current(found.project, layer, standing).get(pk)
     if request.htmx:  # type: ignore[attr-defined]
         # the page asks whether a worker is done; then it is drawn anew
         return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})
     if merge is None:
-        return _unready(request, found, ready=bool(standing))
+        return _unready(request, found, standing.get(pk))
     return render(request, "labeling/adjudicate.html", _context(request, found, merge))
 
 
-def _unready(request: HttpRequest, found: Conversation, *, ready: bool) -> HttpResponse:
+def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | None) -> HttpResponse:
+    waits_for = ready.waits_for if ready else ""
     if ready:
         merges.request(found.project, conversation=found.pk)
     newest = found.rounds.order_by("-number").first()
@@ -151,7 +154,8 @@ def _unready(request: HttpRequest, found: Conversation, *, ready: bool) -> HttpR
     context = {
         "project": found.project,
         "conversation": found,
-        "ready": ready,
+        "ready": ready is not None and not waits_for,
+        "waits_for": LAYERS[waits_for] if waits_for else None,
         "round": newest,
         "blind": blind and newest is not None and newest.state == Round.State.OPEN,
     }
@@ -159,7 +163,7 @@ def _unready(request: HttpRequest, found: Conversation, *, ready: bool) -> HttpR
 
 
 def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[str, Any]:
-    clusters = merges.read(merge)
+    clusters, given = merges.read(merge)
     letters = _letters(found, [side.annotator for side in clusters[0].sides] if clusters else [])
     guideline = found.project.guidelines.first()
     decision = (
@@ -179,7 +183,7 @@ def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[st
         "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)}
         if guideline
         else None,
-        "layers": form_layers([merge.layer]),
+        "layers": form_layers([merge.layer, *given], event_schema=found.project.event_schema),
         "keys": [key._asdict() for key in adjudication_keys(list(letters.values()))],
         "page": {
             "user": request.user.pk,
@@ -188,6 +192,7 @@ def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[st
             "answers": merge.answers_sha256,
             "read_only": not access.leads(request.user, found.project),
             "clusters": [_cluster(cluster, letters) for cluster in clusters],
+            "given": {LAYERS[name].key: labels for name, labels in given.items()},
             "decision": _decision(decision, merge.layer),
             "urls": {
                 "decide": reverse("api-adjudication", args=[found.pk, merge.layer]),
@@ -227,7 +232,7 @@ def _decision(decision: Adjudication | None, layer: str) -> dict[str, Any] | Non
     labels = decision.payload.get(LAYERS[layer].key, [])
     return {
         "version": decision.version,
-        "labels": [{k: v for k, v in label.items() if k != "adopted_from"} for label in labels],
+        "labels": [plain(label) for label in labels],
         "kind": "" if decision.kind == Adjudication.Kind.ACCEPTED else decision.kind,
         "note": decision.reason,
         "guideline_flag": decision.guideline_flag,

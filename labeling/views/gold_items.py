@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 from django.db.models import Func, IntegerField, JSONField, QuerySet
@@ -11,7 +13,8 @@ from django.db.models.functions import Cast
 
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldItem
-from labeling.views.labels import Label, Row, labels_of, row_of, turns
+from labeling.services.settling import stages_of
+from labeling.views.labels import Label, Row, field_row, labels_of, turns
 
 
 class Dissent(NamedTuple):
@@ -45,11 +48,12 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
     """Rows of a list: ``annotators``, ``decider`` and ``n_labels`` without the texts."""
     document = Cast("canonical", JSONField())
     provenance = KeyTransform("provenance", document)
-    labels = KeyTransform(LAYERS[layer].key, KeyTransform("gold", document))
+    gold = KeyTransform("gold", document)
+    counts = [ListLength(KeyTransform(LAYERS[name].key, gold)) for name in stages_of(layer)]
     return items.defer("canonical").annotate(
         annotators=KeyTransform("annotators", provenance),
         decider=KeyTransform("adjudicated_by", provenance),
-        n_labels=ListLength(labels),
+        n_labels=reduce(add, counts),
     )
 
 
@@ -57,38 +61,49 @@ def described(item: GoldItem) -> dict[str, Any]:
     """What the page of an item shows, from its frozen content alone."""
     document = item.content
     provenance = document["provenance"]
-    labels = labels_of(document["gold"], [document["layer"]], prefix="gold")
+    layers = stages_of(document["layer"])
+    known = {**document.get("given", {}), **document["gold"]}  # what labels may refer to
+    labels = labels_of(known, layers, prefix="gold")
     return {
         "document": document,
         "provenance": provenance,
-        "labels": [_gold_label(label, provenance) for label in labels],
+        "labels": [_gold_label(label, provenance, known) for label in labels],
+        "given": labels_of(known, _given_layers(document), prefix="given"),
         "turns": turns(document["conversation"], [labels]),
-        "answers": _answers(provenance, document["layer"]),
+        "answers": [one for layer in layers for one in _answers(provenance, layer, known)],
     }
 
 
-def _gold_label(label: Label, provenance: Mapping[str, Any]) -> GoldLabel:
+def _given_layers(document: Mapping[str, Any]) -> list[str]:
+    return [name for name, layer in LAYERS.items() if layer.key in document.get("given", {})]
+
+
+def _gold_label(label: Label, provenance: Mapping[str, Any], known: Mapping[str, Any]) -> GoldLabel:
     origin = provenance.get("labels", {}).get(label.uid, {})
     return GoldLabel(
         label=label,
         how=origin.get("how", ""),
         by=origin.get("by", []),
-        dissent=[_dissent(row) for row in origin.get("dissent", [])],
+        dissent=[_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
         unscorable=origin.get("unscorable") or "",
         unresolved=origin.get("unresolved", []),
     )
 
 
-def _dissent(row: Mapping[str, Any]) -> Dissent:
+def _dissent(row: Mapping[str, Any], layer: str, known: Mapping[str, Any]) -> Dissent:
     own = row["label"] or {}
-    differing = [row_of(name.replace("_", " "), own.get(name)) for name in row["differs"]]
+    rows = [field_row(layer, own, name, known) for name in row["differs"]]
+    differing = [one._replace(name=one.name.lower()) for one in rows]
     return Dissent(row["annotator"], row["label"], differing)
 
 
-def _answers(provenance: Mapping[str, Any], layer: str) -> list[tuple[str, list[Label]]]:
+def _answers(
+    provenance: Mapping[str, Any], layer: str, known: Mapping[str, Any]
+) -> list[tuple[str, list[Label]]]:
     """What each annotator had labelled before somebody decided; only decisions keep it whole."""
     key = LAYERS[layer].key
+    kept = provenance.get("stages", {}).get(layer, provenance)
     return [
-        (name, labels_of({key: given}, [layer], prefix=f"answer-{name}"))
-        for name, given in sorted(provenance.get("answers", {}).items())
+        (name, labels_of({**known, key: given}, [layer], prefix=f"answer-{name}"))
+        for name, given in sorted(kept.get("answers", {}).items())
     ]

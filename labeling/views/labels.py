@@ -26,6 +26,7 @@ class Label(NamedTuple):
     anchor: str
     id: str
     uid: str
+    layer: str
     title: str
     type: str
     priority: str
@@ -93,6 +94,7 @@ def _label(
         anchor=anchor,
         id=str(label.get("id") or f"{kind.prefix}-{position}"),
         uid=str(label.get("uid", "")),
+        layer=layer,
         title=str(_readable(label.get(kind.heading, ""), heading["widget"], names)),
         type=badges[0],
         priority=badges[1],
@@ -100,6 +102,12 @@ def _label(
         sources=[*cited(layer, {kind.key: [label]}), *([trigger["message"]] if trigger else [])],
         rows=rows,
     )
+
+
+def field_row(layer: str, label: Mapping[str, Any], name: str, payload: Mapping[str, Any]) -> Row:
+    """One field of a label; ``payload`` holds the labels that it may refer to."""
+    field = next(field for field in form_fields(layer) if field["name"] == name)
+    return row_of(field["label"], _readable(label.get(name), field["widget"], _names(payload)))
 
 
 def _readable(value: Any, widget: str, names: Mapping[str, str]) -> Any:

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold_changes import ItemChanged
+from labeling.management.arguments import release_named
+from labeling.services import gold_diffs
+
+
+class Command(BaseCommand):
+    help = (
+        "Say what differs between two gold releases of one layer: items added and removed, labels "
+        "added, removed and changed field by field."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("before", metavar="A", help="name or name@version")
+        parser.add_argument("after", metavar="B", help="name or name@version")
+        parser.add_argument("--format", default="table", choices=["table", "json"])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        before, after = release_named(options["before"]), release_named(options["after"])
+        try:
+            found = gold_diffs.compare(before, after)
+        except RuleError as error:
+            raise CommandError(error.message) from error
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+            return
+        self.stdout.write(f"{before} → {after}: {len(found.items)} differ, {found.same} alike")
+        for item in found.items:
+            self._write(item)
+
+    def _write(self, item: ItemChanged) -> None:
+        how = f", {item.how[0]} → {item.how[1]}" if item.how else ""
+        text = ", another text" if item.text else ""
+        self.stdout.write(f"{item.item_id}: {item.kind}{how}{text}")
+        for label in item.labels:
+            fields = f" ({', '.join(label.fields)})" if label.fields else ""
+            self.stdout.write(f"  {label.kind} {label.layer} “{label.title}”{fields}")
