@@ -150,6 +150,14 @@ def _page(
 
 def _losses(project: Project) -> list[tuple[str, list[str]]]:
     """For each layer of the project what each format loses, in the order of the formats."""
+    answer = [", ".join(losses.answer) for losses in LOSSES.values()]
+    return [
+        ("The answer itself", answer),
+        *_lost_of_labels(project),
+    ]
+
+
+def _lost_of_labels(project: Project) -> list[tuple[str, list[str]]]:
     return [
         (LAYERS[layer].title, [lost_in(name, layer).replace("`", "") for name in LOSSES])
         for layer in project.layers

@@ -52,8 +52,7 @@ LOSSES = {
             "events": _NAMES,
             "relevance": (WHOLE,),
         },
-        "Only what lies in the text. Of its labels, only events can be imported again; an answer "
-        "of nothing but lost labels is written as empty entities.",
+        "Only what lies in the text. Of its labels, only events can be imported again.",
     ),
 }
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from labeling.domain.formats.answers import Fault
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
-CHUNK = 1024 * 1024
+CHUNK = 256 * 1024
 
 
 def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
