@@ -65,8 +65,9 @@ def closure(nodes: Sequence[TopicNode], links: Iterable[Link]) -> list[Thread]:
 
 
 def _thread(number: int, members: Sequence[TopicNode]) -> Thread:
+    longest = max(members, key=lambda node: len(node.all_message_ids))  # the first of equals
     return Thread(
         thread_id=f"S{number:02d}",
-        title=members[0].topic_name,
+        title=longest.topic_name,
         node_ids=tuple(node.node_id for node in members),
     )

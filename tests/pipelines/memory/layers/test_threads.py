@@ -20,6 +20,13 @@ def test_a_thread_is_whatever_is_linked_through_any_number_of_nodes():
     assert [thread.thread_id for thread in threads] == ["S01", "S02"]
 
 
+def test_a_thread_is_called_after_its_longest_topic():
+    nodes = [node(1, 1, 1), node(2, 2, 4, topic="ski"), node(3, 5, 7, topic="snow")]
+    links = [Link("T001", "T002", 0.9), Link("T002", "T003", 0.9)]
+
+    assert closure(nodes, links)[0].title == "ski"
+
+
 def test_links_in_any_order_give_the_same_threads():
     links = [Link("T002", "T003", 0.9), Link("T004", "T005", 0.9), Link("T003", "T004", 0.9)]
 
