@@ -35,7 +35,7 @@ class AuditFilter(forms.Form):
     actor = forms.CharField(label="Who", required=False, max_length=150)
     verb = forms.ChoiceField(label="Event", required=False)
     object_type = forms.ChoiceField(label="About", required=False)
-    object_id = forms.CharField(label="Conversation or number", required=False, max_length=200)
+    object_id = forms.CharField(label="Id", required=False, max_length=200)
     since = DayField(label="From")
     until = DayField(label="To")
 

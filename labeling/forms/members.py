@@ -48,7 +48,9 @@ class NewAccountForm(UserCreationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
+        username = self.fields["username"]
+        username.label = "User name"
+        username.widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
 
 
 class TokenForm(forms.Form):
