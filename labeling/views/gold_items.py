@@ -32,6 +32,7 @@ class GoldLabel(NamedTuple):
     dissent: list[Dissent]
     unscorable: str
     unresolved: list[Mapping[str, str]]
+    origins: Mapping[str, Mapping[str, Any]]  # of those who took it over from a suggestion
 
 
 class ListLength(Func):
@@ -87,6 +88,7 @@ def _gold_label(label: Label, provenance: Mapping[str, Any], known: Mapping[str,
         dissent=[_dissent(row, label.layer, known) for row in origin.get("dissent", [])],
         unscorable=origin.get("unscorable") or "",
         unresolved=origin.get("unresolved", []),
+        origins=origin.get("origins", {}),
     )
 
 
