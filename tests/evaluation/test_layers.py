@@ -12,13 +12,13 @@ from django.utils import timezone
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from evaluation.services.runs import PipelineRefused
-from labeling.models import Conversation, Event, Message
+from labeling.models import Conversation, Event
 from pipelines.llm import Unavailable
 from pipelines.memory.layers.config import LayersConfig
+from tests.evaluation.chats import ask, make_chat
 from tests.fakes import WordOverlap
 
 CONFIG = LayersConfig()
-START = timezone.now().replace(microsecond=0)
 
 
 @pytest.fixture(autouse=True)
@@ -29,31 +29,6 @@ def quick_encoder(monkeypatch):
 @pytest.fixture
 def chat(project) -> Conversation:
     return make_chat(project, "chat-1")
-
-
-def make_chat(project, external_id: str) -> Conversation:
-    chat = Conversation.objects.create(
-        project=project, external_id=external_id, content_sha256="0" * 64
-    )
-    texts = ["cooking pasta with sauce", "skiing in the snow", "cooking pasta with sauce"]
-    Message.objects.bulk_create(
-        Message(
-            conversation=chat,
-            index=part * 4 + at,
-            role="speaker",
-            speaker=("Emi", "Elise")[at % 2],
-            content=text,
-            time=START + timedelta(days=part, minutes=at),
-        )
-        for part, text in enumerate(texts)
-        for at in range(4)
-    )
-    return chat
-
-
-def ask(chat: Conversation, *, config=CONFIG, by=None) -> LayerBuild:
-    (build,) = layers.request([chat], project=chat.project, config=config, by=by, queue=False)
-    return build
 
 
 def kinds(build: LayerBuild) -> set[str]:
