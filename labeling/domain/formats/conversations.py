@@ -1,0 +1,46 @@
+"""Conversations out of the files of other tools; their labels are another import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, BinaryIO
+
+from labeling.domain.formats import doccano, labelstudio
+from labeling.domain.formats.answers import Fault, Found, Labelled, written
+from labeling.domain.importing import Problem, Record, read_native, record_of
+
+Read = Iterator[tuple[int, Record] | Problem]
+
+
+def _read(reader: Callable[[BinaryIO], Iterator[Found]], stream: BinaryIO) -> Read:
+    for found in reader(stream):
+        if isinstance(found, Fault):
+            yield Problem(found.line, found.reason)
+        else:
+            yield record_of(found[0], _document(found[1]))
+
+
+def _document(labelled: Labelled) -> dict[str, Any]:
+    return {
+        "id": labelled.id,
+        "domain": labelled.domain,
+        "difficulty": labelled.difficulty,
+        "split": labelled.split,
+        "messages": [
+            {
+                "role": turn.role,
+                "content": turn.content,
+                "speaker": turn.speaker,
+                "time": written(turn.time),
+            }
+            for turn in labelled.turns
+        ],
+    }
+
+
+READERS: dict[str, Callable[[BinaryIO], Read]] = {
+    "native": read_native,
+    "labelstudio": partial(_read, partial(labelstudio.read, with_answers=False)),
+    "doccano": partial(_read, partial(doccano.read, with_answers=False)),
+}
