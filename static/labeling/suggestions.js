@@ -110,9 +110,7 @@ export class Suggestions {
       "p",
       { class: "suggestion-head" },
       el("span", { class: "badge info" }, `Suggested by ${by}`),
-      " ",
       el("strong", {}, headingOf(layer, label, this) || "Untitled"),
-      " ",
       ...badges,
     );
     const details = isCurrent ? [drawDetails(layer.fields, label, this), this.buttons(one)] : [];

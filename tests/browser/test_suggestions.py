@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
+from evaluation.services import suggestions
 from labeling.models import Assignment, FirstPass
 from tests import factories
+from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -154,3 +157,37 @@ def test_a_calibration_round_offers_no_suggestions(
     expect(page.get_by_role("button", name="My first pass is done")).to_have_count(0)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert SECRET not in page.content()
+
+
+@every_look
+def test_suggestions_are_accessible(
+    workspace: Workspace, page: Page, theme: str, width: int
+) -> None:
+    look(page, theme, width)
+    workspace.open().start_label("Own Finding")
+    workspace.press("h")
+    assert_accessible(page)
+    workspace.press("Enter")
+    expect(page.locator(".suggestion")).to_have_count(3)
+    workspace.press("a")
+
+    assert_accessible(page)
+
+
+@every_look
+def test_the_page_of_suggestions_is_accessible(
+    page: Page,
+    live_server: LiveServer,
+    sign_in: Callable[[User], None],
+    assignment: Assignment,
+    theme: str,
+    width: int,
+) -> None:
+    project = assignment.round.project
+    suggestions.ask(project, pipeline="requirements-local", by=None, queue=False)
+    sign_in(User.objects.get(username="rita"))
+    look(page, theme, width)
+    page.goto(f"{live_server.url}{reverse('suggestions', args=[project.slug])}")
+
+    expect(page.get_by_text("waiting for a worker")).to_be_visible()
+    assert_accessible(page)
