@@ -16,7 +16,18 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluation.forms import LaunchForm
-from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.models import (
+    Aggregate,
+    BuiltLayer,
+    CachedReply,
+    CaseRun,
+    LayerBuild,
+    Rating,
+    Run,
+    Score,
+    SplitAccess,
+    StageTrace,
+)
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -216,3 +227,52 @@ class AggregateAdmin(ReadOnlyAdmin):
     list_filter = ("metric", "run__pipeline")
     search_fields = ("metric", "=run__id")
     list_select_related = ("run",)
+
+
+@admin.register(SplitAccess)
+class SplitAccessAdmin(ReadOnlyAdmin):
+    heavy = ("run__spec", "run__config", "release__header")
+    list_display = ("id", "release", "run", "user", "n_items", "reason", "at")
+    list_filter = ("release__name",)
+    search_fields = ("reason", "release__name", "=run__id")
+    list_select_related = ("release", "run", "user")
+
+
+@admin.register(StageTrace)
+class StageTraceAdmin(ReadOnlyAdmin):
+    heavy = ("ids", "scores", "case__output", "case__usage")
+    list_display = ("id", "case", "checkpoint", "set_size", "corpus_size")
+    list_filter = ("checkpoint",)
+    search_fields = ("=case__run__id", "case__part_id")
+    list_select_related = ("case",)
+
+
+@admin.register(Rating)
+class RatingAdmin(ReadOnlyAdmin):
+    heavy = ("case__output", "case__usage")
+    list_display = ("id", "case", "position", "judge", "score", "rated_at")
+    list_filter = ("score",)
+    search_fields = ("note", "judge__username", "=case__run__id")
+    list_select_related = ("case", "judge")
+
+
+@admin.register(BuiltLayer)
+class BuiltLayerAdmin(ReadOnlyAdmin):
+    heavy = ("payload", "config")
+    list_display = ("id", "conversation", "kind", "implementation", "seconds", "built_at")
+    list_filter = ("kind", "implementation")
+    search_fields = ("conversation__external_id", "config_sha256")
+    list_select_related = ("conversation",)
+
+
+@admin.register(LayerBuild)
+class LayerBuildAdmin(ReadOnlyAdmin):
+    list_select_related = ("conversation",)
+
+
+@admin.register(CachedReply)
+class CachedReplyAdmin(ReadOnlyAdmin):
+    heavy = ("reply",)
+    list_display = ("id", "provider", "model", "key", "hits", "created_at", "last_used_at")
+    list_filter = ("provider", "model")
+    search_fields = ("key", "model")
