@@ -12,8 +12,25 @@ from pydantic import BaseModel, ValidationError
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.llm import ChatModel
+from pipelines.memory.config import MemoryConfig
+from pipelines.memory.pipeline import Memory
+from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
-from pipelines.types import Encoder, Pipeline
+from pipelines.types import Encoder, Pipeline, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What many pipelines of one process share. All of it may be missing."""
+
+    encoder: Encoder | None = None
+    """Loaded weights and cached vectors."""
+    store: Store | None = None
+    """Where what is dear to compute is kept between processes."""
+    rows_for: RowsFor | None = None
+    """Where the built layers of a case's conversation are kept."""
+    model: ChatModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +42,27 @@ class Entry:
     summary: str
     layers: tuple[str, ...]
     config: type[BaseModel]
-    make: Callable[[Any, Encoder | None], Pipeline]
-    """Gets the checked configuration and, if the caller has one, a shared encoder."""
+    make: Callable[[Any, Tools], Pipeline]
+    """Gets the checked configuration and what the caller has to share."""
     needs_model: bool = False
     floor: bool = False
 
 
-def _nothing(config: NothingConfig, encoder: Encoder | None) -> Pipeline:
+def _nothing(config: NothingConfig, tools: Tools) -> Pipeline:
     return Nothing(config)
 
 
-def _everything(config: EverythingConfig, encoder: Encoder | None) -> Pipeline:
+def _everything(config: EverythingConfig, tools: Tools) -> Pipeline:
     return Everything(config)
 
 
-def _requirements_local(config: LocalConfig, encoder: Encoder | None) -> Pipeline:
-    return RequirementsLocal(config, encoder or MiniLM())
+def _requirements_local(config: LocalConfig, tools: Tools) -> Pipeline:
+    return RequirementsLocal(config, tools.encoder or MiniLM())
+
+
+def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
+    talks = Talks(tools.encoder or MiniLM(), store=tools.store, rows_for=tools.rows_for)
+    return Memory(config, open_talk=talks, model=tools.model)
 
 
 _ENTRIES = (
@@ -51,6 +73,14 @@ _ENTRIES = (
         layers=("extraction",),
         config=LocalConfig,
         make=_requirements_local,
+    ),
+    Entry(
+        name="memory",
+        title="Conversation memory",
+        summary="Finds the messages that answer a question; a language model may help.",
+        layers=("qa", "arc"),
+        config=MemoryConfig,
+        make=_memory,
     ),
     Entry(
         name="nothing",
@@ -75,13 +105,18 @@ _ENTRIES = (
 PIPELINES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 
-def build(name: str, config: dict[str, Any], *, encoder: Encoder | None = None) -> Pipeline:
-    """The pipeline ``name``; a wrong name or setting is refused with the nearest known one.
-
-    ``encoder`` lets many pipelines of one process share loaded weights and cached vectors.
-    """
+def build(
+    name: str,
+    config: dict[str, Any],
+    *,
+    encoder: Encoder | None = None,
+    store: Store | None = None,
+    rows_for: RowsFor | None = None,
+    model: ChatModel | None = None,
+) -> Pipeline:
+    """The pipeline ``name``; a wrong name or setting is refused with the nearest known one."""
     entry = entry_for(name)
-    return entry.make(check_config(entry, config), encoder)
+    return entry.make(check_config(entry, config), Tools(encoder, store, rows_for, model))
 
 
 def entry_for(name: str) -> Entry:

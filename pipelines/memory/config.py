@@ -22,7 +22,7 @@ class MemoryConfig(BaseModel):
         default=3, ge=1, le=5, description="How often the agent judges before it must answer."
     )
     candidate_limit: int = Field(
-        default=200, ge=10, le=5000, description="Messages kept as candidates, best first."
+        default=200, ge=10, le=5000, description="Messages kept of each search, best first."
     )
     node_limit: int = Field(
         default=80, ge=1, le=500, description="Topics kept as candidates, best first."
@@ -31,13 +31,13 @@ class MemoryConfig(BaseModel):
         default=40, ge=5, le=200, description="Candidates that a language model gets to read."
     )
     precision_weight: float = Field(
-        default=0.3,
+        default=0.15,
         ge=0,
         le=2,
         description="What full precision is worth, if full recall is worth 1.",
     )
     price: float = Field(
-        default=0.02,
+        default=0.018,
         ge=0,
         le=1,
         description="Recall that one more returned message must be expected to bring.",

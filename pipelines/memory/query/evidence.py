@@ -22,12 +22,13 @@ from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk
 
 FEATURES = (
-    "asked", "rank", "lead", "runner_up", "total", "parts", "topic", "feedback", "before", "after",
-    "near", "node", "thread", "in_days", "outside_days",
-    "when", "count", "yes_no", "why", "many", "both", "story",
+    "asked", "rank", "lead", "runner_up", "total", "parts", "topic", "feedback",
+    "before", "after", "near", "like_best", "like_first", "like_all", "node", "thread",
+    "in_days", "outside_days", "when", "count", "yes_no", "why", "many", "both", "story",
     "asked_when", "asked_many", "asked_story", "rank_when", "rank_many",
 )  # fmt: skip
 FLOOR = 1e-4
+HITS = 10
 NEAR = 3
 PARTS = ("person", "slot", "time")
 EXTRA = ("topic", "feedback")
@@ -108,6 +109,7 @@ def _message_columns(
         "total": np.log(chances.sum() + FLOOR),
         **_other_searches(searches, positions, sure),
         **_surroundings(talk, asked, positions),
+        **_likeness(talk, chances, positions),
     }
 
 
@@ -140,6 +142,22 @@ def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> 
         "near": best(lambda here: [here + step for step in (-3, -2, 2, 3)]),
         "node": _logit(np.array([_rest_of_node(talk, here, asked, best_in) for here in positions])),
         "thread": _logit(np.array([_thread(talk, here, best_in) for here in positions])),
+    }
+
+
+def _likeness(talk: Talk, chances: Matrix, positions: list[int]) -> dict[str, Any]:
+    """How much a message says the same as what was found first: lists are told bit by bit."""
+    if talk.vectors is None:
+        return dict.fromkeys(("like_best", "like_first", "like_all"), 0.0)
+    best = np.argsort(-chances, kind="stable")[:HITS]
+    rows = talk.vectors[np.array(positions)]
+    near = (rows @ rows[best].T).astype(np.float64)
+    near[best, np.arange(len(best))] = 0.0  # not itself
+    sure = chances[best]
+    return {
+        "like_best": (near * sure).max(axis=1),
+        "like_first": near[:, :3].max(axis=1),
+        "like_all": near @ sure / (sure.sum() + FLOOR),
     }
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from pipelines.memory.query.dates import Days
-from pipelines.types import Message
+from pipelines.types import Message, Vectors
 
 
 class Ranking(Protocol):
@@ -56,6 +56,8 @@ class Talk:
     """Speaker as stored → every name the person goes by in the talk."""
     about: Callable[[str], tuple[str, ...]] = lambda question: ()
     """The speakers whom a text names."""
+    vectors: Vectors | None = None
+    """One L2-normalised row for each message."""
 
     @cached_property
     def node_at(self) -> dict[int, Node]:

@@ -1,0 +1,87 @@
+"""Builds a conversation for questions, once, and keeps the last ones at hand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.nodes import Layers
+from pipelines.memory.query.talk import Node, Talk
+from pipelines.memory.retrieval.index import ConversationIndex, Ranking
+from pipelines.memory.retrieval.speakers import learn
+from pipelines.types import Case, Encoder, Message, Store
+
+AT_HAND = 4
+
+RowsFor = Callable[[Case], Rows]
+"""Where the built layers of a case's conversation are kept."""
+
+
+class Talks:
+    """Opens the talk of a case. What is dear to build is kept by ``store`` and ``rows_for``."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        *,
+        store: Store | None = None,
+        rows_for: RowsFor | None = None,
+        layers: LayersConfig | None = None,
+    ) -> None:
+        self._encoder = encoder
+        self._store = store
+        self._rows_for = rows_for
+        self._layers = layers or LayersConfig()
+        self._open: OrderedDict[str, Talk] = OrderedDict()
+
+    def __call__(self, case: Case) -> Talk:
+        key = key_of(case.messages)
+        if key not in self._open:
+            self._open[key] = self._build(case)
+            while len(self._open) > AT_HAND:
+                self._open.popitem(last=False)
+        self._open.move_to_end(key)
+        return self._open[key]
+
+    def _build(self, case: Case) -> Talk:
+        if not case.messages:
+            return Talk((), NothingSaid())
+        rows = self._rows_for(case) if self._rows_for else KeptInMemory()
+        layers = build_layers(case.messages, encoder=self._encoder, rows=rows, config=self._layers)
+        index = ConversationIndex.build(case.messages, encoder=self._encoder, store=self._store)
+        speakers = learn(case.messages)
+        people = {speaker: tuple(sorted(names)) for speaker, names in speakers.names.items()}
+        vectors = self._encoder.encode([message.content for message in case.messages])
+        return Talk(case.messages, index, nodes_of(layers), people, speakers.about, vectors)
+
+
+class NothingSaid:
+    """The index of a talk without messages."""
+
+    def rank(self, question: str, *, limit: int | None = None) -> Ranking:
+        return Ranking((), (), ())
+
+
+def nodes_of(layers: Layers) -> list[Node]:
+    return [
+        Node(
+            node_id=node.node_id,
+            topic=node.topic_name,
+            all_message_ids=node.all_message_ids,
+            anchors=layers.anchors_of.get(node.node_id, frozenset()),
+            linked=layers.linked_to.get(node.node_id, ()),
+        )
+        for node in layers.topics.nodes
+    ]
+
+
+def key_of(messages: Sequence[Message]) -> str:
+    """Of everything that is built from: two cases with the same messages share it."""
+    digest = hashlib.sha256()
+    for message in messages:
+        said = (message.speaker, message.time or "", message.content)
+        digest.update("\0".join(said).encode("utf-8", "replace") + b"\1")
+    return digest.hexdigest()
