@@ -139,7 +139,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         "submitted": submitted,
         "may_write": may_write,
         "next_url": _next_url(project, found, query),
-        "layers": form_layers(project.layers),
+        "layers": form_layers(project.layers, event_schema=project.event_schema),
         "keys": [key._asdict() for key in REVIEW_KEYS],
         "page": {
             "user": request.user.pk,

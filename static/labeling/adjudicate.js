@@ -17,11 +17,12 @@ const FAILED = {
 class Adjudication {
   constructor() {
     this.page = readJson("page");
-    const [layer] = readJson("layers");
-    const { clusters, read_only: readOnly, user, conversation } = this.page;
+    const layers = readJson("layers");
+    const [layer] = layers;
+    const { clusters, given, read_only: readOnly, user, conversation } = this.page;
     for (const cluster of clusters) cluster.layer = layer;
     this.draft = new Draft(`${user}:${conversation}:${layer.name}`);
-    this.desk = new Desk({ clusters, readOnly, onChange: () => this.changed() });
+    this.desk = new Desk({ clusters, layers, given, readOnly, mayAdd: true, onChange: () => this.changed() });
     this.start();
     this.toggleGuidelines = setUpGuidelines();
     this.keys = new Keys(readJson("keys"), this.actions(), `${user}:adjudication`);
@@ -45,6 +46,8 @@ class Adjudication {
     for (const cluster of clusters) {
       if (cluster.label.uid in draft.chosen) cluster.chosen = draft.chosen[cluster.label.uid];
     }
+    const known = new Set(clusters.map((cluster) => cluster.label.uid));
+    for (const label of draft.added ?? []) if (!known.has(label.uid)) this.desk.add(label);
     say("Your unsent decision is back.");
   }
 
@@ -72,6 +75,8 @@ class Adjudication {
       agreed: () => this.agreed(),
       reject: () => desk.choose(null),
       edit: () => desk.edit(),
+      "label-new": () => desk.start({}),
+      words: () => desk.takeWords(),
       link: () => desk.link(desk.messages.currentIndex) || say("Edit the label first: e."),
       kind: () => this.nextKind(),
       note: () => byId("note").focus(),
@@ -132,7 +137,8 @@ class Adjudication {
     const { clusters } = this.desk;
     const decided = clusters.filter((cluster) => cluster.chosen !== undefined);
     const chosen = Object.fromEntries(decided.map((cluster) => [cluster.label.uid, cluster.chosen]));
-    const isKept = this.draft.write({ ...this.form, chosen });
+    const added = clusters.filter((one) => one.how === "added" && one.chosen).map((one) => one.chosen);
+    const isKept = this.draft.write({ ...this.form, chosen, added });
     byId("verdict-error").textContent = "";
     this.count();
     byId("desk-state").textContent = isKept ? "Draft kept in this browser" : "This browser keeps no draft";

@@ -3,26 +3,29 @@
 import { drawValue } from "./details.js";
 import { el } from "./dom.js";
 import { LabelForm } from "./form.js";
+import { headingOf } from "./layers.js";
 
-const STORE = { name: (uid) => uid, heading: () => "" };
+const NAMES = new Set(["uid", "id", "origin", "suggestion", "adopted_from", "uids"]);
+const UNORDERED = new Set(["source_messages", "evidence", "triggered_by", "arguments"]);
 
-const NAMES = new Set(["uid", "id", "adopted_from", "origin", "suggestion"]);
-
-// Whether two labels say the same; names and the order of messages say nothing.
+// Whether two labels say the same; names and idle order say nothing.
 export const isSame = (a, b) => JSON.stringify(content(a)) === JSON.stringify(content(b));
 
 function content(label) {
   const names = Object.keys(label).filter((name) => !NAMES.has(name) && isFilled(label[name]));
-  return names.sort().map((name) => [name, plain(label[name])]);
+  return names.sort().map((name) => [name, plain(name, label[name])]);
 }
 
-const isFilled = (value) => value !== null && value !== "" && value?.length !== 0;
+const isFilled = (value) => value !== null && value !== undefined && value !== "" && value.length !== 0;
 
-const plain = (value) =>
-  Array.isArray(value) && value.every(Number.isInteger) ? [...value].sort((a, b) => a - b) : value;
+function plain(name, value) {
+  if (!Array.isArray(value)) return typeof value === "object" ? content(value) : value;
+  const items = value.map((item) => (typeof item === "object" ? content(item) : item));
+  return UNORDERED.has(name) ? items.map((item) => JSON.stringify(item)).sort() : items;
+}
 
 export class ClusterCard {
-  // handlers: readOnly, rejectKey, show(), choose(label), edit(), form: see LabelForm
+  // handlers: readOnly, rejectKey, store(), show(), choose(label), edit(), form: see LabelForm
   constructor(cluster, at, handlers) {
     Object.assign(this, { cluster, at, handlers });
     this.title = el("span", { class: "label-title" });
@@ -55,7 +58,8 @@ export class ClusterCard {
     this.root.classList.toggle("current", isCurrent);
     this.root.classList.toggle("left-out", cluster.chosen === null);
     this.head.setAttribute("aria-expanded", String(isCurrent));
-    this.title.textContent = (cluster.chosen ?? cluster.label)[cluster.layer.heading] || "Untitled";
+    const label = cluster.chosen ?? cluster.label;
+    this.title.textContent = headingOf(cluster.layer, label, this.handlers.store()) || "Untitled";
     this.meta.replaceChildren(...this.badges());
     if (isEdited) this.showForm();
     else this.showVersions(isCurrent);
@@ -146,7 +150,7 @@ export class ClusterCard {
     const differs = this.cluster.differs.includes(field.name);
     const mark = differs ? el("span", { class: "badge warn" }, "differs") : null;
     const cells = sides.map(({ label }) =>
-      el("td", {}, label ? drawn(drawValue(field, label[field.name], STORE)) : "–"),
+      el("td", {}, label ? drawn(drawValue(field, label[field.name], this.handlers.store())) : "–"),
     );
     return el("tr", { class: differs ? "differs" : "" }, el("th", { scope: "row" }, field.label, mark), ...cells);
   }

@@ -3,20 +3,29 @@
 
 import { byId, newUid } from "./dom.js";
 import { ClusterCard } from "./clusters.js";
+import { citedMessages, fieldOf, spansOf } from "./layers.js";
+import { idOf } from "./merging.js";
 import { MessageList } from "./messages.js";
+import { Store } from "./store.js";
+import { Words } from "./words.js";
 
 export class Desk {
   // clusters: [{how, label, sides: [{letter, annotator, label}], differs, layer}]; `chosen` of each
-  // is a label, null (left out) or undefined (not decided). onChange() after every choice.
-  constructor({ clusters, readOnly, rejectKey = "x", onChange }) {
-    Object.assign(this, { clusters, readOnly, rejectKey, onChange });
+  // is a label, null (left out) or undefined (not decided). `layers` are all that labels may be of
+  // or refer to; `given` holds, by key, what stands and is not decided here. onChange() after every
+  // choice.
+  constructor({ clusters, layers, given = {}, readOnly, rejectKey = "x", mayAdd = false, onChange }) {
+    Object.assign(this, { clusters, layers, given, readOnly, rejectKey, mayAdd, onChange });
     this.currentAt = 0;
     this.editing = null; // the cluster whose form is open
     this.named = false;
     this.messages = this.makeMessages();
+    this.status = { say };
+    this.labelling = { start: (values) => this.start(values) };
+    this.words = new Words(this);
+    this.readStore();
     this.cards = clusters.map((cluster, at) => new ClusterCard(cluster, at, this.handlers(at)));
     byId("clusters").append(...this.cards.map((card) => card.root));
-    byId("no-clusters").hidden = clusters.length > 0;
   }
 
   makeMessages() {
@@ -28,6 +37,7 @@ export class Desk {
     return {
       readOnly: this.readOnly,
       rejectKey: this.rejectKey,
+      store: () => this.store,
       show: () => this.go(at),
       choose: (label) => this.choose(label, at),
       edit: () => this.edit(at),
@@ -36,12 +46,40 @@ export class Desk {
         endEdit: () => {},
         unlink: (index) => this.link(index),
         quote: (index) => this.messages.quote(index),
-        labelsOf: () => [],
-        labelOf: () => undefined,
-        askWords: () => {},
-        target: () => {},
+        labelsOf: (names) => this.offers(names),
+        labelOf: (uid) => this.store.label(uid),
+        askWords: (within, put) => this.words.ask(within, put),
+        target: () => this.renderMessages(),
       },
     };
+  }
+
+  // What labels are called and headed, as far as it is decided.
+  readStore() {
+    const labelsOf = (layer) =>
+      this.clusters.filter((one) => one.layer === layer && one.chosen !== null).map((one) => one.chosen ?? one.label);
+    const payload = this.layers.map((layer) => [layer.key, this.given[layer.key] ?? labelsOf(layer)]);
+    this.store = new Store(this.layers, Object.fromEntries(payload), false);
+  }
+
+  // What a field may point to.
+  offers(names) {
+    return this.layers
+      .filter(({ name }) => names.includes(name))
+      .flatMap((layer) => this.store.inLayer(layer))
+      .map(({ uid }) => ({ uid, name: this.store.name(uid), heading: this.store.heading(uid) }));
+  }
+
+  get layer() {
+    return this.current?.layer ?? this.layers[0];
+  }
+
+  get form() {
+    return this.editing === null ? null : this.cards[this.editing].form;
+  }
+
+  get openUid() {
+    return this.editing === null ? null : this.clusters[this.editing].chosen.uid;
   }
 
   get current() {
@@ -53,6 +91,8 @@ export class Desk {
   }
 
   render() {
+    this.readStore();
+    byId("no-clusters").hidden = this.clusters.length > 0;
     for (const [at, card] of this.cards.entries()) {
       card.render({ isCurrent: at === this.currentAt, isEdited: at === this.editing, named: this.named });
     }
@@ -61,9 +101,12 @@ export class Desk {
 
   renderMessages() {
     const label = this.current && (this.current.chosen ?? this.current.label);
-    const linked = new Set(this.editing === null ? [] : (label?.source_messages ?? []));
+    const cited = label ? citedMessages(this.layer, label) : new Set();
+    const inPhase = this.form?.links?.linked();
+    const linked = this.editing === null ? new Set() : inPhase ? new Set(inPhase) : cited;
     this.messages.render({ citing: new Map(), linked });
-    this.messages.highlight(new Set(label?.source_messages ?? []));
+    this.messages.highlight(cited);
+    this.messages.paint("words-pointed", label ? spansOf(this.layer, label) : []);
   }
 
   go(at, { focus = true } = {}) {
@@ -73,8 +116,8 @@ export class Desk {
     this.render();
     if (focus) this.cards[at].focus();
     this.cards[at].root.scrollIntoView({ block: "nearest" });
-    const [first] = (this.current.chosen ?? this.current.label).source_messages ?? [];
-    if (first !== undefined) this.messages.move(first - this.messages.currentIndex, { focus: false });
+    const first = Math.min(...citedMessages(this.layer, this.current.chosen ?? this.current.label));
+    if (Number.isFinite(first)) this.messages.move(first - this.messages.currentIndex, { focus: false });
   }
 
   step(by) {
@@ -117,13 +160,13 @@ export class Desk {
     this.cards[at].form.focus();
   }
 
-  // The digit's choice in the form's first field of choices; false where there is no form.
+  // The digit's choice in the field of choices that has the focus, else in the form's first one;
+  // false where there is no form.
   chooseValue(digit) {
-    if (this.editing === null) return false;
-    const field = this.clusters[this.editing].layer.fields.find((one) => one.choices?.length);
-    const choice = field?.choices[Number(digit) - 1];
-    if (!choice) return false;
-    this.change({ [field.name]: choice.value });
+    const field = this.form?.digitField();
+    const value = this.form?.choices(field)[Number(digit) - 1];
+    if (value === undefined) return false;
+    this.change({ [field]: value });
     return true;
   }
 
@@ -137,10 +180,28 @@ export class Desk {
   // Only while a label is edited do messages belong to it.
   link(index) {
     if (this.editing === null) return false;
-    const linked = new Set(this.clusters[this.editing].chosen.source_messages ?? []);
+    if (this.form.links) return this.form.links.toggle(index) || true;
+    const field = fieldOf(this.layer, "messages");
+    if (!field) return say(`${this.layer.title} are not linked to whole messages.`) || true;
+    const linked = new Set(this.clusters[this.editing].chosen[field.name] ?? []);
     if (!linked.delete(index)) linked.add(index);
-    this.change({ source_messages: [...linked].sort((a, b) => a - b) });
+    this.change({ [field.name]: [...linked].sort((a, b) => a - b) });
     return true;
+  }
+
+  // Words for the label that is edited; without one they begin a label, where that is possible.
+  takeWords() {
+    if (this.readOnly) return say("This cannot be changed.");
+    if (this.editing === null && !this.mayAdd) return say("Edit the label first: e.");
+    return this.words.mark();
+  }
+
+  start(values) {
+    if (!this.mayAdd) return say("Edit a label first: e.");
+    const { chosen } = this.add(values, this.layers[0]);
+    this.go(this.clusters.length - 1, { focus: false });
+    this.edit(this.clusters.length - 1);
+    return chosen.uid;
   }
 
   // Escape: first out of the field, then out of the form.
@@ -172,13 +233,16 @@ export class Desk {
     for (const label of left) this.add(label);
   }
 
-  add(label, layer = this.clusters[0]?.layer) {
-    const cluster = { how: "added", label: { uid: newUid(), ...label }, sides: [], differs: [], layer };
-    cluster.chosen = cluster.label;
+  // A label that no cluster has: of an earlier decision, or written by whoever decides.
+  add(label, layer = this.layers[0]) {
+    const id = layer.stores_id ? { id: idOf(layer.prefix, this.clusters.length + 1) } : {};
+    const values = { uid: newUid(), ...id, ...label };
+    const cluster = { how: "added", label: values, chosen: values, sides: [], differs: [], layer };
     const card = new ClusterCard(cluster, this.clusters.length, this.handlers(this.clusters.length));
     this.clusters.push(cluster);
     this.cards.push(card);
     byId("clusters").append(card.root);
+    return cluster;
   }
 }
 

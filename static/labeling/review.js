@@ -19,7 +19,8 @@ class ReviewPage {
     const { clusters, read_only: readOnly, user } = this.page;
     const byName = new Map(this.layers.map((layer) => [layer.name, layer]));
     for (const cluster of clusters) cluster.layer = byName.get(cluster.layer);
-    this.desk = new Desk({ clusters, readOnly, rejectKey: "Del", onChange: () => this.count() });
+    const { layers } = this;
+    this.desk = new Desk({ clusters, layers, readOnly, rejectKey: "Del", onChange: () => this.count() });
     this.toggleGuidelines = setUpGuidelines();
     const actions = this.actions();
     this.keys = new Keys(readJson("keys"), actions, `${user}:review`);
@@ -53,6 +54,7 @@ class ReviewPage {
       reject: () => desk.choose(desk.current?.chosen === null ? desk.current.label : null),
       agreed: () => desk.current && desk.choose(desk.current.label),
       link: () => desk.link(desk.messages.currentIndex) || say("Correct the label first: e."),
+      words: () => desk.takeWords(),
       note: () => byId("note").focus(),
     };
     const refuse = () => say("This cannot be reviewed by you.");

@@ -5,6 +5,9 @@ import { el } from "./dom.js";
 import { fieldText } from "./layers.js";
 import { drawGroup, drawHelp, smallButton, tinyButton } from "./rows.js";
 
+// The key that takes words on this page, as its own button shows it.
+const wordsKey = () => document.querySelector("kbd[data-key=words]")?.textContent ?? "";
+
 // One place for words: shows them, and asks for them.
 function drawSlot({ name, describedBy, onAsk, onClear }) {
   const ask = smallButton("", onAsk, { class: "span-slot", "aria-describedby": describedBy });
@@ -15,7 +18,7 @@ function drawSlot({ name, describedBy, onAsk, onClear }) {
   const show = (span) => {
     const at = span?.message === undefined ? [] : [el("span", { class: "index" }, span.message)];
     const words = span ? `“${span.text}”` : "Select words";
-    ask.replaceChildren(...at, el("span", {}, words), ...(span ? [] : [el("kbd", { "aria-hidden": "true" }, "x")]));
+    ask.replaceChildren(...at, el("span", {}, words), ...(span ? [] : [el("kbd", { "aria-hidden": "true" }, wordsKey())]));
     ask.setAttribute("aria-label", span ? `${name}: ${span.text}. Select other words` : `${name}: select words`);
     ask.classList.toggle("empty", !span);
     clear.hidden = !span;

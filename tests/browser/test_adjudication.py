@@ -87,7 +87,7 @@ def test_a_disputed_conversation_is_decided_by_keyboard_alone(
     page.keyboard.type("Message 2 says it once")
     type_keys(page, "Escape", "f", "Control+Enter")
 
-    page.wait_for_url("**/projects/orders/adjudication/")
+    page.wait_for_url("**/projects/orders/adjudication/?layer=extraction")
     decision = Adjudication.objects.get()
     titles = [label["title"] for label in decision.payload["requirements"]]
     assert titles[0] == "Order Tracking 1"
