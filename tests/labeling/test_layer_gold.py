@@ -1,0 +1,357 @@
+"""From answers to frozen gold, for every layer; what labels refer to must be in the gold, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Adjudication, GoldItem, GoldRelease, Project
+from labeling.services import adjudications, gold, merges, verification
+from labeling.services.annotations import InvalidPayload
+from labeling.services.export import export
+from labeling.services.verification import verify
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.layers import arc, event, inferred, issue, phase, question, rating
+from tests.pages import page
+
+SignedIn = Callable[[User], Client]
+ANNOTATORS = ("ana", "ben", "cleo")
+STAGES = ["extraction", "inference", "validation"]
+Payload = dict[str, Any]
+
+
+def ruler() -> Ruler:
+    return Ruler(WordOverlap())
+
+
+def own(who: str, **fields: Any) -> dict[str, Any]:
+    """The requirement that all have, each under a uid of their own."""
+    return factories.requirement(1, uid=f"{who}-1", **fields)
+
+
+def staged(who: str) -> Payload:
+    return {
+        "requirements": [own(who)],
+        "inferred_requirements": [inferred("Encrypt", triggered_by=[f"{who}-1"], uid=f"{who}-i")],
+        "issues": [issue(f"{who}-1", uid=f"{who}-v")],
+    }
+
+
+def rated(who: str) -> Payload:
+    return {"requirements": [own(who)], "ratings": [rating(f"{who}-1", 2)]}
+
+
+def asked(who: str) -> Payload:
+    return {"questions": [question("What do they track", evidence=[0, 2], uid=f"{who}-q")]}
+
+
+def told(who: str) -> Payload:
+    phases = [phase("Start", [0]), phase("End", [3])]
+    return {"arcs": [arc("How did it go", *phases, uid=f"{who}-a")]}
+
+
+def happened(who: str) -> Payload:
+    return {"events": [event(0, ("what", "order 0"), uid=f"{who}-e")]}
+
+
+GIVEN: dict[str, tuple[list[str], Callable[[str], Payload]]] = {
+    "extraction": (STAGES, staged),
+    "inference": (STAGES, staged),
+    "validation": (STAGES, staged),
+    "qa": (["qa"], asked),
+    "arc": (["arc"], told),
+    "events": (["events"], happened),
+    "relevance": (["extraction", "relevance"], rated),
+    "end_to_end": (STAGES, staged),
+}
+
+
+def labelled(layers: list[str], given: Callable[[str], Payload]) -> Project:
+    schema = {"tracking": ["what", "who"]} if "events" in layers else {}
+    project = factories.make_project(layers=layers, event_schema=schema)
+    for assignment in factories.open_full(project, 1).assignments.select_related("annotator"):
+        factories.answer_with(assignment, given(assignment.annotator.username))
+    return project
+
+
+def merge(project: Project) -> None:
+    for layer in merges.layers_of(project):
+        merges.make(project, layer, merges.due(project, layer), ruler=ruler())
+
+
+def freeze(project: Project, layer: str, **fields: Any) -> GoldRelease:
+    return gold.freeze(project=project, layer=layer, ruler=ruler(), **fields)
+
+
+def decide(
+    project: Project, layer: str, labels: list[Any], *, by: User, added: list[Any] | None = None
+) -> Adjudication:
+    found = project.conversations.get()
+    standing = merges.ready(project, layer)[found.pk]
+    decision = adjudications.Decision(
+        standing.answers_sha256, labels, added or [], kind="error", note="Message 0 says so"
+    )
+    return adjudications.decide_clusters(conversation=found, layer=layer, decision=decision, by=by)
+
+
+def clusters(project: Project, layer: str) -> list[Any]:
+    merge(project)
+    return merges.read(project.conversations.get().merges.get(layer=layer)).clusters
+
+
+@pytest.mark.parametrize("layer", GIVEN)
+def test_gold_of_every_layer_is_frozen_verified_and_exported(
+    people: dict[str, User], tmp_path: Path, layer: str
+) -> None:
+    project = labelled(*GIVEN[layer])
+
+    release = freeze(project, layer)
+
+    item = release.items.get()
+    assert (release.layer, item.how) == (layer, GoldItem.How.UNANIMOUS)
+    document = item.content
+    uids = [label["uid"] for labels in document["gold"].values() for label in labels]
+    assert uids
+    assert set(document["provenance"]["labels"]) == set(uids)
+    assert [row["username"] for row in document["provenance"]["annotators"]] == list(ANNOTATORS)
+    assert document["conversation"][0]["content"].startswith("Message 0")
+    assert verify(release) == []
+    exported, *_ = export(release, format="native", folder=tmp_path)
+    assert json.loads(exported.read_text()) == document
+    with pytest.raises(gold.NothingChanged):
+        freeze(project, layer)
+
+
+@pytest.mark.parametrize("layer", ["inference", "validation", "relevance", "end_to_end"])
+def test_what_gold_labels_refer_to_is_in_the_same_item(people: dict[str, User], layer: str) -> None:
+    release = freeze(labelled(*GIVEN[layer]), layer)
+
+    document = release.items.get().content
+
+    there = {
+        label["uid"]
+        for labels in [*document["gold"].values(), *document.get("given", {}).values()]
+        for label in labels
+    }
+    named = [
+        uid
+        for labels in document["gold"].values()
+        for label in labels
+        for uid in [*label.get("triggered_by", []), label.get("requirement"), label.get("target")]
+        if uid
+    ]
+    assert named
+    assert set(named) <= there
+
+
+@pytest.mark.parametrize("layer", GIVEN)
+def test_the_page_of_an_item_can_be_read_for_every_layer(
+    people: dict[str, User], signed_in: SignedIn, layer: str
+) -> None:
+    release = freeze(labelled(*GIVEN[layer]), layer)
+    client = signed_in(people["noor"])
+
+    shown = page(client, f"{release.get_absolute_url()}items/c-001/")
+
+    assert "unanimous held by ana, ben, cleo" in shown
+    assert page(client, release.get_absolute_url())
+
+
+def test_a_missing_reference_is_a_fault(people: dict[str, User]) -> None:
+    document = freeze(labelled(*GIVEN["validation"]), "validation").items.get().content
+
+    assert not verification._lost_references(document)
+    document["gold"]["issues"][0]["requirement"] = "gone"
+    assert verification._lost_references(document) == ["gone"]
+
+
+# --- what labels refer to has to be settled ---
+
+
+def two_ways(who: str) -> Payload:
+    """Ana's requirement is another one, so nothing that refers to requirements is settled."""
+    title = "Pay later" if who == "ana" else "Order Tracking 1"
+    requirement = own(who, title=title, action=title)
+    return {"requirements": [requirement], "issues": [issue(f"{who}-1", uid=f"{who}-v")]}
+
+
+def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: SignedIn) -> None:
+    project = labelled(["extraction", "validation"], two_ways)
+    merge(project)
+
+    with pytest.raises(gold.NothingToFreeze, match="its requirements are not settled"):
+        freeze(project, "validation")
+
+    client = signed_in(people["rita"])
+    assert not merges.due(project, "validation")
+    queue = page(client, "/projects/orders/adjudication/?layer=validation")
+    assert "1 conversation waits here until requirements are settled" in queue
+    opened = page(client, f"/adjudicate/{project.conversations.get().pk}/?layer=validation")
+    assert "Requirements first." in opened
+
+
+def test_after_the_decision_labels_refer_to_what_was_decided(people: dict[str, User]) -> None:
+    project = labelled(["extraction", "validation"], two_ways)
+    found = clusters(project, "extraction")
+    kept = [one.label if one.label["title"] != "Pay later" else None for one in found]
+    kept = [one and {**one, "title": "Tracking of orders"} for one in kept]
+    decide(project, "extraction", kept, by=people["rita"])
+
+    (cluster,) = clusters(project, "validation")
+    release = freeze(project, "validation")
+
+    document = release.items.get().content
+    (requirement,) = document["given"]["requirements"]
+    assert requirement["title"] == "Tracking of orders"
+    assert [label["requirement"] for label in document["gold"]["issues"]] == [requirement["uid"]]
+    assert cluster.missing == ["ana"]
+    lost = document["provenance"]["without_reference"]
+    assert [label["uid"] for label in lost["ana"]] == ["ana-v"]
+    assert document["provenance"]["how"] == "majority"
+
+
+def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
+    people: dict[str, User],
+) -> None:
+    project = labelled(*GIVEN["validation"])
+    (first,) = clusters(project, "validation")
+    decide(project, "validation", [first.label], by=people["rita"])
+    (requirement,) = clusters(project, "extraction")
+    other = factories.requirement(2, title="Something else", action="Else")
+    decide(project, "extraction", [None], added=[other], by=people["rita"])
+    assert requirement
+
+    with pytest.raises(gold.NothingToFreeze, match="decide it again"):
+        freeze(project, "validation")
+
+
+def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, User]) -> None:
+    project = labelled(*GIVEN["validation"])
+    (cluster,) = clusters(project, "validation")
+
+    with pytest.raises(InvalidPayload, match="not there"):
+        decide(project, "validation", [{**cluster.label, "requirement": "x"}], by=people["rita"])
+
+
+def test_a_decision_about_requirements_makes_merges_that_refer_to_them_anew(
+    people: dict[str, User],
+) -> None:
+    project = labelled(*GIVEN["validation"])
+    (requirement,) = clusters(project, "extraction")
+    assert not merges.due(project, "validation")
+
+    decide(project, "extraction", [{**requirement.label, "title": "New"}], by=people["rita"])
+
+    assert len(merges.due(project, "validation")) == 1
+    (cluster,) = clusters(project, "validation")
+    assert cluster.how == "unanimous"
+    assert cluster.label["requirement"] == requirement.label["uid"]
+
+
+# --- disputes, dissent, decisions ---
+
+
+def disputed_arcs(who: str) -> Payload:
+    start = {"ana": 0, "ben": 1, "cleo": 2}[who]
+    phases = [phase("Start", [start]), phase("End", [3])]
+    return {"arcs": [arc(f"How did {who} go", *phases, uid=f"{who}-a")]}
+
+
+def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_decided(
+    people: dict[str, User],
+) -> None:
+    project = labelled(["arc"], disputed_arcs)
+    with pytest.raises(gold.NothingToFreeze, match="disputed: “How did ana go”"):
+        freeze(project, "arc")
+
+    labels = [one.label for one in clusters(project, "arc")]
+    decide(project, "arc", [labels[0], None, None], by=people["rita"])
+
+    document = freeze(project, "arc").items.get().content
+    assert document["provenance"]["adjudicated_by"] == "rita"
+    assert set(document["provenance"]["answers"]) == set(ANNOTATORS)
+    (uid,) = (label["uid"] for label in document["gold"]["arcs"])
+    assert document["provenance"]["labels"][uid]["uids"] == {uid.partition("-")[0]: uid}
+
+
+def test_the_whole_came_about_as_its_weakest_part_and_names_each(people: dict[str, User]) -> None:
+    project = labelled(*GIVEN["end_to_end"])
+    (requirement,) = clusters(project, "extraction")
+    decide(project, "extraction", [requirement.label], by=people["rita"])
+
+    provenance = freeze(project, "end_to_end").items.get().content["provenance"]
+
+    assert (provenance["how"], provenance["adjudicated_by"]) == ("adjudicated", "rita")
+    hows = {stage: row["how"] for stage, row in provenance["stages"].items()}
+    assert hows == {
+        "extraction": "adjudicated",
+        "inference": "unanimous",
+        "validation": "unanimous",
+    }
+
+
+def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
+    project = labelled(["extraction", "validation"], two_ways)
+
+    with pytest.raises(gold.UnknownLayer, match="inferred requirements"):
+        freeze(project, "end_to_end")
+
+
+# --- comparing releases ---
+
+
+def diff(*arguments: str) -> str:
+    out = StringIO()
+    call_command("diff_gold", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_two_releases_are_compared_label_by_label(people: dict[str, User]) -> None:
+    project = labelled(*GIVEN["qa"])
+    freeze(project, "qa")
+    (cluster,) = clusters(project, "qa")
+    other = question("Who pays", uid="added")
+    edited = {**cluster.label, "answer": "Their orders"}
+    decide(project, "qa", [edited], added=[other], by=people["rita"])
+    factories.make_conversations(project, 1)
+    for assignment in factories.open_full(project, 1).assignments.select_related("annotator"):
+        factories.answer_with(assignment, asked(assignment.annotator.username))
+    freeze(project, "qa")
+
+    table = diff("orders@1", "orders@2")
+    found = json.loads(diff("orders@1", "orders@2", "--format", "json"))
+
+    assert "orders@1 → orders@2: 2 differ, 0 alike" in table
+    assert "c-001: changed, unanimous → adjudicated" in table
+    assert "  changed qa “What do they track” (answer)" in table
+    assert "  added qa “Who pays”" in table
+    assert "c-002: added" in table
+    assert found["items"][0]["labels"][0]["fields"] == ["answer"]
+    assert json.loads(diff("orders@2", "orders@2", "--format", "json"))["items"] == []
+
+
+def test_releases_of_different_layers_are_not_compared(people: dict[str, User]) -> None:
+    project = labelled(*GIVEN["end_to_end"])
+    freeze(project, "extraction", name="one")
+    freeze(project, "validation", name="two")
+
+    with pytest.raises(CommandError, match="one layer"):
+        diff("one", "two")
+
+
+def test_every_layer_is_offered_for_freezing(people: dict[str, User], signed_in: SignedIn) -> None:
+    factories.make_project(layers=STAGES)
+
+    shown = page(signed_in(people["rita"]), "/projects/orders/gold/")
+
+    assert all(name in shown for name in ("Inferred requirements", "Validation", "End to end"))
