@@ -202,3 +202,12 @@ def test_programs_renew_and_give_back_as_well(signed_in, ana, project):
     assert client.delete(url).json() == {"held": False}
     taken.refresh_from_db()
     assert taken.slot is None
+
+
+@pytest.mark.parametrize(("who", "label"), [("ana", "Queue"), ("noor", "Home"), ("olga", "Home")])
+def test_the_first_page_is_called_a_queue_only_where_it_is_one(
+    signed_in, project, people, who, label
+):
+    content = signed_in(people[who]).get("/docs/").content.decode()
+
+    assert f'<a href="/">{label}</a>' in content
