@@ -76,15 +76,37 @@ class MiniLM:
         rows = [np.frombuffer(known[digest], dtype="<f4") for digest in digests]
         return np.stack(rows) if rows else np.empty((0, DIMENSIONS), dtype=np.float32)
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], Vectors]]:
+        """The word pieces of each text and an L2-normalised row for each; never cached."""
+        model = _load(self._folder or packaged_folder())
+        rows = model.encode(
+            [_sound(text) for text in texts],
+            batch_size=BATCH_SIZE,
+            output_value="token_embeddings",
+            show_progress_bar=False,
+        )
+        return [_pieces(model, text, row) for text, row in zip(texts, rows, strict=True)]
+
     def _compute(self, texts: list[str]) -> Vectors:
         model = _load(self._folder or packaged_folder())
         vectors = model.encode(
-            [text.encode("utf-8", "replace").decode() for text in texts],  # no lone surrogates
+            [_sound(text) for text in texts],
             batch_size=BATCH_SIZE,
             normalize_embeddings=True,
             show_progress_bar=False,
         )
         return np.asarray(vectors, dtype="<f4")
+
+
+def _sound(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # no lone surrogates
+
+
+def _pieces(model: Any, text: str, row: Any) -> tuple[tuple[str, ...], Vectors]:
+    vectors = row.numpy().astype(np.float32)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    ids = model.tokenizer(_sound(text), truncation=True, max_length=len(vectors))["input_ids"]
+    return tuple(model.tokenizer.convert_ids_to_tokens(ids)), vectors
 
 
 def packaged_folder() -> Path:

@@ -1,0 +1,262 @@
+"""What is known of a message as evidence for a question: one row a message, one column a feature."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.memory.retrieval import dense
+from pipelines.memory.retrieval.late import encode_tokens
+from pipelines.memory.retrieval.question import KINDS, Asked
+from pipelines.memory.retrieval.text import IMAGE, words
+from pipelines.memory.retrieval.views import Views
+from pipelines.types import Encoder
+
+Floats = NDArray[np.float64]
+FEEDBACK = 5  # messages that are taken for right when looking for more of their kind
+SPEAKER = 1.0  # what being said by the one asked about adds to a fused score
+
+_CUES = {
+    "question": re.compile(r"\?"),
+    "picture": IMAGE,
+    "number": re.compile(
+        r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|several)\b",
+        re.I,
+    ),
+    "time": re.compile(
+        r"\b(?:today|tonight|yesterday|tomorrow|last|next|ago|since|week|weekend|month|year|summer|"
+        r"winter|spring|fall|morning|evening|night|now|just|(?:mon|tues|wednes|thurs|fri|satur|sun)day|"
+        r"january|february|march|april|june|july|august|september|october|november|december)s?\b",
+        re.I,
+    ),
+    "place": re.compile(r"\b(?:in|at|to|from|near) (?:the )?[A-Z][a-z]+"),
+    "title": re.compile(r"[\"“”]"),
+    "self": re.compile(r"\b(?:i|i'm|im|my|me|we|our|i've|i'll|id|ive)\b", re.I),
+    "name": re.compile(r"(?<=[a-z,] )[A-Z][a-z]+"),
+    "greeting": re.compile(r"^\W*(?:hi|hey|hello|good (?:morning|evening)|thank|haha|lol)\b", re.I),
+    "list": re.compile(r",[^,]{2,40},|, and |\n[•\-\d]"),
+    "taste": re.compile(
+        r"\b(?:love|like|favou?rite|enjoy|prefer|fan of|hate|into|interested|hobby|used to)\b", re.I
+    ),
+}  # fmt: skip
+_PAIRS = (
+    ("when", "time"), ("where", "place"), ("how_many", "number"), ("several", "list"),
+    ("several", "title"), ("several", "name"), ("several", "taste"), ("yes_no", "taste"),
+    ("guess", "taste"), ("where", "name"), ("when", "self"), ("several", "self"),
+)  # fmt: skip
+
+
+class Evidence:
+    """The single scores of all messages for one question."""
+
+    def __init__(self, views: Views, asked: Asked, encoder: Encoder) -> None:
+        self.views, self.asked, self.encoder = views, asked, encoder
+        self.size = len(views.messages)
+
+    @cached_property
+    def lexical(self) -> Floats:
+        return self.views.lexical.score(self.asked.stems)
+
+    @cached_property
+    def _questions(self) -> Floats:
+        asked = self.asked
+        return self.encoder.encode([asked.text, asked.first, asked.bare]).astype(np.float64)
+
+    def _by_width(self, width: int) -> Floats:
+        """Columns: as asked, in the first person, without names."""
+        found = self.views.vectors[width] @ self._questions.T.astype(np.float32)
+        return found.astype(np.float64)
+
+    @cached_property
+    def dense(self) -> Floats:
+        return self._by_width(1)
+
+    @cached_property
+    def windows(self) -> dict[int, Floats]:
+        return {
+            width: dense.to_messages(
+                self._by_width(width)[:, 1:].mean(axis=1), width=width, count=self.size
+            )
+            for width in dense.WIDTHS
+        }
+
+    @cached_property
+    def late(self) -> Floats:
+        """Columns: first person, without names, without names by rarity, the nearest single."""
+        first, bare = encode_tokens([self.asked.first, self.asked.bare], self.encoder)
+        near = self.views.tokens.nearest(np.concatenate([first.vectors, bare.vectors]))
+        one, other = near[:, : len(first.pieces)], near[:, len(first.pieces) :]
+        weights = self.views.tokens.weights(bare.pieces)
+        rare = other @ weights / max(float(weights.sum()), 1e-9)
+        strong = (other * weights).max(axis=1)
+        return np.column_stack([one.mean(axis=1), other.mean(axis=1), rare, strong])
+
+    @cached_property
+    def said_by(self) -> Floats:
+        """1 for messages of the one asked about, else 0; ½ if both or nobody is named."""
+        about = self.asked.about
+        if len(about) != 1:
+            return np.full(self.size, 0.5)
+        return np.array([float(one.speaker == about[0]) for one in self.views.messages])
+
+    @cached_property
+    def fused(self) -> Floats:
+        parts = scaled(self.lexical) + scaled(self.dense[:, 1]) + 1.5 * scaled(self.late[:, 0])
+        parts = parts + scaled(self.dense[:, 2]) + 0.5 * scaled(self.windows[2])
+        found: Floats = parts / 4 + SPEAKER * self.said_by
+        return found
+
+
+def scaled(scores: Floats) -> Floats:
+    """Mean 0 and deviation 1 over the conversation; 0 everywhere if all are equal."""
+    spread = float(scores.std())
+    return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros_like(scores)
+
+
+def shifted(scores: Floats, by: int) -> Floats:
+    """What stands ``by`` messages earlier (negative: later); 0 beyond the ends."""
+    found = np.zeros_like(scores)
+    if abs(by) < len(scores):
+        if by > 0:
+            found[by:] = scores[:-by]
+        else:
+            found[:by] = scores[-by:]
+    return found
+
+
+def ranks(scores: Floats) -> Floats:
+    order = np.argsort(-scores, kind="stable")
+    found = np.empty(len(scores))
+    found[order] = np.arange(1, len(scores) + 1)
+    return found
+
+
+def columns(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Every feature by name. ``shape`` are the cues of the messages, which no question changes."""
+    parts: tuple[Callable[[], dict[str, Floats]], ...] = (
+        lambda: _single(evidence),
+        lambda: _context(evidence, shape),
+        lambda: _feedback(evidence),
+        lambda: _speaking(evidence, shape),
+        lambda: _kinds(evidence, shape),
+        lambda: _days(evidence),
+    )
+    return {name: column for part in parts for name, column in part().items()}
+
+
+def cues(views: Views) -> dict[str, Floats]:
+    texts = [message.content for message in views.messages]
+    found = {
+        name: np.array([float(bool(cue.search(text))) for text in texts])
+        for name, cue in _CUES.items()
+    }
+    found["length"] = np.array([float(np.log1p(len(words(text)))) for text in texts])
+    return found
+
+
+def _single(evidence: Evidence) -> dict[str, Floats]:
+    views, stems = evidence.views, evidence.asked.stems
+    late, near = evidence.late, evidence.dense
+    found = {
+        "lexical": scaled(evidence.lexical),
+        "lexical pairs": scaled(views.pairs.score(stems)),
+        "covered": views.lexical.covered(stems),
+        "covered in pairs": views.pairs.covered(stems),
+        "dense asked": scaled(near[:, 0]),
+        "dense first": scaled(near[:, 1]),
+        "dense bare": scaled(near[:, 2]),
+        "dense raw": near[:, 1],
+        "late first": scaled(late[:, 0]),
+        "late bare": scaled(late[:, 1]),
+        "late rare": scaled(late[:, 2]),
+        "late raw": late[:, 0],
+        "late strong": scaled(late[:, 3]),
+    }
+    found |= {f"windows {width}": scaled(one) for width, one in evidence.windows.items()}
+    for name in ("lexical", "dense first", "late rare", "late first"):
+        found[f"{name} rank"] = 1 / np.sqrt(ranks(found[name]))
+    return found
+
+
+def _context(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
+    fused = evidence.fused
+    asked_before = shifted(shape["question"], 1)
+    found = {f"fused {by:+d}": shifted(fused, -by) for by in (-3, -2, -1, 1, 2, 3)}
+    bursts = evidence.views.bursts
+    top = np.full(bursts.max() + 1, -np.inf)
+    np.maximum.at(top, bursts, fused)
+    mean = np.bincount(bursts, weights=fused) / np.bincount(bursts)
+    return found | {
+        "fused": fused,
+        "fused rank": 1 / np.sqrt(ranks(fused)),
+        "fused log rank": np.log(ranks(fused)),
+        "fused above": np.maximum(fused - 2, 0),
+        "answers": asked_before * shifted(fused, 1),
+        "lexical before": shifted(scaled(evidence.lexical), 1),
+        "late before": shifted(scaled(evidence.late[:, 2]), 1),
+        "answers late": asked_before * shifted(scaled(evidence.late[:, 2]), 1),
+        "burst top": top[bursts],
+        "burst mean": mean[bursts],
+        "behind best": fused - fused.max(),
+    }
+
+
+def _feedback(evidence: Evidence) -> dict[str, Floats]:
+    """More of the kind of what was found first."""
+    best = np.argsort(-evidence.fused, kind="stable")[:FEEDBACK]
+    vectors = evidence.views.vectors[1]
+    near = (vectors @ vectors[best].T).astype(np.float64)
+    near[best, np.arange(len(best))] = 0.0
+    distance = np.abs(np.arange(evidence.size)[:, None] - best[None, :])
+    return {
+        "like the best": scaled(near.mean(axis=1)),
+        "like one of the best": near.max(axis=1),
+        "near one of the best": np.exp(-distance.min(axis=1) / 3.0),
+    }
+
+
+def _speaking(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
+    said, one = evidence.said_by, float(len(evidence.asked.about) == 1)
+    masked = np.where(said > 0, evidence.fused, evidence.fused.min())
+    return {
+        "said by": said,
+        "said by × late": said * scaled(evidence.late[:, 2]),
+        "said by × dense": said * scaled(evidence.dense[:, 2]),
+        "said by × self": said * shape["self"],
+        "one person × fused": one * evidence.fused,
+        "rank among": 1 / np.sqrt(ranks(masked)),
+    }
+
+
+def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
+    kinds = evidence.asked.kinds
+    found = {f"has {name}": column for name, column in shape.items()}
+    for kind, cue in _PAIRS:
+        found[f"{kind} × {cue}"] = float(kind in kinds) * shape[cue]
+    for kind in KINDS:
+        found[f"{kind} × fused"] = float(kind in kinds) * evidence.fused
+        found[f"{kind}"] = np.full(evidence.size, float(kind in kinds))
+    found["both"] = np.full(evidence.size, float(evidence.asked.both))
+    found["stems"] = np.full(evidence.size, float(len(evidence.asked.stems)))
+    return found
+
+
+def _days(evidence: Evidence) -> dict[str, Floats]:
+    days, known = evidence.asked.days, evidence.views.days
+    zero = np.zeros(evidence.size)
+    if days is None:
+        return {"dated": zero, "on the day": zero, "near the day": zero, "on the day × fused": zero}
+    on = np.array([float(days.hold(day)) for day in known])
+    near = np.array([float(days.hold(day, slack=1)) for day in known])
+    if not near.any():  # the question speaks of days before or after the talk
+        return {"dated": zero, "on the day": zero, "near the day": zero, "on the day × fused": zero}
+    return {
+        "dated": zero + 1.0,
+        "on the day": on,
+        "near the day": near,
+        "on the day × fused": on * evidence.fused,
+    }

@@ -1,0 +1,98 @@
+"""A conversation made ready for questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.memory.retrieval import features, question, ranker, views
+from pipelines.memory.retrieval.features import Evidence
+from pipelines.memory.retrieval.ranker import Ranker
+from pipelines.memory.retrieval.views import Views
+from pipelines.types import Encoder, Message, Store
+
+Floats = NDArray[np.float64]
+METHODS = ("lexical", "dense", "windows", "late", "fusion", "learned")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Parallel and best first; ``indexes`` are 0-based positions."""
+
+    indexes: tuple[int, ...]
+    scores: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    """Calibrated for ``learned``; of the other methods only the order means something."""
+    features: Mapping[str, Floats] = field(default_factory=dict, repr=False)
+
+
+class ConversationIndex:
+    def __init__(self, found: Views, encoder: Encoder, learned: Ranker | None = None) -> None:
+        self.views = found
+        self._encoder = encoder
+        self._cues = features.cues(found)
+        self._ranker = learned
+
+    @classmethod
+    def build(
+        cls, messages: Sequence[Message], *, encoder: Encoder, store: Store | None = None
+    ) -> ConversationIndex:
+        """What is dear to compute (vectors) is taken from ``store`` when it is there."""
+        if not messages:
+            raise ValueError("ConversationIndex.build: there is no message to find")
+        return cls(views.look(messages, encoder, store), encoder)
+
+    def rank(self, text: str, *, limit: int | None = None) -> Ranking:
+        return self.rank_by("learned", text, limit=limit)
+
+    def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
+        if method not in METHODS:
+            raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
+        evidence = self.evidence(text)
+        if method == "learned":
+            return self._learned(evidence, limit)
+        scores = _scores(method, evidence)
+        return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
+
+    def evidence(self, text: str) -> Evidence:
+        asked = question.read(text, self.views.speakers, span=self.views.span)
+        return Evidence(self.views, asked, self._encoder)
+
+    def columns(self, evidence: Evidence) -> dict[str, Floats]:
+        return features.columns(evidence, self._cues)
+
+    def _learned(self, evidence: Evidence, limit: int | None) -> Ranking:
+        columns = self.columns(evidence)
+        margins = (self._ranker or ranker.shipped()).margins(columns)
+        return _ranking(margins, ranker.probabilities(margins), limit, columns)
+
+
+def _scores(method: str, evidence: Evidence) -> Floats:
+    if method == "lexical":
+        return evidence.lexical
+    if method == "dense":
+        return evidence.dense[:, 1]
+    if method == "windows":
+        scores: Floats = np.mean(
+            [features.scaled(one) for one in evidence.windows.values()], axis=0
+        )
+        return scores
+    return evidence.late[:, 0] if method == "late" else evidence.fused
+
+
+def _ranking(
+    scores: Floats,
+    likely: Floats,
+    limit: int | None,
+    columns: Mapping[str, Floats] | None = None,
+) -> Ranking:
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return Ranking(
+        indexes=tuple(int(at) for at in order),
+        scores=tuple(float(scores[at]) for at in order),
+        probabilities=tuple(float(likely[at]) for at in order),
+        features=columns or {},
+    )

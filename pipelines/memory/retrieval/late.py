@@ -1,0 +1,72 @@
+"""Late interaction: every word of the question looks for its nearest word in the message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.memory.retrieval.text import words
+from pipelines.types import Encoder, Vectors
+
+Floats = NDArray[np.float64]
+
+
+class Tokens(NamedTuple):
+    """The pieces of one text, and one L2-normalised row for each."""
+
+    pieces: tuple[str, ...]
+    vectors: Vectors
+
+
+@runtime_checkable
+class TokenEncoder(Protocol):
+    def encode_tokens(self, texts: Sequence[str]) -> list[Tokens]: ...
+
+
+def encode_tokens(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
+    """Vectors in context if the encoder has them, else those of the single words."""
+    if isinstance(encoder, TokenEncoder):
+        return [Tokens(*one) for one in encoder.encode_tokens(texts)]
+    split = [tuple(words(text)) or ("",) for text in texts]
+    known = {word: at for at, word in enumerate(dict.fromkeys(w for one in split for w in one))}
+    vectors = encoder.encode(list(known))
+    return [Tokens(one, vectors[[known[word] for word in one]]) for one in split]
+
+
+@dataclass(frozen=True)
+class TokenMatrix:
+    """The tokens of all messages in one matrix; ``starts`` is where each message begins."""
+
+    vectors: Vectors
+    starts: NDArray[np.int64]
+    rarity: dict[str, float]
+    """How rare a piece is among the messages."""
+
+    @classmethod
+    def of(cls, tokens: Sequence[Tokens]) -> TokenMatrix:
+        lengths = [len(one.pieces) for one in tokens]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        return cls(np.concatenate([one.vectors for one in tokens]), starts, _rarity(tokens))
+
+    def nearest(self, question: Vectors) -> Floats:
+        """For each message and each token of the question the best similarity."""
+        similar = self.vectors @ question.T
+        best: Floats = np.maximum.reduceat(similar, self.starts, axis=0).astype(np.float64)
+        return best
+
+    def weights(self, pieces: Sequence[str]) -> Floats:
+        most = max(self.rarity.values(), default=1.0)
+        return np.array([self.rarity.get(piece, most) for piece in pieces])
+
+
+def _rarity(tokens: Sequence[Tokens]) -> dict[str, float]:
+    counts: dict[str, int] = {}
+    for one in tokens:
+        for piece in set(one.pieces):
+            counts[piece] = counts.get(piece, 0) + 1
+    size = len(tokens)
+    return {p: float(np.log(1 + (size - c + 0.5) / (c + 0.5))) for p, c in counts.items()}

@@ -1,0 +1,52 @@
+"""The learned ranking: a logistic regression over all features, its weights in ``weights.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+WEIGHTS = Path(__file__).with_name("weights.json")
+
+
+@dataclass(frozen=True)
+class Ranker:
+    names: tuple[str, ...]
+    mean: Floats
+    spread: Floats
+    weights: Floats
+    always: float
+
+    def margins(self, columns: Mapping[str, Floats]) -> Floats:
+        """The logarithm of the odds that each message is evidence."""
+        rows = np.column_stack([columns[name] for name in self.names])
+        found: Floats = ((rows - self.mean) / self.spread) @ self.weights + self.always
+        return found
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Ranker:
+        rows = stored["features"]
+        return cls(
+            names=tuple(row["name"] for row in rows),
+            mean=np.array([row["mean"] for row in rows]),
+            spread=np.array([row["spread"] for row in rows]),
+            weights=np.array([row["weight"] for row in rows]),
+            always=float(stored["always"]),
+        )
+
+
+def probabilities(margins: Floats) -> Floats:
+    found: Floats = 1 / (1 + np.exp(-np.clip(margins, -30, 30)))
+    return found
+
+
+@cache
+def shipped() -> Ranker:
+    return Ranker.of(json.loads(WEIGHTS.read_text(encoding="utf-8")))

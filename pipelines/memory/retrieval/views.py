@@ -1,0 +1,126 @@
+"""What a conversation looks like to the retrievers: computed once, kept by the store."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.memory.query.dates import Days
+from pipelines.memory.retrieval import dense, late, speakers, text
+from pipelines.memory.retrieval.late import TokenMatrix, Tokens
+from pipelines.memory.retrieval.lexical import Lexical
+from pipelines.memory.retrieval.speakers import Speakers
+from pipelines.types import Encoder, Message, Store, Vectors
+
+FORMAT = "1"  # of what is stored; changes with what is computed
+BURST_GAP = 1800  # seconds of silence after which another burst begins
+
+
+@dataclass(frozen=True)
+class Views:
+    messages: tuple[Message, ...]
+    speakers: Speakers
+    lexical: Lexical
+    pairs: Lexical
+    """Each message together with the one before."""
+    vectors: dict[int, Vectors]
+    """By width: messages, and windows of messages in a row."""
+    tokens: TokenMatrix
+    bursts: NDArray[np.int64]
+    days: tuple[date | None, ...]
+    span: Days | None
+
+
+def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> Views:
+    texts = [text.spoken(one.content) + " " + text.captions(one.content) for one in messages]
+    texts = [one.strip() or "." for one in texts]
+    vectors, tokens = _encoded(texts, encoder, store)
+    found = speakers.learn(messages)
+    stems = [_named_stems(one, found) for one in texts]
+    pairs = [stems[max(at - 1, 0)] + stems[at] if at else stems[0] for at in range(len(stems))]
+    times = [_time(message) for message in messages]
+    days = tuple(time.date() if time else None for time in times)
+    known = [day for day in days if day]
+    return Views(
+        messages=tuple(messages),
+        speakers=found,
+        lexical=Lexical(stems),
+        pairs=Lexical(pairs),
+        vectors=vectors,
+        tokens=TokenMatrix.of(tokens),
+        bursts=_bursts(times),
+        days=days,
+        span=Days(min(known), max(known)) if known else None,
+    )
+
+
+def _named_stems(said: str, found: Speakers) -> list[str]:
+    """Without the names of those who talk: they are called out all the time."""
+    names = {text.stem(name) for names in found.names.values() for name in names}
+    return [stem for stem in text.stems(said) if stem not in names]
+
+
+def _encoded(
+    texts: Sequence[str], encoder: Encoder, store: Store | None
+) -> tuple[dict[int, Vectors], list[Tokens]]:
+    key = _key(texts, encoder)
+    kept = store.get(key) if store else None
+    if kept is not None:
+        return _unpacked(kept)
+    vectors = dense.encode_all(texts, encoder)
+    tokens = [
+        Tokens(one.pieces, one.vectors.astype(np.float16).astype(np.float32))
+        for one in late.encode_tokens(texts, encoder)
+    ]
+    if store:
+        store.put(key, _packed(vectors, tokens))
+    return vectors, tokens
+
+
+def _key(texts: Sequence[str], encoder: Encoder) -> str:
+    digest = hashlib.sha256("\0".join([FORMAT, encoder.id, *texts]).encode("utf-8", "replace"))
+    return f"retrieval-{digest.hexdigest()}"
+
+
+def _packed(vectors: dict[int, Vectors], tokens: Sequence[Tokens]) -> bytes:
+    file = io.BytesIO()
+    np.savez(
+        file,
+        **{f"width{width}": rows for width, rows in vectors.items()},  # type: ignore[arg-type]
+        tokens=np.concatenate([one.vectors for one in tokens]).astype(np.float16),
+        lengths=np.array([len(one.pieces) for one in tokens]),
+        pieces=np.array([piece for one in tokens for piece in one.pieces]),
+    )
+    return file.getvalue()
+
+
+def _unpacked(kept: bytes) -> tuple[dict[int, Vectors], list[Tokens]]:
+    with np.load(io.BytesIO(kept), allow_pickle=False) as file:
+        vectors = {width: file[f"width{width}"] for width in (1, *dense.WIDTHS)}
+        ends = np.cumsum(file["lengths"])[:-1]
+        rows = np.split(file["tokens"].astype(np.float32), ends)
+        pieces = np.split(file["pieces"], ends)
+    return vectors, [Tokens(tuple(map(str, p)), row) for p, row in zip(pieces, rows, strict=True)]
+
+
+def _time(message: Message) -> datetime | None:
+    try:
+        return datetime.fromisoformat(message.time) if message.time else None
+    except ValueError:  # an unreadable time is a missing one
+        return None
+
+
+def _bursts(times: Sequence[datetime | None]) -> NDArray[np.int64]:
+    """The number of the burst of every message; without times all is one burst."""
+    numbers, last = [0] * len(times), None
+    for at, time in enumerate(times):
+        gap = (time - last).total_seconds() if time and last else 0.0
+        numbers[at] = (numbers[at - 1] if at else 0) + (gap >= BURST_GAP)
+        last = time or last
+    return np.array(numbers, dtype=np.int64)
