@@ -20,13 +20,17 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Run
-from evaluation.services import leases, scoring
+from evaluation.services import layers, leases, scoring
+from evaluation.services.stores import FileStore
 from labeling.domain.errors import RuleError
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
-from pipelines.types import Pipeline
+from pipelines.memory.layers.build import Rows
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.talks import RowsFor
+from pipelines.types import Case, Pipeline
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +84,13 @@ def _is_wanted(run_id: int) -> bool:
 def _build(run: Run) -> Pipeline:
     encoder = MiniLM(StoredVectors("pipeline"))
     try:
-        pipeline = registry.build(run.pipeline, run.config, encoder=encoder)
+        pipeline = registry.build(
+            run.pipeline,
+            run.config,
+            encoder=encoder,
+            store=FileStore(),
+            rows_for=_rows_for(run),
+        )
     except PipelineError as error:
         raise CannotRun(error.message) from error
     except Exception as error:
@@ -94,6 +104,18 @@ def _build(run: Run) -> Pipeline:
             f"version {pipeline.version}: launch a new run."
         )
     return pipeline
+
+
+def _rows_for(run: Run) -> RowsFor:
+    """Layers that were built before are read, and those built now are kept for the next run."""
+    config = LayersConfig()
+    key = layers.key_of(config)
+
+    def rows_for(case: Case) -> Rows:
+        items = run.release.items.filter(item_id=case.conversation_id)
+        return layers.StoredRows(items.values_list("conversation", flat=True).get(), key, config)
+
+    return rows_for
 
 
 def _run_case(case: CaseRun, pipeline: Pipeline, owner: UUID, *, layer: str) -> None:
