@@ -140,17 +140,19 @@ def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
 
 def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     build = ask(chat)
-    other = uuid4()
+    other, went_on = uuid4(), []
 
     def taken_over(*args, progress, **kwargs):
         LayerBuild.objects.update(owner=other)
         progress("topics", 0, 0)
+        went_on.append(True)
 
     monkeypatch.setattr(layers, "build_layers", taken_over)
     layers.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert (build.owner, build.state) == (other, "running")
+    assert not went_on
 
 
 def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):

@@ -120,15 +120,17 @@ def test_a_thread_ties_the_topic_that_returned():
 
 
 def test_a_build_is_known_by_settings_encoder_and_model():
-    encoder, model = WordOverlap(), Scripted(sensible)
+    encoder, model, other = WordOverlap(), Scripted(sensible), Scripted(sensible)
+    other.id = "test/other"
 
     keys = {
         key_for(LOCAL, encoder, None),
         key_for(LayersConfig(window=5), encoder, None),
         key_for(MODEL, encoder, model),
+        key_for(MODEL, encoder, other),
     }
 
-    assert len(keys) == 3
+    assert len(keys) == 4
     assert key_for(LOCAL, encoder, model) == key_for(LOCAL, encoder, None)
 
 

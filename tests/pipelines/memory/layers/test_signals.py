@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.nodes import Baseline, NodeSignals
 from pipelines.memory.layers.signals import (
     LAST,
     NO_PARTNER,
@@ -12,6 +13,7 @@ from pipelines.memory.layers.signals import (
     NO_PET_NAMES,
     NO_TIMES,
     ONE_SPEAKER,
+    anchors,
     measure_nodes,
     pet_names,
 )
@@ -164,6 +166,16 @@ def test_an_anchor_lies_above_the_mean_by_two_sample_deviations():
         ("T010", "reply_delay_avg"),
         ("T010", "reply_delay_max"),
     ]
+
+
+def test_a_value_at_the_threshold_does_not_stand_out():
+    line = Baseline("topic_frequency", 2, mean=1.0, deviation=0.5, threshold=2.0)
+    rows = [
+        NodeSignals("T001", {"topic_frequency": 2.0}),
+        NodeSignals("T002", {"topic_frequency": 3.0}),
+    ]
+
+    assert [one.node_id for one in anchors(rows, [line])] == ["T002"]
 
 
 def test_values_that_are_all_equal_or_single_have_no_anchor():
