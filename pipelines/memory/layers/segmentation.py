@@ -14,7 +14,8 @@ import numpy as np
 
 from pipelines.memory.layers.bursts import Burst
 from pipelines.memory.layers.config import LayersConfig
-from pipelines.memory.layers.words import cosine, rarity, said, stems
+from pipelines.memory.layers.words import cosine, rarity, stems
+from pipelines.memory.retrieval.text import spoken
 from pipelines.types import Vectors
 
 WORDS_SHARE = 0.4
@@ -29,7 +30,7 @@ def segment(
     bursts: Sequence[Burst], vectors: Sequence[Vectors], config: LayersConfig
 ) -> list[list[Burst]]:
     """The topics of each burst, in order; together they are the burst."""
-    weights = rarity(stems(said(message.content)) for burst in bursts for message in burst)
+    weights = rarity(stems(spoken(message.content)) for burst in bursts for message in burst)
     depths = [
         valleys(cohesion(burst, rows, weights, window=config.window))
         for burst, rows in zip(bursts, vectors, strict=True)
@@ -46,7 +47,7 @@ def cohesion(
     burst: Burst, vectors: Vectors, weights: dict[str, float], *, window: int
 ) -> list[float]:
     """For each place between two messages, how much both sides have in common."""
-    words = [Counter(stems(said(message.content))) for message in burst]
+    words = [Counter(stems(spoken(message.content))) for message in burst]
     return [
         round(_common(burst, vectors, words, weights, at, window), DECIMALS)
         for at in range(1, len(burst))
@@ -102,7 +103,7 @@ def _alike(left: Vectors, right: Vectors) -> float:
 
 def _answers(burst: Burst, at: int) -> bool:
     before, after = burst[at - 1], burst[at]
-    return before.speaker != after.speaker and said(before.content).rstrip().endswith("?")
+    return before.speaker != after.speaker and spoken(before.content).rstrip().endswith("?")
 
 
 def _peak(values: Sequence[float]) -> float:

@@ -8,7 +8,8 @@ from functools import cache
 from statistics import mean
 from typing import Any, NamedTuple, cast
 
-from pipelines.memory.layers.words import lexicon, said
+from pipelines.memory.layers.words import lexicon
+from pipelines.memory.retrieval.text import spoken
 from pipelines.types import Message
 
 STRONGEST = 3
@@ -26,7 +27,7 @@ NO_WORDS = "no message of the node has words"
 
 
 def local_rating(messages: Sequence[Message]) -> Rating:
-    texts = [text for message in messages if _WORDS.search(text := said(message.content))]
+    texts = [text for message in messages if _WORDS.search(text := spoken(message.content))]
     if not texts:
         return Rating(None, None, NO_WORDS)
     return Rating(tone_of(texts), conflict_of(texts))

@@ -13,7 +13,8 @@ from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import TopicNode, Topics
 from pipelines.memory.layers.segmentation import DECIMALS, segment
 from pipelines.memory.layers.times import any_times
-from pipelines.memory.layers.words import content_words, rarity, said, stem, stems
+from pipelines.memory.layers.words import content_words, rarity, stems
+from pipelines.memory.retrieval.text import spoken, stem
 from pipelines.types import Encoder, Message, Vectors
 
 UNNAMED = "small talk"
@@ -62,7 +63,9 @@ def make_nodes(
 
 def key_terms(parts: Sequence[Burst]) -> list[tuple[str, ...]]:
     """Per part, the words that are frequent in it and rare in the others, as most often spelled."""
-    texts = [[word for message in part for word in stems(said(message.content))] for part in parts]
+    texts = [
+        [word for message in part for word in stems(spoken(message.content))] for part in parts
+    ]
     rare = rarity(texts)
     return [
         _spelled(_most_telling(Counter(text), rare), part)
@@ -138,8 +141,8 @@ def _most_telling(counts: Counter[str], rare: dict[str, float]) -> list[str]:
 def _spelled(found: Sequence[str], part: Burst) -> tuple[str, ...]:
     spellings: dict[str, Counter[str]] = {}
     for message in part:
-        for word in content_words(said(message.content)):
-            spellings.setdefault(stem(word), Counter())[word] += 1
+        for word in content_words(spoken(message.content)):
+            spellings.setdefault(stem(word.lower()), Counter())[word] += 1
     return tuple(
         min(spellings[word], key=lambda one: (-spellings[word][one], one[0].isupper(), one))
         for word in found

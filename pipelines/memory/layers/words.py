@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
+from pipelines.memory.retrieval.text import stem
+
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[^\W_]|[^\W\d_]{2,}")
-_CAPTION = re.compile(r"\n\[image: .*\]\s*$")
 
 
 @cache
@@ -23,22 +24,8 @@ def lexicon(name: str) -> Any:
         return yaml.load(lines, Loader=yaml.BaseLoader)  # noqa: S506 - builds strings only
 
 
-def said(text: str) -> str:
-    """What was written, without the description of a picture."""
-    return _CAPTION.sub("", text)
-
-
 def surface_words(text: str) -> list[str]:
     return [word.replace("’", "'").removesuffix("'s") for word in _WORD.findall(text)]
-
-
-@cache
-def stem(word: str) -> str:
-    """One form for singular and plural; more would join words of different subjects."""
-    low = word.lower()
-    if len(low) < 4 or not low.endswith("s") or low.endswith(("ss", "us", "is")):
-        return low
-    return low[:-3] + "y" if low.endswith("ies") and len(low) > 4 else low[:-1]
 
 
 def content_words(text: str) -> list[str]:
@@ -47,7 +34,7 @@ def content_words(text: str) -> list[str]:
 
 
 def stems(text: str) -> list[str]:
-    return [stem(word) for word in content_words(text)]
+    return [stem(word.lower()) for word in content_words(text)]
 
 
 def rarity(texts: Iterable[Sequence[str]]) -> dict[str, float]:
