@@ -20,7 +20,7 @@ CaseKey = tuple[int, str]
 class NotComparable(RuleError):
     """The runs were not made on the same gold, or are not finished."""
 
-    code = "not_comparable"
+    code = "runs_not_comparable"
 
 
 @dataclass(frozen=True, slots=True)
