@@ -7,6 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from evaluation.services import execution, layers, runs, suggestions
+from labeling.services import gold_requests
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -30,3 +31,4 @@ def sweep() -> None:
     runs.wake_unattended()
     layers.wake_unattended()
     suggestions.wake_unattended()
+    gold_requests.wake_unattended()

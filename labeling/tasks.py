@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from celery import shared_task
-from django.contrib.auth.models import User
 
-from labeling.domain.errors import RuleError
 from labeling.models import Project, Round
-from labeling.services import agreement, events, gold, merges, rounds
+from labeling.services import agreement, gold_requests, merges, rounds
 
 
-@shared_task(acks_late=True)  # repeating it is harmless: an equal release is refused
-def freeze_gold(project_id: int, layer: str, name: str, message: str, by_id: int) -> None:
+@shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
+def freeze_gold(request_id: int) -> None:
     from labeling.services.vectors import ruler
 
-    project = Project.objects.get(pk=project_id)
-    by = User.objects.get(pk=by_id)
-    try:
-        gold.freeze(project=project, layer=layer, ruler=ruler(), name=name, message=message, by=by)
-    except RuleError as error:
-        _refused(project, by, layer, error.message)
-    except Exception:
-        _refused(project, by, layer, "The freeze broke off; the worker's log says why.")
-        raise
+    gold_requests.answer(request_id, ruler=ruler)
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: only what is out of date is made
@@ -46,9 +36,3 @@ def measure_round(round_id: int) -> None:
     measured.refresh_from_db()
     agreement.remember(measured, ruler=by_meaning)
     merge_answers(measured.project_id, None)  # what was blind until now may be adjudicated
-
-
-def _refused(project: Project, by: User, layer: str, message: str) -> None:
-    events.record(
-        "gold.freeze_refused", project, project=project, actor=by, layer=layer, message=message
-    )

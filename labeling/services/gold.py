@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from celery import current_app
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -75,20 +73,6 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     return release
 
 
-def request_freeze(
-    *, project: Project, layer: str, name: str = "", message: str = "", by: User
-) -> None:
-    """Freeze in the worker: settling compares texts, which needs the encoder.
-
-    The outcome is an event, ``gold.frozen`` or ``gold.freeze_refused`` with the reason.
-    """
-    _check_name(project, layer, name or project.slug)
-    events.record("gold.freeze_requested", project, project=project, actor=by, layer=layer)
-    arguments = [project.pk, layer, name, message, by.pk]
-    wake_up = partial(current_app.send_task, "labeling.tasks.freeze_gold", arguments)
-    transaction.on_commit(wake_up, robust=True)
-
-
 @transaction.atomic
 def freeze(
     *,
@@ -98,15 +82,16 @@ def freeze(
     name: str = "",
     message: str = "",
     by: User | None = None,
+    request: int | None = None,
 ) -> GoldRelease:
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
     What is not settled is left out and listed with its reason. A release that would equal the
-    newest one is refused.
+    newest one is refused. ``request`` is the event that asked for it.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
     name = name or project.slug
-    _check_name(project, layer, name)
+    check_name(project, layer, name)
     locking.keep(Annotation.objects.filter(assignment__round__project=project))
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)
     if not settled:
@@ -146,11 +131,12 @@ def freeze(
         items=len(settled),
         left_out=len(left_out),
         sha256=release.sha256,
+        **({"request": request} if request else {}),
     )
     return release
 
 
-def _check_name(project: Project, layer: str, name: str) -> None:
+def check_name(project: Project, layer: str, name: str) -> None:
     if layer == END_TO_END and not set(project.layers) >= STAGES:
         needed = ", ".join(LAYERS[stage].title.lower() for stage in settling.stages_of(layer))
         raise UnknownLayer(f"{project.slug} has no whole to freeze: that takes {needed}.")

@@ -107,20 +107,42 @@ def reached(measured: Round) -> str:
 
 
 def verdict(figures: Mapping[str, Any]) -> str:
-    value = figures.get("value")
-    if value is None:
-        reason = figures.get("reasons", {}).get("value", "it was not measured")
-        return f"has no {_measure(figures)}: {reason}"
-    needed = f"more than {figures['threshold']:g} is needed"
-    return f"reached {_measure(figures)} {figure(value)} ({_basis(figures)}), {needed}"
+    """Every layer in its own words, if there are several; the gate takes all of them."""
+    layers: Mapping[str, Any] = figures.get("layers", {})
+    if len(layers) < 2:
+        return _verdict(figures)
+    each = [_reached(own, f" on {_titled(name)}") for name, own in layers.items()]
+    return f"reached {', '.join(each)}; {_needed(figures)} on each"
+
+
+def _titled(layer: str) -> str:
+    title = LAYERS[layer].title
+    return title[0].lower() + title[1:]
+
+
+def _reached(figures: Mapping[str, Any], where: str = "") -> str:
+    if figures.get("value") is None:
+        return f"no {_measure(figures)}{where} ({_why_none(figures)})"
+    return f"{_measure(figures)} {figure(figures['value'])}{where} ({_basis(figures)})"
+
+
+def _verdict(figures: Mapping[str, Any]) -> str:
+    if figures.get("value") is None:
+        return f"has no {_measure(figures)}: {_why_none(figures)}"
+    return f"reached {_reached(figures)}, {_needed(figures)}"
+
+
+def _why_none(figures: Mapping[str, Any]) -> str:
+    return str(figures.get("reasons", {}).get("value", "it was not measured"))
+
+
+def _needed(figures: Mapping[str, Any]) -> str:
+    return f"more than {figures['threshold']:g} is needed"
 
 
 def _measure(figures: Mapping[str, Any]) -> str:
-    """Which figure the gate looks at, and of which layer if there are several."""
-    name = "F1" if figures.get("measure") == "f1" else "κ"
-    if len(figures.get("layers", {})) < 2:
-        return name
-    return f"{name} on {LAYERS[figures['layer']].title.lower()}"
+    """Which figure the gate looks at."""
+    return "F1" if figures.get("measure") == "f1" else "κ"
 
 
 def _basis(figures: Mapping[str, Any]) -> str:

@@ -14,14 +14,13 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Event, GoldItem, GoldRelease, Project
-from labeling.services import gold as service
+from labeling.services import gold_requests
 from labeling.services.export import export_lines
+from labeling.services.gold_requests import ASKED, OUTCOMES
 from labeling.services.verification import verify
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of
-
-OUTCOMES = ["gold.frozen", "gold.freeze_refused"]
 
 
 class Readiness(NamedTuple):
@@ -45,7 +44,7 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
     form = FreezeForm(project, request.POST)
     if form.is_valid():
         try:
-            service.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            gold_requests.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
             form.add_error(None, error.message)
         else:
@@ -151,16 +150,20 @@ def readiness(project: Project) -> Readiness:
 
 def _requests(project: Project) -> dict[str, Any]:
     """The request that has no outcome yet, and the newest outcomes in words."""
-    asked = Event.objects.filter(project=project, verb="gold.freeze_requested").first()
+    asked = Event.objects.filter(project=project, verb=ASKED).first()
     outcomes = list(
         Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
     )
-    answered = bool(outcomes) and asked is not None and outcomes[0].pk > asked.pk
+    answer = asked and next((one for one in outcomes if _answers(one, asked)), None)
     return {
-        "waiting": None if answered else asked,
-        "refused": outcomes[0] if answered and outcomes[0].verb == OUTCOMES[1] else None,
+        "waiting": None if answer else asked,
+        "refused": answer if answer and answer.verb == OUTCOMES[1] else None,
         "outcomes": activity.lines(outcomes),
     }
+
+
+def _answers(outcome: Event, asked: Event) -> bool:
+    return outcome.pk > asked.pk and outcome.data.get("request", asked.pk) == asked.pk
 
 
 def _release_page(

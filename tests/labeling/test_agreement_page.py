@@ -309,7 +309,7 @@ def test_a_layer_about_requirements_waits_for_the_worker(signed_in, rita, layere
     assert layered.agreement["layers"]["qa"]["passed"]
 
 
-def test_every_layer_has_its_page_and_the_gate_names_the_lowest(signed_in, rita, layered, worker):
+def test_every_layer_has_its_page_and_the_gate_names_each(signed_in, rita, layered, worker):
     worker(layered.pk)
     client = signed_in(rita)
 
@@ -319,7 +319,9 @@ def test_every_layer_has_its_page_and_the_gate_names_the_lowest(signed_in, rita,
     assert "ana – ben −1.00" in page(client, f"{URL}?layer=inference")
     differing = page(client, f"{PAIR}?a=ana&b=ben&layer=inference")
     assert "c-001 Order Tracking 1 0 1 c-001 Order Tracking 2 1 0" in differing
-    assert "reached κ on inferred requirements −1.00" in page(client, "/projects/orders/")
+    gate = page(client, "/projects/orders/")
+    assert "reached κ 1.00 on requirements (lowest pair ana–ben), κ −1.00 on inferred" in gate
+    assert "more than 0.75 is needed on each" in gate
 
 
 def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):

@@ -9,7 +9,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.release import item_sha256
 from labeling.domain.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, guards
-from labeling.services import annotations, events, gold
+from labeling.services import annotations, events, gold, gold_requests
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of
@@ -280,4 +280,4 @@ def test_a_larger_release_costs_no_more_queries_and_loads_no_text(signed_in, noo
 def test_freezing_without_the_layer_is_refused(signed_in, rita, project):
     assert ask(signed_in(rita), layer="qa").status_code == 400
     with pytest.raises(RuleError):
-        gold.request_freeze(project=project, layer="qa", by=rita)
+        gold_requests.request_freeze(project=project, layer="qa", by=rita)

@@ -1,0 +1,117 @@
+"""A freeze asked for on a page is made once, whatever becomes of the message to the worker."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.utils import timezone
+
+from evaluation import tasks as evaluation_tasks
+from labeling.domain.similarity import Ruler
+from labeling.models import Event, GoldRelease, Project
+from labeling.services import gold, gold_requests
+from labeling.views.gold import _requests
+from tests import factories
+from tests.fakes import WordOverlap
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    found: list[Any] = []
+    queue = gold_requests.current_app
+    monkeypatch.setattr(queue, "send_task", lambda *given: found.append(given) or True)
+    monkeypatch.setattr(gold_requests, "_sent_at", {})
+    return found
+
+
+@pytest.fixture
+def asked(
+    project: Project, rita: User, sent: list[Any], django_capture_on_commit_callbacks: Any
+) -> Event:
+    factories.answer_all(factories.open_full(project, 1))
+    with django_capture_on_commit_callbacks(execute=True):
+        gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
+    return Event.objects.get(verb="gold.freeze_requested")
+
+
+def work(asked: Event) -> None:
+    gold_requests.answer(asked.pk, ruler=lambda: Ruler(WordOverlap()))
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    then = timezone.now() + timedelta(seconds=seconds)
+    monkeypatch.setattr(gold_requests.timezone, "now", lambda: then)
+    start = gold_requests.monotonic()
+    monkeypatch.setattr(gold_requests, "monotonic", lambda: start + seconds)
+
+
+def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, sent: list[Any]) -> None:
+    assert sent == [("labeling.tasks.freeze_gold", [asked.pk])]
+
+    work(asked)
+
+    assert str(GoldRelease.objects.get()) == "own@1"
+    assert Event.objects.get(verb="gold.frozen").data["request"] == asked.pk
+
+
+def test_a_message_delivered_twice_freezes_once_and_refuses_nothing(asked: Event) -> None:
+    work(asked)
+    work(asked)
+
+    assert GoldRelease.objects.count() == 1
+    assert not Event.objects.filter(verb="gold.freeze_refused").exists()
+
+
+def test_a_lost_message_is_sent_again_by_the_sweep(
+    asked: Event, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent.clear()
+    evaluation_tasks.sweep()
+    assert sent == []  # it may be on its way
+
+    later(monkeypatch, 2 * gold_requests.RESEND_SECONDS)
+    evaluation_tasks.sweep()
+    evaluation_tasks.sweep()
+
+    assert sent == [("labeling.tasks.freeze_gold", [asked.pk])]
+
+
+def test_what_was_answered_is_not_sent_again(
+    asked: Event, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(asked)
+    sent.clear()
+    later(monkeypatch, 2 * gold_requests.RESEND_SECONDS)
+
+    evaluation_tasks.sweep()
+
+    assert sent == []
+
+
+def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, rita: User) -> None:
+    work(asked)
+    gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
+    gold_requests.request_freeze(project=project, layer="extraction", name="two", by=rita)
+    second, third = Event.objects.filter(verb="gold.freeze_requested").order_by("pk")[1:]
+
+    work(second)
+
+    refusal = Event.objects.get(verb="gold.freeze_refused")
+    assert "nothing was frozen" in refusal.data["message"]
+    assert (refusal.data["request"], _requests(project)["waiting"]) == (second.pk, third)
+
+
+def test_a_busy_database_refuses_nothing(asked: Event, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(**fields: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(gold, "freeze", locked)
+
+    with pytest.raises(OperationalError):
+        work(asked)
+
+    assert not gold_requests.is_answered(asked)
