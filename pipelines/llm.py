@@ -21,6 +21,20 @@ class Usage:
     completion_tokens: int = 0
     cost: float | None = None
     """``None`` where the price is not known; never a silent 0."""
+    estimated: bool = False
+    """The server did not count; the tokens are guessed from the length of the texts."""
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
+            self.estimated or other.estimated,
+        )
+
+
+NO_USAGE = Usage(cost=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +43,12 @@ class Reply:
     data: Any = None
     """The parsed reply when a schema was asked for."""
     usage: Usage = field(default_factory=Usage)
+    """What was spent on it, re-asking included; nothing for a reply from the cache."""
     cached: bool = False
     model: str = ""
+    """The model as the server named it."""
+    saved: Usage = NO_USAGE
+    """What a reply from the cache had cost when it was given."""
 
 
 class ChatModel(Protocol):
@@ -51,6 +69,8 @@ class ModelError(PipelineError):
     """The model gave no usable reply."""
 
     code = "model_error"
+    usage: Usage = NO_USAGE
+    """What was spent before it failed."""
 
 
 class RateLimited(ModelError):
@@ -85,6 +105,18 @@ class WrongKey(ModelError):
     """The server does not accept the key."""
 
     code = "wrong_model_key"
+
+
+class UnknownModel(ModelError):
+    """The server has no such model, or nothing at this address."""
+
+    code = "unknown_model"
+
+
+class NoQuota(ModelError):
+    """The provider's account may spend no more."""
+
+    code = "no_quota"
 
 
 class OverBudget(ModelError):

@@ -1,0 +1,285 @@
+"""A chat model over LangChain, for any server that speaks the OpenAI protocol.
+
+The one place where requests are tried again. LangChain and the client below it try nothing again,
+and whoever calls this may take its errors as final.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pipelines.chat import background, failures
+from pipelines.chat.endpoint import Endpoint
+from pipelines.chat.limiter import AdaptiveLimit
+from pipelines.llm import (
+    NO_USAGE,
+    ChatMessage,
+    InvalidReply,
+    ModelError,
+    RateLimited,
+    Refused,
+    Reply,
+    Usage,
+)
+from pipelines.parsing import Unparsable, parse_json, schema_problem
+
+TRIES = 3
+FIRST_WAIT_SECONDS = 1.0
+LONGEST_WAIT_SECONDS = 60.0
+"""Who is asked to wait longer is told so: a run pauses rather than hold a worker."""
+CHARACTERS_PER_TOKEN = 3  # on the safe side; only where the server does not count
+
+FORMAT_NAME = "reply"
+INSTRUCTION = (
+    "Reply with one JSON document and nothing else. It must fit this JSON schema:\n{schema}"
+)
+ASK_AGAIN = (
+    "Your reply cannot be used. {problem} Reply again with the whole, corrected JSON document "
+    "and nothing else. It must fit this JSON schema:\n{schema}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one request, before it is understood."""
+
+    text: str
+    usage: Usage
+    model: str
+    truncated: bool = False
+    refused: bool = False
+
+
+class OpenAIModel:
+    def __init__(self, endpoint: Endpoint, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self.endpoint = endpoint
+        self.limit = AdaptiveLimit(endpoint.max_concurrency)
+        self._sleep = sleep
+        self._takes_format = True
+
+    @property
+    def id(self) -> str:
+        return self.endpoint.id
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        """``repetition`` tells copies apart for a cache; the server does not learn of it."""
+        bill = Bill(self.endpoint)
+        try:
+            if schema is None:
+                return self._text(messages, bill)
+            return self._document(list(messages), schema, bill)
+        except ModelError as error:
+            error.usage = bill.usage
+            raise
+
+    def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        if "_chat" in self.__dict__:
+            chat = self.__dict__.pop("_chat")
+            background.run(chat.http_async_client.aclose(), seconds=5)
+
+    def _text(self, messages: Sequence[ChatMessage], bill: Bill) -> Reply:
+        answer = self._answer(messages, None, bill)
+        if answer.truncated:
+            raise InvalidReply(self._cut_off())
+        if not answer.text.strip():
+            raise InvalidReply("The model's reply is empty.")
+        return Reply(answer.text, usage=bill.usage, model=answer.model)
+
+    def _document(self, messages: list[ChatMessage], schema: dict[str, Any], bill: Bill) -> Reply:
+        answer = self._answer(messages, schema, bill)
+        try:
+            data = self._understood(answer, schema)
+        except Unparsable as problem:
+            again = ASK_AGAIN.format(problem=problem, schema=_shown(schema))
+            said = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
+            answer = self._answer([*messages, *said], schema, bill)
+            data = self._second(answer, schema)
+        return Reply(answer.text, data, bill.usage, model=answer.model)
+
+    def _second(self, answer: Answer, schema: dict[str, Any]) -> Any:
+        try:
+            return self._understood(answer, schema)
+        except Unparsable as problem:
+            raise InvalidReply(
+                f"The model's reply cannot be used, also after it was asked again. {problem}"
+            ) from None
+
+    def _understood(self, answer: Answer, schema: dict[str, Any]) -> Any:
+        if answer.truncated:
+            raise Unparsable(self._cut_off())
+        value = parse_json(answer.text).value
+        problem = schema_problem(value, schema)
+        if problem:
+            raise Unparsable(f"It does not fit the schema: {problem}.")
+        return value
+
+    def _cut_off(self) -> str:
+        most = self.endpoint.max_tokens
+        return f"The model's reply was cut off (LLM_MAX_TOKENS is {most})."
+
+    def _answer(
+        self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None, bill: Bill
+    ) -> Answer:
+        for attempt in range(1, TRIES + 1):
+            try:
+                answer = self._limited(messages, schema)
+                break
+            except failures.RETRIED as error:
+                wait = self._wait(error, attempt)
+                if wait is None:
+                    raise
+                self._sleep(wait)
+        bill.add(messages, answer)
+        if answer.refused:
+            raise Refused("The model declined to answer.")
+        return answer
+
+    def _wait(self, error: ModelError, attempt: int) -> float | None:
+        """Seconds until the next try, or None if there is none."""
+        asked = error.retry_after if isinstance(error, RateLimited) else None
+        if attempt == TRIES or (asked or 0) > LONGEST_WAIT_SECONDS:
+            return None
+        backoff = FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1)
+        spread = random.uniform(0.75, 1.25)  # threads do not come back together
+        return max(asked or 0.0, min(backoff * spread, LONGEST_WAIT_SECONDS))
+
+    def _limited(self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None) -> Answer:
+        with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
+            return self._formatted(messages, schema)
+
+    def _formatted(self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None) -> Answer:
+        """The schema as ``response_format`` where the server takes it, else as an instruction."""
+        if schema is None:
+            return self._request(messages, {})
+        if self._takes_format:
+            try:
+                return self._request(messages, {"response_format": _format(schema)})
+            except FormatRefused:
+                self._takes_format = False
+        return self._request(_instructed(messages, schema), {})
+
+    def _request(self, messages: Sequence[ChatMessage], options: dict[str, Any]) -> Answer:
+        limit = self.endpoint.timeout_seconds
+        given = [{"role": one.role, "content": one.content} for one in messages]
+        try:
+            message = background.run(self._chat.ainvoke(given, **options), seconds=limit)
+        except Exception as error:
+            unfinished = _unfinished(error, self.endpoint)
+            if unfinished is not None:
+                return unfinished
+            if options and failures.takes_no_format(error):
+                raise FormatRefused from None
+            # without its cause: that one quotes the request, and tracebacks are logged
+            raise failures.typed(error, key=self.endpoint.api_key, seconds=limit) from None
+        return _answer_of(message, self.endpoint)
+
+    @cached_property
+    def _chat(self) -> Any:
+        import openai
+        from langchain_openai import ChatOpenAI
+        from pydantic import SecretStr
+
+        endpoint = self.endpoint
+        client = openai.DefaultAsyncHttpxClient(timeout=endpoint.timeout_seconds)
+        return ChatOpenAI(
+            model=endpoint.model,
+            base_url=endpoint.base_url,
+            api_key=SecretStr(endpoint.api_key or "none"),
+            temperature=endpoint.temperature,
+            max_completion_tokens=endpoint.max_tokens,
+            timeout=endpoint.timeout_seconds,
+            max_retries=0,
+            cache=False,
+            use_responses_api=False,
+            http_async_client=client,
+        )
+
+
+class FormatRefused(Exception):
+    """The server does not take ``response_format``."""
+
+
+class Bill:
+    """What one reply costs, over all requests that it takes."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self.usage = NO_USAGE
+
+    def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
+        usage = answer.usage
+        if not usage.prompt_tokens and not usage.completion_tokens:
+            written = sum(len(message.content) for message in messages)
+            usage = Usage(tokens_in(written), tokens_in(len(answer.text)), estimated=True)
+        self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))
+
+
+def tokens_in(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
+    counted = message.usage_metadata or {}
+    about = message.response_metadata
+    return Answer(
+        text=message.text if isinstance(message.text, str) else message.text(),
+        usage=Usage(counted.get("input_tokens", 0), counted.get("output_tokens", 0)),
+        model=about.get("model_name") or endpoint.model,
+        truncated=about.get("finish_reason") == "length",
+        refused=bool(message.additional_kwargs.get("refusal"))
+        or about.get("finish_reason") == "content_filter",
+    )
+
+
+def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
+    """Where a structured reply was cut off or filtered the client raises; it is paid all the same."""
+    import openai
+
+    cut_off = isinstance(error, openai.LengthFinishReasonError)
+    if not cut_off and not isinstance(error, openai.ContentFilterFinishReasonError):
+        return None
+    completion: Any = getattr(error, "completion", None)
+    if completion is None:
+        return Answer("", NO_USAGE, endpoint.model, truncated=cut_off, refused=not cut_off)
+    counted = completion.usage
+    return Answer(
+        text=completion.choices[0].message.content or "",
+        usage=Usage(counted.prompt_tokens, counted.completion_tokens) if counted else NO_USAGE,
+        model=completion.model,
+        truncated=cut_off,
+        refused=not cut_off,
+    )
+
+
+def _format(schema: dict[str, Any]) -> dict[str, Any]:
+    """Not ``strict``: that takes a part of JSON Schema only, and the reply is checked anyway."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": False},
+    }
+
+
+def _instructed(messages: Sequence[ChatMessage], schema: dict[str, Any]) -> list[ChatMessage]:
+    """In the first message where that is the system's: many servers take no other place."""
+    instruction = INSTRUCTION.format(schema=_shown(schema))
+    if messages and messages[0].role == "system":
+        first = ChatMessage("system", f"{messages[0].content}\n\n{instruction}")
+        return [first, *messages[1:]]
+    return [ChatMessage("system", instruction), *messages]
+
+
+def _shown(schema: dict[str, Any]) -> str:
+    return json.dumps(schema, ensure_ascii=False)

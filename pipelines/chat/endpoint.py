@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipelines.llm import Usage
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a model is found and how it is asked. The key is never shown by ``repr``."""
+
+    model: str
+    base_url: str
+    provider: str
+    api_key: str = field(default="", repr=False)
+    temperature: float | None = 0.0
+    """``None``: what the server takes by itself."""
+    max_tokens: int = 4096
+    timeout_seconds: float = 60.0
+    """Wall-clock limit of one request, from the first byte sent to the last received."""
+    max_concurrency: int = 4
+    input_price: float | None = None
+    """Money for a million prompt tokens; ``None``: not known."""
+    output_price: float | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What beside the messages may change a reply."""
+        return {"temperature": self.temperature, "max_tokens": self.max_tokens}
+
+    @property
+    def priced(self) -> bool:
+        return self.input_price is not None and self.output_price is not None
+
+    def cost(self, usage: Usage) -> float | None:
+        if self.input_price is None or self.output_price is None:
+            return None
+        return (
+            usage.prompt_tokens * self.input_price + usage.completion_tokens * self.output_price
+        ) / MILLION

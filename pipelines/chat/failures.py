@@ -1,0 +1,125 @@
+"""What went wrong with a request, as one of our typed errors."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from pipelines.chat.redaction import redacted
+from pipelines.llm import (
+    InvalidReply,
+    ModelError,
+    NoQuota,
+    RateLimited,
+    Refused,
+    Unavailable,
+    UnknownModel,
+    WrongKey,
+)
+
+RETRIED = (RateLimited, Unavailable)
+OUT_OF_MONEY = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+REFUSALS = {"content_filter", "content_policy_violation"}
+BUSY = {408, 409, 425}
+LONGEST = 300  # characters quoted of what a server said
+
+
+def typed(error: BaseException, *, key: str, seconds: float) -> ModelError:
+    """The typed error for whatever the client library raised."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error, key)
+    if isinstance(error, openai.APITimeoutError | TimeoutError):
+        return Unavailable(f"The model's server gave no answer within {seconds:g} s.")
+    if isinstance(error, openai.APIResponseValidationError):
+        return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
+    if isinstance(error, openai.APIConnectionError | OSError):
+        return Unavailable(f"The model's server cannot be reached: {_cause(error, key)}")
+    return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
+
+
+def _of_status(error: Any, key: str) -> ModelError:
+    status, code, said = error.status_code, _code(error), _said(error, key)
+    if code in OUT_OF_MONEY or status == 402:
+        return NoQuota(f"The provider's account may spend no more: {said}", status=status)
+    if status == 429:
+        return RateLimited(
+            f"The model's server takes no more requests: {said}",
+            retry_after=retry_after(error.response.headers),
+        )
+    if status in (401, 403):
+        return WrongKey(
+            f"The model's server does not accept the key: {said}. Correct LLM_API_KEY.",
+            status=status,
+        )
+    if status == 404:
+        return UnknownModel(
+            f"The server does not know the model or the address: {said}. "
+            "Correct LLM_MODEL or LLM_BASE_URL.",
+        )
+    if status >= 500 or status in BUSY:
+        return Unavailable(f"The model's server failed ({status}): {said}", status=status)
+    if code in REFUSALS:
+        return Refused(f"The model's server declined the request: {said}", status=status)
+    return ModelError(f"The model's server refused the request ({status}): {said}", status=status)
+
+
+def takes_no_format(error: BaseException) -> bool:
+    """The server knows no ``response_format``, or not with a schema."""
+    import openai
+
+    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+        return False
+    said = str(error).lower()
+    return any(word in said for word in ("response_format", "json_schema", "structured output"))
+
+
+def retry_after(headers: Any, *, now: datetime | None = None) -> float | None:
+    """Seconds, from either header and either form of it; None where nothing can be read.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "1500"})
+    (2.5, 1.5)
+    >>> retry_after({"retry-after": "soon"})
+    """
+    exact = _number(headers.get("retry-after-ms"))
+    if exact is not None:
+        return exact / 1000
+    said = headers.get("retry-after")
+    seconds = _number(said)
+    if seconds is not None or not said:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(said)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max((moment - (now or datetime.now(UTC))).total_seconds(), 0.0)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _code(error: Any) -> str:
+    body = error.body if isinstance(error.body, dict) else {}
+    return str(getattr(error, "code", None) or body.get("code") or body.get("type") or "")
+
+
+def _said(error: BaseException, key: str) -> str:
+    body = getattr(error, "body", None)
+    said = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(redacted(str(said or error), [key]).split())
+    return text[:LONGEST].rstrip(".") or type(error).__name__
+
+
+def _cause(error: BaseException, key: str) -> str:
+    """A connection error itself says nothing but that there was one."""
+    return _said(error.__cause__ or error, key)

@@ -1,0 +1,77 @@
+"""How many requests may be under way at once: more as long as all goes well, half when it does not.
+
+Additive increase, multiplicative decrease, as TCP does it; what the server asks to wait is waited.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Condition
+
+from pipelines.llm import RateLimited
+
+
+class AdaptiveLimit:
+    def __init__(self, most: int) -> None:
+        self._most = float(most)
+        self._limit = float(most)
+        self._active = 0
+        self._closed_until = 0.0
+        self._lowered_at = 0.0
+        self._changed = Condition()
+
+    @property
+    def limit(self) -> int:
+        return int(self._limit)
+
+    @contextmanager
+    def slot(self, *, patience: float) -> Iterator[None]:
+        """A place among the requests under way; ``RateLimited`` if none comes free in time."""
+        self._enter(patience)
+        started = time.monotonic()
+        try:
+            yield
+        except RateLimited as error:
+            self._lower(started, error.retry_after or 0.0)
+            raise
+        else:
+            self._raise_a_little()
+        finally:
+            self._leave()
+
+    def _enter(self, patience: float) -> None:
+        end = time.monotonic() + patience
+        with self._changed:
+            while (now := time.monotonic()) < self._closed_until or self._active >= self.limit:
+                if now >= end or self._closed_until > end:
+                    wait = max(self._closed_until - now, 0.0)
+                    raise RateLimited(
+                        "The model's server takes no more requests at the moment.",
+                        retry_after=round(wait, 1) or None,
+                    )
+                self._changed.wait(_sooner(end, self._closed_until, now))
+            self._active += 1
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._active -= 1
+            self._changed.notify_all()
+
+    def _lower(self, started: float, retry_after: float) -> None:
+        """Once for all requests that were under way together: they say the same thing."""
+        now = time.monotonic()
+        with self._changed:
+            self._closed_until = max(self._closed_until, now + retry_after)
+            if started >= self._lowered_at:
+                self._limit = max(1.0, self._limit / 2)
+                self._lowered_at = now
+
+    def _raise_a_little(self) -> None:
+        with self._changed:
+            self._limit = min(self._most, self._limit + 1 / self._limit)
+
+
+def _sooner(end: float, opens: float, now: float) -> float:
+    return (min(end, opens) if opens > now else end) - now

@@ -1,0 +1,25 @@
+"""Keys never leave the process in a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+HIDDEN = "[key]"
+LIKE_A_KEY = re.compile(r"\bsk-[\w*-]{6,}|(?<=Bearer )[\w.~+/=*-]{6,}")
+IN_ADDRESS = re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)")
+SHORTEST = 4  # a shorter "key" is a placeholder, and would tear words apart
+
+
+def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text without the given secrets, and without whatever looks like one.
+
+    Examples
+    --------
+    >>> redacted("Incorrect key: sk-abcd****wxyz (http://me:pw12@host/)", ["wxyz-123"])
+    'Incorrect key: [key] (http://[key]@host/)'
+    """
+    for secret in secrets:
+        if len(secret) >= SHORTEST:
+            text = text.replace(secret, HIDDEN)
+    return IN_ADDRESS.sub(HIDDEN, LIKE_A_KEY.sub(HIDDEN, text))

@@ -1,0 +1,345 @@
+"""Every way in which a server can answer, over a real socket: each ends as a typed result."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import traceback
+from typing import Any
+
+import pytest
+
+from pipelines.chat.client import TRIES, OpenAIModel
+from pipelines.llm import (
+    ChatMessage,
+    InvalidReply,
+    ModelError,
+    NoQuota,
+    RateLimited,
+    Refused,
+    Reply,
+    Unavailable,
+    UnknownModel,
+    WrongKey,
+)
+from tests.llm_server import KEY, SERVED, LanguageServer
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"label": {"type": "string"}},
+    "required": ["label"],
+}
+QUESTION = [ChatMessage("system", "You label."), ChatMessage("user", "Is it?")]
+YES = {"label": "yes"}
+ONE_CALL = 0.0003  # (100 × 2 + 10 × 10) / 1 000 000
+
+
+def ask(model: OpenAIModel, schema: dict[str, Any] | None = SCHEMA) -> Reply:
+    return model.complete(QUESTION, schema=schema)
+
+
+def test_a_good_reply_comes_with_its_tokens_its_cost_and_the_models_own_name(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    reply = ask(model)
+
+    assert reply.data == YES
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (100, 10)
+    assert reply.usage.cost == pytest.approx(ONE_CALL)
+    assert not reply.usage.estimated
+    assert reply.model == SERVED
+    assert not reply.cached
+    (sent,) = server.requests
+    assert sent["messages"] == [{"role": m.role, "content": m.content} for m in QUESTION]
+    assert sent["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert sent["temperature"] == 0
+    assert not sent.get("stream")
+
+
+def test_plain_text_is_asked_for_without_a_format(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.answer = "Yes, it is."
+
+    reply = ask(model, schema=None)
+
+    assert (reply.text, reply.data) == ("Yes, it is.", None)
+    assert "response_format" not in server.requests[0]
+
+
+def test_without_a_price_the_cost_is_unknown_rather_than_nothing(make_model: Any) -> None:
+    assert ask(make_model(input_price=None)).usage.cost is None
+
+
+def test_a_server_that_does_not_count_gets_its_tokens_estimated(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.counts_tokens = False
+
+    usage = ask(model).usage
+
+    assert usage.estimated
+    assert usage.prompt_tokens == 6  # 16 characters by threes, rounded up
+    assert usage.completion_tokens == 6  # {"label": "yes"} has 16
+    assert usage.cost == pytest.approx((6 * 2 + 6 * 10) / 1_000_000)
+
+
+@pytest.mark.parametrize("way", ["fenced", "sloppy"])
+def test_a_reply_is_read_out_of_its_wrapping_without_asking_again(
+    model: OpenAIModel, server: LanguageServer, way: str
+) -> None:
+    server.plan(way)
+
+    assert ask(model).data == YES
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("way", "named"),
+    [
+        ("truncated", "cut off"),
+        ("broken_off", "breaks off before its end"),
+        ("wrong_schema", "label: 7 is not of type 'string'"),
+        ("prose", "holds no JSON"),
+        ("empty", "is empty"),
+    ],
+)
+def test_an_unusable_reply_is_asked_for_once_more_with_the_problem_named(
+    model: OpenAIModel, server: LanguageServer, way: str, named: str
+) -> None:
+    server.plan(way)
+
+    reply = ask(model)
+
+    assert reply.data == YES
+    assert reply.usage.prompt_tokens == 200  # both were paid
+    assert reply.usage.cost == pytest.approx(2 * ONE_CALL)
+    assert len(server.requests) == 2
+    assert named in server.requests[1]["messages"][-1]["content"]
+    assert server.requests[1]["messages"][-2]["role"] == "assistant"
+
+
+@pytest.mark.parametrize("way", ["truncated", "broken_off", "wrong_schema", "prose", "empty"])
+def test_what_is_unusable_twice_is_an_invalid_reply_that_was_paid(
+    model: OpenAIModel, server: LanguageServer, way: str
+) -> None:
+    server.plan(way, way)
+
+    with pytest.raises(InvalidReply, match="also after it was asked again") as caught:
+        ask(model)
+
+    assert len(server.requests) == 2
+    assert caught.value.usage.prompt_tokens == 200
+    assert caught.value.usage.cost == pytest.approx(2 * ONE_CALL)
+
+
+@pytest.mark.parametrize(("way", "said"), [("truncated", "LLM_MAX_TOKENS"), ("empty", "empty")])
+def test_a_text_that_is_cut_off_or_empty_is_no_reply(
+    model: OpenAIModel, server: LanguageServer, way: str, said: str
+) -> None:
+    server.plan(way)
+
+    with pytest.raises(InvalidReply, match=said):
+        ask(model, schema=None)
+
+
+@pytest.mark.parametrize("way", ["refusal", "filtered"])
+@pytest.mark.parametrize("schema", [SCHEMA, None])
+def test_a_refusal_is_final(
+    model: OpenAIModel, server: LanguageServer, way: str, schema: dict[str, Any] | None
+) -> None:
+    server.plan(way)
+
+    with pytest.raises(Refused) as caught:
+        ask(model, schema)
+
+    assert len(server.requests) == 1
+    assert caught.value.usage.cost == pytest.approx(ONE_CALL)
+
+
+@pytest.mark.parametrize(
+    ("way", "error", "said"),
+    [
+        ("no_quota", NoQuota, "You exceeded your current quota"),
+        ("unknown_model", UnknownModel, "Correct LLM_MODEL"),
+        ("too_long", ModelError, "refused the request .400.: This is longer"),
+        ("page", InvalidReply, "no chat completion"),
+    ],
+)
+def test_what_would_fail_again_is_not_tried_again(
+    model: OpenAIModel,
+    server: LanguageServer,
+    waits: list[float],
+    way: str,
+    error: type[ModelError],
+    said: str,
+) -> None:
+    server.plan(way)
+
+    with pytest.raises(error, match=said) as caught:
+        ask(model)
+
+    assert type(caught.value) is error
+    assert (len(server.requests), waits) == (1, [])
+
+
+@pytest.mark.parametrize("way", ["failing", "reset", "rate_limited"])
+def test_a_failure_that_may_pass_is_tried_again(
+    model: OpenAIModel, server: LanguageServer, waits: list[float], way: str
+) -> None:
+    server.plan(way, way)
+
+    assert ask(model).data == YES
+    assert len(server.requests) == TRIES == 3
+    assert len(waits) == 2
+    assert waits[1] > waits[0] >= 0.2
+
+
+@pytest.mark.parametrize(
+    ("way", "error"),
+    [("failing", Unavailable), ("reset", Unavailable), ("rate_limited", RateLimited)],
+)
+def test_a_failure_that_does_not_pass_is_given_up(
+    model: OpenAIModel, server: LanguageServer, way: str, error: type[ModelError]
+) -> None:
+    server.default = way
+
+    with pytest.raises(error):
+        ask(model)
+
+    assert len(server.requests) == TRIES
+
+
+def test_nobody_listening_is_unavailable(make_model: Any) -> None:
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        ask(make_model(base_url="http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize("way", ["hanging", "dripping"])
+def test_a_request_ends_at_its_time_limit_by_the_clock_on_the_wall(
+    make_model: Any, server: LanguageServer, way: str
+) -> None:
+    model = make_model(timeout_seconds=0.3)
+    ask(model)  # what is loaded on first use is not measured
+    server.default = way
+    started = time.monotonic()
+
+    with pytest.raises(Unavailable, match=r"no answer within 0\.3 s"):
+        ask(model)
+
+    assert time.monotonic() - started < 3 * 0.3 + 2
+
+
+def test_the_server_is_given_the_time_it_asks_for(
+    model: OpenAIModel, server: LanguageServer, waits: list[float]
+) -> None:
+    server.retry_after = "7"
+    server.plan("rate_limited")
+    model.limit._closed_until = 0.0
+
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(_caught(model)))
+    thread.start()
+    deadline = time.monotonic() + 10
+    while not waits and time.monotonic() < deadline:
+        time.sleep(0.01)
+    opens_in = model.limit._closed_until - time.monotonic()
+    with model.limit._changed:  # seven seconds later
+        model.limit._closed_until = 0.0
+        model.limit._changed.notify_all()
+    thread.join(10)
+
+    assert waits == [7.0]
+    assert 6 < opens_in <= 7  # other threads do not ask meanwhile
+    assert answers[0].data == YES
+
+
+def _caught(model: OpenAIModel) -> Any:
+    try:
+        return ask(model)
+    except ModelError as error:
+        return error
+
+
+def test_a_wait_that_is_too_long_is_handed_to_the_caller(
+    model: OpenAIModel, server: LanguageServer, waits: list[float]
+) -> None:
+    server.retry_after = "3600"
+    server.plan("rate_limited")
+
+    with pytest.raises(RateLimited) as caught:
+        ask(model)
+
+    assert caught.value.retry_after == 3600
+    assert (len(server.requests), waits) == (1, [])
+    with pytest.raises(RateLimited):  # and nobody asks before that
+        ask(model)
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_takes_no_format_is_asked_in_words(
+    model: OpenAIModel, server: LanguageServer
+) -> None:
+    server.takes_format = False
+
+    assert ask(model).data == YES
+    assert ask(model).data == YES
+
+    refused, first, second = server.requests  # it is not tried a second time
+    assert "response_format" in refused
+    assert not {"response_format"} & (set(first) | set(second))
+    assert '"required": ["label"]' in first["messages"][0]["content"]
+    assert [message["role"] for message in first["messages"]] == ["system", "user"]
+
+
+def test_the_key_is_in_no_error_and_no_traceback(make_model: Any) -> None:
+    wrong = "sk-wrong-9876543210zyx"
+    model = make_model(api_key=wrong)
+
+    with pytest.raises(WrongKey, match="Correct LLM_API_KEY") as caught:
+        ask(model)
+
+    shown = "".join(traceback.format_exception(caught.value)) + str(caught.value.details)
+    assert wrong not in shown
+    assert "[key]" in shown
+    assert wrong not in repr(model.endpoint)
+
+
+def test_a_key_that_looks_like_none_is_not_shown_either(
+    make_model: Any, server: LanguageServer
+) -> None:
+    server.plan(lambda body: "")
+    model = make_model(api_key="correct horse battery")
+
+    with pytest.raises(WrongKey) as caught:
+        ask(model)
+
+    assert "battery" not in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_it_works_inside_somebody_elses_event_loop(model: OpenAIModel) -> None:
+    async def inside() -> Reply:
+        return ask(model)
+
+    assert asyncio.run(inside()).data == YES
+
+
+def test_no_more_requests_are_under_way_than_the_limit_allows(
+    make_model: Any, server: LanguageServer
+) -> None:
+    def slowly(body: dict[str, Any]) -> str:
+        time.sleep(0.03)
+        return server.answer
+
+    server.default = slowly
+    model = make_model(max_concurrency=3)
+    threads = [threading.Thread(target=ask, args=[model]) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(server.requests) == 12
+    assert server.most_at_once == 3

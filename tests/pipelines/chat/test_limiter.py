@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+import pytest
+
+from pipelines.chat.failures import retry_after
+from pipelines.chat.limiter import AdaptiveLimit
+from pipelines.llm import RateLimited
+
+
+def be_refused(limit: AdaptiveLimit, *, after: float = 0.0) -> None:
+    with pytest.raises(RateLimited), limit.slot(patience=1):
+        raise RateLimited("Slow down", retry_after=after)
+
+
+def succeed(limit: AdaptiveLimit, times: int) -> None:
+    for _ in range(times):
+        with limit.slot(patience=1):
+            pass
+
+
+def test_a_refusal_halves_and_successes_add_one_a_round() -> None:
+    limit = AdaptiveLimit(8)
+
+    be_refused(limit)
+    assert limit.limit == 4
+    be_refused(limit)
+    be_refused(limit)
+    be_refused(limit)
+    assert limit.limit == 1  # never less
+
+    succeed(limit, 1)  # 1 + 1/1
+    assert limit.limit == 2
+    succeed(limit, 3)  # 2 + 1/2 + 1/2.5 + 1/2.9
+    assert limit.limit == 3
+    succeed(limit, 100)
+    assert limit.limit == 8  # never more
+
+
+def test_requests_refused_together_halve_once() -> None:
+    limit = AdaptiveLimit(8)
+
+    with limit.slot(patience=1), ExitStack() as together:
+        together.enter_context(pytest.raises(RateLimited))
+        together.enter_context(limit.slot(patience=1))
+        be_refused(limit)
+        raise RateLimited("Slow down")
+
+    assert limit.limit == 4
+
+
+def test_nobody_enters_before_the_server_allows_it() -> None:
+    limit = AdaptiveLimit(8)
+    be_refused(limit, after=0.15)
+    started = time.monotonic()
+
+    succeed(limit, 1)
+
+    assert time.monotonic() - started >= 0.14
+
+
+def test_a_wait_longer_than_ones_patience_is_not_begun() -> None:
+    limit = AdaptiveLimit(8)
+    be_refused(limit, after=30)
+    started = time.monotonic()
+
+    with pytest.raises(RateLimited) as caught, limit.slot(patience=1):
+        pass
+
+    assert time.monotonic() - started < 0.5
+    assert caught.value.retry_after == pytest.approx(30, abs=0.5)
+
+
+def test_other_failures_leave_the_limit_alone() -> None:
+    limit = AdaptiveLimit(8)
+
+    with pytest.raises(KeyError), limit.slot(patience=1):
+        raise KeyError
+
+    assert limit.limit == 8
+    succeed(limit, 20)  # and no place is lost
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "3"}, 3.0),
+        ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, 30.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT"}, 0.0),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after": "later"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_in_every_form(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    now = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
+
+    assert retry_after(headers, now=now) == seconds

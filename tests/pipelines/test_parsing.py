@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import doctest
+from typing import Any
+
+import pytest
+
+from pipelines import parsing
+from pipelines.chat import failures, redaction
+from pipelines.chat.redaction import redacted
+from pipelines.parsing import Parsed, Unparsable, parse_json, schema_problem
+
+
+@pytest.mark.parametrize("module", [parsing, failures, redaction])
+def test_the_examples_hold(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1}', Parsed({"a": 1})),
+        ("[1, 2]", Parsed([1, 2])),
+        ('```json\n{"a": 1}\n```', Parsed({"a": 1}, fenced=True)),
+        ('```\n{"a": 1}\n```', Parsed({"a": 1}, fenced=True)),
+        ('{"a": "```json\\n{}\\n```"}', Parsed({"a": "```json\n{}\n```"})),
+        ('{"a": 1,}', Parsed({"a": 1}, repaired=True)),
+        ("{'a': 'it'}", Parsed({"a": "it"}, repaired=True)),
+        ('The answer is {"a": "}"} and more', Parsed({"a": "}"}, repaired=True)),
+        ('{"a": "\\"}"} {"b": 2}', Parsed({"a": '"}'}, repaired=True)),
+    ],
+)
+def test_what_can_be_read_is_read_and_says_what_was_done(text: str, expected: Parsed) -> None:
+    assert parse_json(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "empty"),
+        ("  \n", "empty"),
+        ("No idea.", "holds no JSON"),
+        ('{"a": [1, 2', "breaks off"),
+        ('{"a": "half a sen', "breaks off"),
+        ('```json\n{"a": 1', "breaks off"),
+        ('{"a": NaN}', "NaN, which is no JSON number"),
+        ("{" * 5000, "nested too deeply"),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_is_never_guessed(text: str, said: str) -> None:
+    with pytest.raises(Unparsable, match=said):
+        parse_json(text)
+
+
+def test_a_problem_with_the_schema_names_its_place() -> None:
+    schema = {"properties": {"a": {"items": {"type": "integer"}}}, "required": ["a"]}
+
+    assert schema_problem({"a": [1, "x"]}, schema) == "a.1: 'x' is not of type 'integer'"
+    assert schema_problem({}, schema) == "the reply: 'a' is a required property"
+    assert schema_problem({"a": []}, schema) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Bearer abc.def-123", "Bearer [key]"),
+        ("key sk-proj-a1B2c3D4e5 used", "key [key] used"),
+        ("hidden secret-7", "hidden [key]"),
+        ("https://user:pw@host/v1", "https://[key]@host/v1"),
+        ("risk-averse task-oriented", "risk-averse task-oriented"),
+        ("a cat", "a cat"),
+    ],
+)
+def test_a_key_is_taken_out_of_a_text(text: str, shown: str) -> None:
+    assert redacted(text, ["secret-7", "cat", ""]) == shown
