@@ -86,7 +86,14 @@ class Run(models.Model):
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    budget_cost = models.FloatField(
+        null=True, help_text="Money that language models may cost; empty: no limit"
+    )
+    budget_tokens = models.PositiveBigIntegerField(
+        null=True, help_text="Tokens that language models may use; empty: no limit"
+    )
     paused = models.BooleanField(default=False)
+    pause_reason = models.TextField(blank=True, help_text="Empty if a person paused it")
     cancelled = models.BooleanField(default=False)
     failure = models.TextField(blank=True)
     woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
@@ -101,6 +108,12 @@ class Run(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="run_repeats_at_least_once", condition=Q(repetitions__gte=1)
+            ),
+            models.CheckConstraint(
+                name="run_budget_is_above_zero",
+                condition=(Q(budget_cost__isnull=True) | Q(budget_cost__gt=0))
+                & (Q(budget_tokens__isnull=True) | Q(budget_tokens__gt=0)),
+                violation_error_message="A budget is more than nothing.",
             ),
             models.CheckConstraint(
                 name="run_on_test_has_reason",

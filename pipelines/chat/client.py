@@ -245,7 +245,7 @@ def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
 
 
 def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
-    """Where a structured reply was cut off or filtered the client raises; it is paid all the same."""
+    """Where a structured reply was cut off or filtered the client raises, though it is paid."""
     import openai
 
     cut_off = isinstance(error, openai.LengthFinishReasonError)
