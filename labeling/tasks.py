@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from labeling.models import Project, Round
-from labeling.services import agreement, gold_requests, merges, rounds
+from labeling.services import agreement, gold_requests, merges, rounds, splitting
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
@@ -35,4 +35,5 @@ def measure_round(round_id: int) -> None:
     rounds.close_if_complete(measured, ruler=by_meaning)
     measured.refresh_from_db()
     agreement.remember(measured, ruler=by_meaning)
+    splitting.remember(measured, ruler=by_meaning)
     merge_answers(measured.project_id, None)  # what was blind until now may be adjudicated

@@ -174,6 +174,33 @@ def _judgements(layer: str, who: str, payload: Payload, base: Base) -> list[Hash
     return found
 
 
+def concerned(
+    layer: str, payloads: Mapping[str, Payload], cluster: Mapping[str, Any], slot: int
+) -> dict[str, list[str]]:
+    """By annotator, the uids of their labels that are about one unit of a judged cluster.
+
+    ``slot`` is the position of a field where a unit is a field of a requirement, else 0.
+    """
+    field = list(REQUIREMENT_FIELDS)[slot]
+    found = {
+        who: [
+            str(label["uid"])
+            for label in own.get(LAYERS[layer].key, [])
+            if who in cluster and _is_about(layer, label, cluster[who].get("uid"), field)
+        ]
+        for who, own in payloads.items()
+    }
+    return {who: uids for who, uids in found.items() if uids}
+
+
+def _is_about(layer: str, label: Mapping[str, Any], uid: Any, field: str) -> bool:
+    if layer == "inference":
+        return uid in (label.get("triggered_by") or [])
+    if layer == "validation":
+        return bool(label.get("requirement") == uid and label.get("field") == field)
+    return bool(label.get("target") == uid)
+
+
 def _triggers(labels: Base, uid: Any) -> list[Hashable]:
     return [int(any(uid in (label.get("triggered_by") or []) for label in labels))]
 

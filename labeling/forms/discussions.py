@@ -20,7 +20,7 @@ class PlaceField(forms.CharField):
     def clean(self, value: Any) -> Place:
         place = Place.parse(super().clean(value))
         if place is None:
-            raise forms.ValidationError("This names no message.")
+            raise forms.ValidationError("This names no disagreement.")
         return place
 
 

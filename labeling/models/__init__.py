@@ -2,7 +2,7 @@ from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.conversations import Conversation, Message
-from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
+from labeling.models.discussions import Comment, Disagreement, Discussion, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
@@ -23,6 +23,7 @@ __all__ = [
     "Comment",
     "Conversation",
     "Disagreement",
+    "Discussion",
     "Event",
     "FirstPass",
     "GoldItem",

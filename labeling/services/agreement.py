@@ -298,6 +298,14 @@ def events_of(measured: Round, selection: Selection) -> Events:
     return found
 
 
+def answers_in(measured: Round) -> dict[str, tuple[dict[str, dict[str, Any]], int]]:
+    """By conversation: what each annotator submitted, and the number of its messages."""
+    found: _Answers = defaultdict(dict)
+    for answer in _answers(measured, "", EVERYTHING):
+        found[answer.conversation][answer.annotator] = answer
+    return {name: (_payloads(given), _messages(given)) for name, given in found.items()}
+
+
 def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Answer]:
     submitted = _rows(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:

@@ -13,13 +13,13 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from labeling.domain.disagreements import Split, letters, splits
+from labeling.domain.disagreements import Split, letters
 from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
-from labeling.services import agreement, events
+from labeling.services import agreement, events, splitting
 from labeling.services.comments import EmptyComment
-
-LAYER = "extraction"
+from labeling.services.vectors import RulerNeeded
 
 
 class RoundOpen(RuleError):
@@ -35,32 +35,67 @@ class NoDisagreement(RuleError):
 
 
 class Place(NamedTuple):
-    """Where a disagreement is: the key of its conversation and the index of its message."""
+    """Where a disagreement is: its conversation's key, the position of its unit, its layer.
+
+    The units of requirements, evidence and narratives are the messages.
+    """
 
     conversation: int
     unit: int
+    layer: str = "extraction"
 
     @classmethod
     def parse(cls, text: str) -> Place | None:
-        """From ``12-3``, as it stands in addresses and forms."""
-        conversation, _, unit = text.partition("-")
+        """From ``12-3`` or ``12-3-validation``, as it stands in addresses and forms."""
+        conversation, _, rest = text.partition("-")
+        unit, _, layer = rest.partition("-")
         if not all(part.isdecimal() and len(part) < 10 for part in (conversation, unit)):
             return None
-        return cls(int(conversation), int(unit))
+        if layer and layer not in LAYERS:
+            return None
+        return cls(int(conversation), int(unit), layer or "extraction")
 
     def __str__(self) -> str:
-        return f"{self.conversation}-{self.unit}"
+        layer = "" if self.layer == "extraction" else f"-{self.layer}"
+        return f"{self.conversation}-{self.unit}{layer}"
 
 
-def found_in(discussed: Round) -> dict[Place, Split]:
-    """The disagreements of a round in the order in which it handed out its conversations."""
+def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
+    """The disagreements of a round on one layer (default: the project's first).
+
+    In the order in which the round handed out its conversations. ``RulerNeeded`` if a worker has
+    to find them first.
+    """
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("This round is open: its disagreements are discussed when it has closed.")
-    keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
-    if LAYER not in discussed.project.layers:
+    layer = layer or agreement.first_layer(discussed.project)
+    if layer not in discussed.project.layers:
         return {}
-    given = splits(agreement.ratings(discussed, LAYER), list(keys))
-    return {Place(keys[one.conversation], one.unit): one for one in given}
+    keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
+    given = splitting.read(discussed, layer)
+    return {Place(keys[one.conversation], one.unit, layer): one for one in given}
+
+
+def progress(discussed: Round) -> tuple[int | None, int]:
+    """How many disagreements there are on all layers, None while a worker finds them; and how
+    many of them are decided.
+    """
+    try:
+        found = {
+            place for layer in discussed.project.layers for place in found_in(discussed, layer)
+        }
+    except RulerNeeded:
+        agreement.request(discussed)
+        return None, 0
+    rows = discussed.disagreements.exclude(outcome="")
+    places = rows.values_list("conversation", "unit", "layer")
+    return len(found), sum(Place(pk, int(unit), layer) in found for pk, unit, layer in places)
+
+
+def split_of(row: Disagreement) -> Split | None:
+    """What a stored disagreement is about."""
+    place = Place(row.conversation_id, int(row.unit), row.layer)
+    return found_in(row.round, row.layer).get(place)
 
 
 def letters_of(discussed: Round) -> dict[str, str]:
@@ -98,7 +133,7 @@ def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
     body = body.strip()
     if not body:
         raise EmptyComment("Write something first.")
-    row = _row(discussed, place)
+    row, split = _row(discussed, place)
     last = row.comments.last()
     if last and (last.author, last.body) == (by, body):
         return last
@@ -107,11 +142,12 @@ def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
         conversation=row.conversation,
         round=discussed,
         disagreement=row,
-        message_index=place.unit,
+        message_index=split.message,
         body=body,
         author=by,
     )
-    events.record("disagreement.discussed", row, project=discussed.project, actor=by, **_named(row))
+    named = _named(row, split)
+    events.record("disagreement.discussed", row, project=discussed.project, actor=by, **named)
     return added
 
 
@@ -120,7 +156,8 @@ def decide(
     discussed: Round, place: Place, *, outcome: str, note: str = "", by: User
 ) -> Disagreement:
     """Say what came of a disagreement; an empty outcome opens it again. The last word counts."""
-    row = _row(discussed, place)
+    row, split = _row(discussed, place)
+    named = _named(row, split)
     row.outcome, row.note = outcome, note.strip()
     row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
     row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
@@ -132,12 +169,10 @@ def decide(
             project=discussed.project,
             actor=by,
             outcome=words,
-            **_named(row),
+            **named,
         )
     else:
-        events.record(
-            "disagreement.reopened", row, project=discussed.project, actor=by, **_named(row)
-        )
+        events.record("disagreement.reopened", row, project=discussed.project, actor=by, **named)
     return row
 
 
@@ -151,16 +186,26 @@ def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
         events.record("round.names_shown", discussed, project=discussed.project, actor=by)
 
 
-def _row(discussed: Round, place: Place) -> Disagreement:
+def _row(discussed: Round, place: Place) -> tuple[Disagreement, Split]:
     """The stored row of a disagreement, made on first use."""
-    if place not in found_in(discussed):
-        raise NoDisagreement("The annotators marked this message alike: there is nothing to say.")
+    split = found_in(discussed, place.layer).get(place)
+    if split is None:
+        raise NoDisagreement("The annotators marked this alike: there is nothing to say.")
     row, _ = Disagreement.objects.get_or_create(
-        round=discussed, conversation_id=place.conversation, layer=LAYER, unit=str(place.unit)
+        round=discussed,
+        conversation_id=place.conversation,
+        layer=place.layer,
+        unit=str(place.unit),
     )
-    return Disagreement.objects.select_for_update().select_related("conversation").get(pk=row.pk)
+    stored = Disagreement.objects.select_for_update().select_related("conversation")
+    return stored.get(pk=row.pk), split
 
 
-def _named(row: Disagreement) -> dict[str, Any]:
+def _named(row: Disagreement, split: Split) -> dict[str, Any]:
     conversation: Conversation = row.conversation
-    return {"conversation": conversation.external_id, "message": int(row.unit)}
+    return {
+        "conversation": conversation.external_id,
+        "message": split.message,
+        "layer": row.layer,
+        **({"about": split.name} if split.name else {}),
+    }

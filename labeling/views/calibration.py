@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.domain.calibration import mean_interval, standings
+from labeling.domain.units import BY_MESSAGE
 from labeling.models import Project, Round
 from labeling.services import agreement, discussions
-from labeling.services.discussions import LAYER
 from labeling.templatetags.figures import figure
 from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
@@ -82,10 +82,11 @@ def _interval(
     """Of the gate's figure: the lowest pair has one already, a mean is drawn anew."""
     if figures["value"] is None:
         return None, None
-    if figures["statistic"] == "mean" and figures.get("layer", LAYER) != LAYER:
-        return None, None  # the units of other layers are matched by a worker
     if figures["statistic"] == "mean":
-        return mean_interval(agreement.ratings(measured, LAYER), seed=measured.seed) or (None, None)
+        layer = figures.get("layer") or agreement.first_layer(measured.project)
+        if layer not in BY_MESSAGE:
+            return None, None  # the units of other layers are matched by a worker
+        return mean_interval(agreement.ratings(measured, layer), seed=measured.seed) or (None, None)
     pair = lowest_pair(figures)
     return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
 
@@ -159,18 +160,16 @@ def _label_step(latest: Any) -> Step:
 
 def _after_failure(project: Project, latest: Round) -> list[Step]:
     """Discuss, change the guidelines, try again."""
-    wanted = [str(place) for place in discussions.found_in(latest)]
-    rows = latest.disagreements.filter(layer=LAYER).exclude(outcome="")
-    decided = sum(f"{row.conversation_id}-{row.unit}" in set(wanted) for row in rows)
+    wanted, decided = discussions.progress(latest)
     newer = project.guidelines.filter(version__gt=latest.guideline.version).only("version").first()
-    done = "done" if newer or decided == len(wanted) else "later"
+    done = "done" if newer or decided == wanted else "later"
     slug = project.slug
     return [
         Step(
             done,
             "Discuss the disagreements",
             "the annotators and a lead",
-            f"{decided} of {len(wanted)} decided",
+            f"{decided} of {wanted} decided" if wanted is not None else "being prepared",
             reverse("disagreements", args=[slug, latest.number]),
         ),
         Step(

@@ -14,10 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.disagreements import Split
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import DISCUSSION_KEYS
+from labeling.domain.schema import LAYERS
+from labeling.domain.units import BY_MESSAGE
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
+from labeling.services import agreement
 from labeling.services import discussions as service
 from labeling.services.discussions import Place
+from labeling.services.vectors import RulerNeeded
 from labeling.views import access
 from labeling.views.discussion_entries import Entry, People, entries_of
 
@@ -31,12 +35,19 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if found.state == Round.State.OPEN or context["blind_again"]:
         return render(request, "labeling/disagreements_closed.html", context)
     people = People.of(found, request.user)
-    splits, rows = service.found_in(found), _rows(found)
+    layer = _layer(project, request.GET.get("layer", ""))
+    try:
+        splits, rows = service.found_in(found, layer), _rows(found, layer)
+    except RulerNeeded:
+        agreement.request(found)
+        context |= {"layer": LAYERS[layer], "preparing": True}
+        return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)
     places = form.narrow(splits, rows)
     start = _start(list(splits), places, request.GET.get("after", ""))
     shown = places[start : start + PAGE]
     context |= {
+        "layer": LAYERS[layer],
         "form": form,
         "entries": _entries(found, shown, splits, rows, people),
         "progress": _progress(splits, rows),
@@ -125,6 +136,8 @@ def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
     return {
         "project": project,
         "round": found,
+        "layers": [LAYERS[name] for name in project.layers],
+        "by_message": BY_MESSAGE,
         "reads": access.reads(user, project),
         "may_write": leads,
         "may_comment": leads or _labelled(found, user),
@@ -133,9 +146,13 @@ def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
     }
 
 
-def _rows(found: Round) -> dict[Place, Disagreement]:
-    stored = found.disagreements.filter(layer=service.LAYER).select_related("decided_by")
-    return {Place(row.conversation_id, int(row.unit)): row for row in stored}
+def _layer(project: Project, asked: str) -> str:
+    return asked if asked in project.layers else str(project.layers[0])
+
+
+def _rows(found: Round, layer: str) -> dict[Place, Disagreement]:
+    stored = found.disagreements.filter(layer=layer).select_related("decided_by")
+    return {Place(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
 def _progress(splits: dict[Place, Split], rows: dict[Place, Disagreement]) -> dict[str, int]:
@@ -174,9 +191,9 @@ def _entries(
 def _entry_page(request: HttpRequest, project: Project, found: Round, place: Place) -> HttpResponse:
     """The one entry anew for a script, else back to where it stands."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{_address(found)}?{_query(request)}#d-{place}")
+        return redirect(f"{_address(found)}?layer={place.layer}#d-{place}")
     people = People.of(found, request.user)
-    splits, rows = service.found_in(found), _rows(found)
+    splits, rows = service.found_in(found, place.layer), _rows(found, place.layer)
     (entry,) = _entries(found, [place], splits, rows, people)
     context = _frame(request.user, project, found)
     context |= {"entry": entry, "progress": _progress(splits, rows), "swapped": True}

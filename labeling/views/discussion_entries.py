@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from labeling.domain.disagreements import Split
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
-from labeling.services.discussions import LAYER, Place, letters_of
+from labeling.services.discussions import Place, letters_of
 from labeling.views.labels import Label, labels_of
 
 AROUND = 2  # messages of context on either side
@@ -44,10 +44,26 @@ class People(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One annotator's choice: the labels that cite the message, none if it was not marked."""
+    """One annotator's choice, and the labels that say so."""
 
     name: str
+    choice: Any
     labels: list[Label]
+
+
+class Words(NamedTuple):
+    """What is said of a unit by those who marked it, and by those who did not."""
+
+    marked: str
+    unmarked: str
+
+
+MARKED = Words("marked it with", "did not mark it")
+WORDS = {
+    "inference": Words("inferred from it", "inferred nothing from it"),
+    "validation": Words("found there", "found nothing wrong there"),
+    "events": Words("marked it as", "did not mark it"),
+}
 
 
 class Remark(NamedTuple):
@@ -57,11 +73,17 @@ class Remark(NamedTuple):
 
 
 class Entry(NamedTuple):
+    """``name`` says what it is about where it is no message; ``rated`` is one list of choices."""
+
     place: Place
     conversation: str
+    name: str
+    message: int | None
+    words: Words
     messages: list[Message]
     marked: list[Side]
     unmarked: list[Side]
+    rated: list[Side]
     row: Disagreement | None
     thread: list[Remark]
 
@@ -71,27 +93,39 @@ Found = Mapping[Place, tuple[Split, Disagreement | None]]
 
 def entries_of(discussed: Round, found: Found, people: People) -> list[Entry]:
     """Three queries, however many entries there are."""
-    context = _context(found)
+    context = _context({place: split.message for place, (split, _) in found.items()})
     answers = _answers(discussed, found)
     threads = _threads([row for _, row in found.values() if row], people)
-    return [
-        Entry(
-            place=place,
-            conversation=split.conversation,
-            messages=context[place],
-            marked=_sides(split.marked, answers, place, people),
-            unmarked=_sides(split.unmarked, answers, place, people),
-            row=row,
-            thread=threads[row.pk] if row else [],
+    entries = []
+    for place, (split, row) in found.items():
+        sides = _sides(split, answers, place, people)
+        is_rating = place.layer == "relevance"
+        entries.append(
+            Entry(
+                place=place,
+                conversation=split.conversation,
+                name=split.name,
+                message=split.message,
+                words=WORDS.get(place.layer, MARKED),
+                messages=context[place],
+                marked=[side for side in sides if side.choice and not is_rating],
+                unmarked=[side for side in sides if not side.choice and not is_rating],
+                rated=sides if is_rating else [],
+                row=row,
+                thread=threads[row.pk] if row else [],
+            )
         )
-        for place, (split, row) in found.items()
+    return entries
+
+
+def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
+    wanted = [
+        (place, max(0, index - AROUND), index + AROUND)
+        for place, index in places.items()
+        if index is not None
     ]
-
-
-def _context(places: Iterable[Place]) -> dict[Place, list[Message]]:
-    wanted = [(place, max(0, place.unit - AROUND), place.unit + AROUND) for place in places]
     if not wanted:
-        return {}
+        return {place: [] for place in places}
     near = [
         Q(conversation=place.conversation, index__range=(low, high)) for place, low, high in wanted
     ]
@@ -99,7 +133,7 @@ def _context(places: Iterable[Place]) -> dict[Place, list[Message]]:
         (message.conversation_id, message.index): message
         for message in Message.objects.filter(reduce(or_, near))
     }
-    return {
+    found = {
         place: [
             by_key[place.conversation, index]
             for index in range(low, high + 1)
@@ -107,23 +141,25 @@ def _context(places: Iterable[Place]) -> dict[Place, list[Message]]:
         ]
         for place, low, high in wanted
     }
+    return {place: found.get(place, []) for place in places}
 
 
 def _answers(discussed: Round, places: Iterable[Place]) -> dict[tuple[int, str], list[Label]]:
     """The labels of everybody in the conversations shown, by conversation and annotator."""
+    layers = {place.layer for place in places}
     rows = Assignment.objects.filter(
         round=discussed,
         conversation__in={place.conversation for place in places},
         annotation__status="submitted",
     ).values_list("pk", "conversation", "annotator__username", "annotation__payload")
     return {
-        (conversation, name): labels_of(payload, [LAYER], prefix=f"a{pk}")
+        (conversation, name): labels_of(payload, layers, prefix=f"a{pk}")
         for pk, conversation, name, payload in rows
     }
 
 
 def _sides(
-    names: Iterable[str],
+    split: Split,
     answers: Mapping[tuple[int, str], list[Label]],
     place: Place,
     people: People,
@@ -131,15 +167,23 @@ def _sides(
     sides = [
         Side(
             people.name(name),
+            choice,
             [
                 label
                 for label in answers.get((place.conversation, name), [])
-                if place.unit in label.sources
+                if _says(label, split, name)
             ],
         )
-        for name in names
+        for name, choice in split.given.items()
     ]
     return sorted(sides, key=lambda side: side.name)
+
+
+def _says(label: Label, split: Split, name: str) -> bool:
+    """Whether it is one of the labels because of which somebody marked the unit."""
+    if split.name:
+        return label.uid in split.uids.get(name, [])
+    return split.message in label.sources
 
 
 def _threads(rows: Iterable[Disagreement], people: People) -> dict[int, list[Remark]]:

@@ -4,14 +4,15 @@ from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.forms.guidelines import GuidelineForm
-from labeling.models import Assignment, Guideline, Project, Round
+from labeling.models import Assignment, Disagreement, Guideline, Project, Round
+from labeling.services import discussions
 from labeling.services import guidelines as service
 from labeling.views import access
 from labeling.views.guideline_worklist import open_checks
@@ -90,15 +91,21 @@ def _draft(project: Project, asked: str | None) -> str:
     if number is None:
         return ""
     found = service.named_in_disagreements(project).select_related("conversation")
-    row = get_object_or_404(found, pk=number)
-    message = get_object_or_404(row.conversation.messages, index=row.unit)
-    quoted = "\n".join(f"> {line}" for line in message.content.splitlines())
-    speaker = message.speaker or message.role
+    row = get_object_or_404(found.select_related("round__project"), pk=number)
+    split = discussions.split_of(row)
+    if split is None:
+        raise Http404
+    about = f", {split.name}" if split.name else f", message {split.message}"
     rule = row.note or "Write the rule here."
-    return (
-        f"\n## Draft: {row.conversation}, message {row.unit}\n\n"
-        f"> **{speaker}**:\n{quoted}\n\n{rule}\n"
-    )
+    return f"\n## Draft: {row.conversation}{about}\n\n{_quoted(row, split.message)}{rule}\n"
+
+
+def _quoted(row: Disagreement, index: int | None) -> str:
+    if index is None:
+        return ""
+    message = row.conversation.messages.get(index=index)
+    lines = "\n".join(f"> {line}" for line in message.content.splitlines())
+    return f"> **{message.speaker or message.role}**:\n{lines}\n\n"
 
 
 def _shown(project: Project, versions: list[Guideline], version: int | None) -> Guideline | None:
