@@ -1,0 +1,181 @@
+"""The discussion of layers whose units are not messages, and what its page reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from labeling import tasks
+from labeling.domain.similarity import Ruler
+from labeling.models import Comment, Disagreement, Discussion, Round
+from labeling.services import discussions, vectors
+from labeling.views import disagreements as view
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.layers import event, inferred, issue, question, rating
+from tests.pages import page, queries
+
+SignedIn = Callable[[User], Client]
+URL = "/projects/orders/rounds/1/disagreements/"
+SCHEMA = {"tracking": ["what"]}
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Callable[[Round], None]:
+    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+
+    def work(round_: Round) -> None:
+        tasks.measure_round(round_.pk)
+        round_.refresh_from_db()
+
+    return work
+
+
+def answered(layers: list[str], given: Callable[[str], dict[str, Any]], number: int = 1) -> Round:
+    schema = SCHEMA if "events" in layers else {}
+    project = factories.make_project(layers=layers, event_schema=schema)
+    opened = factories.open_calibration(project, number)
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer_with(assignment, given(assignment.annotator.username))
+    opened.refresh_from_db()
+    return opened
+
+
+def own(who: str) -> dict[str, Any]:
+    return factories.requirement(1, uid=f"{who}-1", sources=[2])
+
+
+def with_issue(who: str) -> dict[str, Any]:
+    issues = [issue(f"{who}-1", message=f"{who} finds it vague")] if who == "ana" else []
+    return {"requirements": [own(who)], "issues": issues}
+
+
+def with_inference(who: str) -> dict[str, Any]:
+    labels = [inferred("Encrypt", triggered_by=[f"{who}-1"])] if who != "cleo" else []
+    return {"requirements": [own(who)], "inferred_requirements": labels}
+
+
+def with_rating(who: str) -> dict[str, Any]:
+    scores = {"ana": 2, "ben": 0, "cleo": 2}
+    return {"requirements": [own(who)], "ratings": [rating(f"{who}-1", scores[who])]}
+
+
+def with_event(who: str) -> dict[str, Any]:
+    return {"events": [event(0), *([event(2)] if who == "ben" else [])]}
+
+
+def with_question(who: str) -> dict[str, Any]:
+    return {"questions": [question("What", evidence=[0, 1] if who == "ana" else [0])]}
+
+
+@pytest.mark.parametrize(
+    ("layers", "given", "shown"),
+    [
+        (
+            ["extraction", "validation"],
+            with_issue,
+            ["Order Tracking 1 · action", "ana found there", "ben cleo found nothing wrong there"],
+        ),
+        (
+            ["extraction", "inference"],
+            with_inference,
+            ["Order Tracking 1", "ana inferred from it INF-001 Encrypt", "cleo inferred nothing"],
+        ),
+        (
+            ["extraction", "relevance"],
+            with_rating,
+            ["3 rated it, not alike", "ana rated it 2", "ben rated it 0"],
+        ),
+        (["events"], with_event, ["tracking: “track”", "ben marked it as", "ana cleo did not"]),
+        (["qa"], with_question, ["ana marked it with", "ben cleo did not mark it"]),
+    ],
+)
+def test_every_layer_is_discussed(
+    people: dict[str, User],
+    signed_in: SignedIn,
+    worker: Callable[[Round], None],
+    layers: list[str],
+    given: Callable[[str], dict[str, Any]],
+    shown: list[str],
+) -> None:
+    closed = answered(layers, given)
+    worker(closed)
+
+    text = page(signed_in(people["rita"]), f"{URL}?layer={layers[-1]}")
+
+    assert "0 of 1 discussed , 0 decided" in text
+    assert all(one in text for one in shown)
+
+
+def test_a_layer_that_needs_the_encoder_is_prepared_by_a_worker(
+    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None]
+) -> None:
+    closed = answered(["extraction", "validation"], with_issue)
+    Round.objects.filter(pk=closed.pk).update(state=Round.State.FAILED, closed_at=timezone.now())
+
+    before = page(signed_in(people["rita"]), f"{URL}?layer=validation")
+    worker(closed)
+    after = page(signed_in(people["rita"]), f"{URL}?layer=validation")
+
+    assert "Being prepared." in before
+    assert "0 of 1 discussed" in after
+
+
+def test_what_is_said_and_decided_stays_with_its_layer(
+    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None]
+) -> None:
+    closed = answered(["extraction", "validation"], with_issue)
+    worker(closed)
+    (place,) = discussions.found_in(closed, "validation")
+    client = signed_in(people["rita"])
+
+    client.post(f"{URL}comment/", {"place": str(place), "body": "Is it vague?"})
+    response = client.post(
+        f"{URL}decide/", {"place": str(place), "outcome": "guideline", "note": "Say who tracks."}
+    )
+
+    assert response.headers["Location"] == f"{URL}?layer=validation#d-{place}"
+    row = Disagreement.objects.get()
+    assert (row.layer, row.outcome) == ("validation", "guideline")
+    assert Comment.objects.get().message_index == 2  # where the requirement comes from
+    assert "1 of 1 discussed , 1 decided" in page(client, f"{URL}?layer=validation")
+    assert discussions.progress(closed) == (1, 1)
+    link = f"/projects/orders/guidelines/new/?disagreement={row.pk}"
+    body = client.get(link).context["form"].initial["body"]
+    assert "c-001, Order Tracking 1 · action" in body
+    assert "> Message 2 of c-001" in body
+
+
+def test_the_page_reads_the_answers_of_its_own_conversations_only(
+    people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(view, "PAGE", 2)
+    closed = answered(["qa"], with_question, number=6)
+    worker(closed)
+
+    asked = queries(signed_in(people["rita"]), URL)
+
+    with_payload = [sql for sql in asked if '"payload"' in sql]
+    assert len(with_payload) == 1
+    shown = list(closed.places.values_list("conversation", flat=True)[:2])
+    others = closed.places.exclude(conversation__in=shown).values_list("conversation", flat=True)
+    named = with_payload[0].partition(" IN (")[2].partition(")")[0].split(", ")
+    assert sorted(map(int, named)) == sorted(shown)
+    assert not set(map(int, named)) & set(others)
+
+
+def test_finding_them_again_changes_nothing(
+    people: dict[str, User], worker: Callable[[Round], None]
+) -> None:
+    closed = answered(["events"], with_event)
+    worker(closed)
+    first = Discussion.objects.get().splits
+    worker(closed)
+
+    assert Discussion.objects.get().splits == first
+    assert discussions.found_in(closed, "events")
