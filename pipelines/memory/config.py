@@ -37,7 +37,7 @@ class MemoryConfig(BaseModel):
         description="What full precision is worth, if full recall is worth 1.",
     )
     price: float = Field(
-        default=0.018,
+        default=0.008,
         ge=0,
         le=1,
         description="Recall that one more returned message must be expected to bring.",

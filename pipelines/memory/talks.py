@@ -11,10 +11,9 @@ from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers
 from pipelines.memory.query.talk import Node, Talk
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
-from pipelines.memory.retrieval.speakers import learn
 from pipelines.types import Case, Encoder, Message, Store
 
-AT_HAND = 4
+AT_HAND = 8
 
 RowsFor = Callable[[Case], Rows]
 """Where the built layers of a case's conversation are kept."""
@@ -52,10 +51,11 @@ class Talks:
         rows = self._rows_for(case) if self._rows_for else KeptInMemory()
         layers = build_layers(case.messages, encoder=self._encoder, rows=rows, config=self._layers)
         index = ConversationIndex.build(case.messages, encoder=self._encoder, store=self._store)
-        speakers = learn(case.messages)
+        speakers = index.views.speakers
         people = {speaker: tuple(sorted(names)) for speaker, names in speakers.names.items()}
-        vectors = self._encoder.encode([message.content for message in case.messages])
-        return Talk(case.messages, index, nodes_of(layers), people, speakers.about, vectors)
+        return Talk(
+            case.messages, index, nodes_of(layers), people, speakers.about, index.views.vectors[1]
+        )
 
 
 class NothingSaid:

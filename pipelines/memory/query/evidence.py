@@ -27,6 +27,7 @@ FEATURES = (
     "in_days", "outside_days", "when", "count", "yes_no", "why", "many", "both", "story",
     "asked_when", "asked_many", "asked_story", "rank_when", "rank_many",
 )  # fmt: skip
+WEIGHTS = Path(__file__).with_name("weights.json")
 FLOOR = 1e-4
 HITS = 10
 NEAR = 3
@@ -68,8 +69,7 @@ def has_explored(searches: Sequence[Search]) -> bool:
 
 @cache
 def trained(*, explored: bool) -> Weights:
-    path = Path(__file__).parent / "weights.json"
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return from_json(stored["explored" if explored else "first"])
 
 

@@ -22,6 +22,8 @@ ENOUGH = 0.6
 QUARTERS = 4
 NODES_IN_A_QUARTER = 2
 MESSAGES_IN_RANGE = 5
+STORY_CHEAPER = 2.4
+"""A story is told by more messages than a fact: each may cost that much less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +114,14 @@ class LocalMind:
         self, question: str, talk: Talk, plan: Plan, searches: Sequence[Search], *, looks: int
     ) -> Verdict:
         chances = weigh(talk, plan.intent, searches)
-        missing = self._missing(talk, plan, searches, chances)
+        missing = self.misses(talk, plan, searches, chances)
         shown = tuple(sorted(chances, key=lambda at: (-chances[at], at)))
         return Verdict(chances, shown, not missing, missing)
 
     def tell(
         self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
     ) -> Told:
-        chosen = self._chosen(plan.intent, verdict)
+        chosen = self.chosen(plan.intent, verdict)
         if plan.intent.output_mode != "narrative":
             return Told(tuple(one_phase(question, chosen)), tuple(chosen), shown=verdict.shown)
         least, most = bounds(plan.intent)
@@ -128,7 +130,7 @@ class LocalMind:
         in_order = tuple(position for position in verdict.ranked if position in told)
         return Told(tuple(phases), in_order, shown=verdict.shown)
 
-    def _chosen(self, intent: Intent, verdict: Verdict) -> list[int]:
+    def chosen(self, intent: Intent, verdict: Verdict) -> list[int]:
         ranked = verdict.ranked
         chances = [verdict.chances[position] for position in ranked]
         return ranked[: choose(chances, self._worth(intent), expected=sum(chances))]
@@ -138,12 +140,12 @@ class LocalMind:
         story = intent.output_mode == "narrative"
         return Worth(
             precision=self._config.precision_weight,
-            price=self._config.price / (4 if story else 1),
+            price=self._config.price / (STORY_CHEAPER if story else 1),
             least=least * (3 if story else 1),
             most=most * (3 if story else 1),
         )
 
-    def _missing(
+    def misses(
         self, talk: Talk, plan: Plan, searches: Sequence[Search], chances: dict[int, float]
     ) -> tuple[str, ...]:
         """What a person would say is not there yet, each as a short phrase."""

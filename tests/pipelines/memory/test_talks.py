@@ -1,0 +1,51 @@
+"""The pipeline on its real index and its real layers, with an encoder that counts words."""
+
+import pytest
+
+from pipelines.memory.talks import AT_HAND, Talks
+from pipelines.registry import build
+from pipelines.types import Case
+from tests.fakes import WordOverlap
+from tests.pipelines.memory.talking import a_talk
+
+MESSAGES = tuple(a_talk().messages)
+
+
+def case(question="Who bought the red bicycle in Oslo?", messages=MESSAGES, task="qa"):
+    return Case("c", "chat", messages, question, "c", task)
+
+
+@pytest.mark.parametrize("mode", ["oneshot", "agent"])
+def test_both_modes_find_what_is_plainly_said(mode):
+    output = build("memory", {"mode": mode}, encoder=WordOverlap()).run(case())
+
+    assert 4 in output["evidence"]
+    assert output["mode"] == mode
+    assert set(output["evidence"]) <= set(output["trace"]["candidates"]["ids"])
+
+
+def test_every_message_belongs_to_a_topic_of_the_talk():
+    talk = Talks(WordOverlap())(case())
+
+    assert set(talk.node_at) == set(range(len(MESSAGES)))
+    assert talk.people == {"Ann": ("ann",), "Bob": ("bob",)}
+
+
+def test_a_talk_is_built_once_and_only_the_last_ones_are_kept():
+    talks = Talks(WordOverlap())
+    first = talks(case())
+
+    assert talks(case("Another question?")) is first
+    for size in range(1, AT_HAND + 1):
+        talks(case(messages=MESSAGES[:size]))
+    assert talks(case()) is not first
+
+
+def test_layers_are_kept_where_the_caller_says():
+    from pipelines.memory.layers.build import KeptInMemory
+
+    rows = KeptInMemory()
+
+    Talks(WordOverlap(), rows_for=lambda case: rows)(case())
+
+    assert set(rows.payloads) == {"topics", "signals", "threads"}
