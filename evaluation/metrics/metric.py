@@ -6,17 +6,25 @@ is never averaged as 0 or 1; summaries count it beside the figure.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Direction = Literal["higher", "lower"]
-Scope = Literal["case", "run"]
+Scope = Literal["case", "micro", "run"]
+
+
+class Share(NamedTuple):
+    """What a case adds to the sums of a pooled ratio."""
+
+    numerator: float
+    denominator: float
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """One score: a finite number, or ``None`` with the reason why there is none.
 
-    ``detail`` is what a page needs to explain the number (plain JSON).
+    ``detail`` is what a page needs to explain the number (plain JSON). ``share`` is what
+    the case adds to the sums of a metric of scope ``micro``.
 
     Raises
     ------
@@ -38,6 +46,7 @@ class Value:
     value: float | None
     reason: str = ""
     detail: Any = None
+    share: Share | None = None
 
     def __post_init__(self) -> None:
         if self.value is None and not self.reason:
@@ -51,8 +60,10 @@ class Metric:
     """What is known about a metric before anything is computed.
 
     ``version`` is raised whenever the same input may give another score.
-    ``scope`` is ``case`` (one value per case, then summarised) or ``run`` (one
-    value over all cases pooled). ``lower`` and ``upper`` bound every value.
+    ``scope`` is ``case`` (one value per case, then averaged), ``micro`` (one value
+    per case, but the run's value is the ratio of the summed counts) or ``run`` (one
+    value over all cases pooled). ``lower`` and ``upper`` bound every value. A
+    ``diagnostic`` explains the others and is kept apart from them.
     """
 
     id: str
@@ -66,6 +77,12 @@ class Metric:
     scope: Scope = "case"
     failure: float | None = None
     """What a failed case scores, where that is not the end of the range."""
+    diagnostic: bool = False
+
+    @property
+    def per_case(self) -> bool:
+        """Whether each case has a value of its own."""
+        return self.scope != "run"
 
     @property
     def worst(self) -> float:

@@ -3,12 +3,13 @@
 import math
 import statistics
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.metric import Share
 from labeling.domain.resampling import interval, resampled_sums
 
 
@@ -102,6 +103,74 @@ def summarize(
         n_undefined=len(values) - len(kept),
         n_failed=sum(map(bool, failed)),
     )
+
+
+def summarize_shares(
+    shares: Sequence[Share | None],
+    values: Sequence[float | None],
+    *,
+    clusters: Sequence[Hashable],
+    failed: Sequence[bool],
+    seed: int,
+    worst: float = 0.0,
+) -> Summary:
+    """A ratio of counts that are summed over the cases (micro average).
+
+    Parameters
+    ----------
+    shares
+        What each case adds to numerator and denominator; ``None`` where the case has no value.
+    values
+        The ratio of each case by itself, for the spread.
+    clusters, failed, seed, worst
+        As for :func:`summarize`.
+
+    Returns
+    -------
+    Summary
+        ``mean`` is Σ numerators / Σ denominators, and ``worst`` if all denominators are 0;
+        median, spread and range are those of the cases' own values. A failed case has no
+        counts: it weighs as one case of the worst value.
+
+    Raises
+    ------
+    ValueError
+        If the sequences differ in length.
+
+    Examples
+    --------
+    (1 + 1)/(1 + 3), where the mean of the cases would be (1/1 + 1/3)/2.
+
+    >>> shares = [Share(1, 1), Share(1, 3)]
+    >>> summarize_shares(shares, [1, 1/3], clusters="ab", failed=[False] * 2, seed=0).mean
+    0.5
+    """
+    if len(shares) != len(values):
+        raise ValueError(f"summarize_shares: {len(shares)} shares against {len(values)} values")
+    spread = summarize(values, clusters=clusters, failed=failed, seed=seed, worst=worst)
+    rows: list[tuple[float, ...]] = []
+    owners: list[Hashable] = []
+    for share, cluster, broke in zip(shares, clusters, failed, strict=True):
+        if broke or share is not None:
+            rows.append((0.0, 0.0, 0.0, 1.0) if broke or share is None else (*share, 1.0, 0.0))
+            owners.append(cluster)
+    if not rows:
+        return replace(spread, mean=None, ci_low=None, ci_high=None)
+    totals = by_cluster(rows, owners)
+    low, high = None, None
+    if len(totals) > 1:
+        drawn = _ratios(resampled_sums(totals, seed=seed), worst)
+        low, high = interval(drawn) or (None, None)
+    mean = float(_ratios(totals.sum(axis=0), worst))
+    return replace(spread, mean=mean, ci_low=low, ci_high=high)
+
+
+def _ratios(sums: NDArray[np.float64], worst: float) -> NDArray[np.float64]:
+    """Of sums (…, numerator, denominator, cases, failed cases), each failed one ``worst``."""
+    numerator, denominator, scored, broken = np.moveaxis(sums, -1, 0)
+    empty = denominator == 0
+    ratio = np.where(empty, worst, numerator / np.where(empty, 1, denominator))
+    return np.asarray((ratio * scored + worst * broken) / (scored + broken))
 
 
 def by_cluster(

@@ -1,0 +1,403 @@
+"""Event extraction: who takes which part in what kind of event, held against gold.
+
+An argument is the triple of event type, role and words. Triples are a set: saying one twice adds
+nothing, and event instances are not kept apart. A null or blank argument is no argument.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evaluation.metrics.event_options import EventOptions
+from evaluation.metrics.metric import Share, Value
+from evaluation.metrics.overlap import longest_common_substring
+from evaluation.metrics.parsing import NO_JSON, ParsedReply
+from evaluation.metrics.thoughts import Thought, read_thought
+from labeling.domain.matching import assign
+
+Schema = Mapping[str, Sequence[str]]
+"""Event types with their roles."""
+
+SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
+
+NOTHING = "Nothing was expected and nothing was predicted."
+NO_REPLY = "The output holds no raw reply, so nothing had to be parsed."
+NOT_PARSED = "The reply did not parse."
+NOTHING_CHECKED = "No argument was long enough to be looked up in the text."
+COT_OFF = "metrics.cot.enabled is false."
+NO_THOUGHT = "Skipped: there is no thought to check."
+NO_SCHEMA = "The project has no event schema to hold the events against."
+
+_WHITE = re.compile(r"\s+")
+_WIDTH = str.maketrans("（），。", "(),.")
+
+
+class Argument(NamedTuple):
+    """One argument as it was said; ``key`` compares it."""
+
+    type: str
+    role: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.type, self.role, norm(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a list of events says."""
+
+    types: frozenset[str]
+    arguments: tuple[Argument, ...]
+    """In the order in which they were said, each triple once."""
+
+    @property
+    def keys(self) -> list[tuple[str, str, str]]:
+        return [one.key for one in self.arguments]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One text with its gold events and what was predicted for it."""
+
+    gold: Sequence[Any]
+    predicted: Sequence[Any]
+    texts: Sequence[str]
+    """The text, message by message."""
+    reply: ParsedReply | None = None
+    """The parsed raw reply, where the prediction came as one."""
+    schema: Schema = field(default_factory=dict)
+
+    @property
+    def parsed(self) -> bool:
+        return self.reply is None or self.reply.parsed
+
+
+def norm(text: str) -> str:
+    """All white space removed, full-width （ ） ， 。 to ASCII, lower-cased; nothing else.
+
+    Examples
+    --------
+    >>> norm(" ACME （China） Ltd。")
+    'acme(china)ltd.'
+    """
+    return _WHITE.sub("", text).translate(_WIDTH).lower()
+
+
+def read_events(events: Iterable[Any]) -> Reading:
+    """Types and arguments of events in either form; what has no readable shape says nothing.
+
+    Both ``{"event_type", "arguments": [{"role", "argument"}]}`` and the form of labels,
+    ``{"type", "arguments": [{"role", "span": {"text"}}]}``, are read.
+
+    Examples
+    --------
+    >>> event = {"event_type": "Sale", "arguments": [{"role": "Buyer", "argument": "Acme"}]}
+    >>> read_events([event, event]).arguments
+    (Argument(type='Sale', role='Buyer', text='Acme'),)
+    """
+    types: set[str] = set()
+    found: dict[tuple[str, str, str], Argument] = {}
+    for kind, event in _typed(events):
+        types.add(kind)
+        for one in _arguments_of(event):
+            role, text = one.get("role"), argument_text(one)
+            if isinstance(role, str) and role.strip() and text is not None:
+                argument = Argument(kind, role.strip(), text)
+                found.setdefault(argument.key, argument)
+    return Reading(frozenset(types), tuple(found.values()))
+
+
+def argument_text(argument: Mapping[str, Any]) -> str | None:
+    """The words of an argument, trimmed; ``None`` for null and blank ones."""
+    words = argument.get("argument")
+    if words is None and isinstance(argument.get("span"), Mapping):
+        words = argument["span"].get("text")
+    if isinstance(words, bool) or not isinstance(words, str | int | float):
+        return None
+    return str(words).strip() or None
+
+
+def event_type(event: Mapping[str, Any]) -> str | None:
+    kind = event.get("event_type", event.get("type"))
+    return kind.strip() or None if isinstance(kind, str) else None
+
+
+def score_events(sample: Sample, options: EventOptions | None = None) -> dict[str, Value]:
+    """Every event metric of one sample.
+
+    Parameters
+    ----------
+    sample
+        Gold, prediction, text and the reply.
+    options
+        The settings of ``metrics:``; the defaults are those of the specification.
+
+    Returns
+    -------
+    dict of Value
+        By metric id. Ratios carry their ``share`` for the sums over samples.
+    """
+    options = options or EventOptions()
+    gold, predicted = read_events(sample.gold), read_events(sample.predicted)
+    pairs = relaxed_pairs(gold.arguments, predicted.arguments, options)
+    strict = len(set(gold.keys) & set(predicted.keys))
+    sizes = len(predicted.arguments), len(gold.arguments)
+    scores = {
+        **_precision_recall_f1("strict", strict, *sizes),
+        **_precision_recall_f1("relaxed", len(pairs), *sizes),
+        **_precision_recall_f1(
+            "type", len(gold.types & predicted.types), len(predicted.types), len(gold.types)
+        ),
+        **_parse_diagnostics(sample.reply),
+        "schema_compliance_rate": _compliance(sample, options),
+        **_hallucination(sample, predicted, options),
+        **_thoughts(sample, predicted, gold, options),
+    }
+    scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], {"pairs": [list(p) for p in pairs]})
+    return scores
+
+
+def relaxed_pairs(
+    gold: Sequence[Argument], predicted: Sequence[Argument], options: EventOptions
+) -> list[tuple[int, int]]:
+    """One-to-one pairs of positions (gold, predicted), as many as possible.
+
+    Only arguments of one type and role can be paired, so each such group is solved by itself.
+    """
+    left, right = _groups(gold), _groups(predicted)
+    found = [
+        (ours[i], theirs[j])
+        for key, ours in left.items()
+        if (theirs := right.get(key))
+        for i, j in _pairs(
+            [norm(gold[at].text) for at in ours],
+            [norm(predicted[at].text) for at in theirs],
+            options,
+        )
+    ]
+    return sorted(found)
+
+
+def relaxed_match(a: str, b: str, options: EventOptions) -> bool:
+    """Whether two normalised arguments mean the same under the chosen mode.
+
+    Examples
+    --------
+    |{a, b, c} ∩ {b, c, d}| = 2 of 4 characters; the longest common substring of "abc" and
+    "bcd" has 2 characters, 2/(3 + 3 − 2) = 0.5.
+
+    >>> relaxed_match("abc", "bcd", EventOptions())
+    True
+    >>> relaxed_match("abc", "bcd", EventOptions(relaxed_match_mode="span_iou"))
+    True
+    """
+    if a == b:
+        return bool(a)
+    if not a or not b:
+        return False
+    if options.relaxed_match_mode == "span_iou":
+        return _span_iou(a, b, options.relaxed_span_iou_threshold)
+    if a in b or b in a:
+        return True
+    left, right = set(a), set(b)
+    return len(left & right) / len(left | right) >= options.relaxed_char_overlap_threshold
+
+
+def schema_violation(value: Any, mode: str, schema: Schema) -> str:
+    """The first thing in which events break the format; empty if nothing does.
+
+    An empty list complies: a text may tell of no event.
+    """
+    if not isinstance(value, list):
+        return "The answer is no list of events."
+    return next(filter(None, (_event_violation(one, mode, schema) for one in value)), "")
+
+
+def _typed(events: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for event in events:
+        if isinstance(event, Mapping) and (kind := event_type(event)):
+            yield kind, event
+
+
+def _arguments_of(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    arguments = event.get("arguments")
+    if isinstance(arguments, list):
+        yield from (one for one in arguments if isinstance(one, Mapping))
+
+
+def _groups(arguments: Sequence[Argument]) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, one in enumerate(arguments):
+        found[one.type, one.role].append(position)
+    return found
+
+
+def _pairs(
+    left: Sequence[str], right: Sequence[str], options: EventOptions
+) -> list[tuple[int, int]]:
+    if len(left) == 1 or len(right) == 1:  # the usual case needs no matching: any match will do
+        cells = [(i, j) for i in range(len(left)) for j in range(len(right))]
+        ordered = sorted(cells, key=lambda cell: left[cell[0]] != right[cell[1]])
+        fitting = (one for one in ordered if relaxed_match(left[one[0]], right[one[1]], options))
+        return list(islice(fitting, 1))
+    allowed = np.array([[relaxed_match(a, b, options) for b in right] for a in left], dtype=bool)
+    equal = np.array([[a == b for b in right] for a in left], dtype=np.float64)
+    return [(match.left, match.right) for match in assign(equal, allowed)]
+
+
+def _span_iou(a: str, b: str, threshold: float) -> bool:
+    """L/(|a| + |b| − L) ≥ threshold; the common part can be no longer than the shorter one."""
+    total = len(a) + len(b)
+    shorter = min(len(a), len(b))
+    if shorter / (total - shorter) < threshold:
+        return False
+    common = longest_common_substring(a, b)
+    return common / (total - common) >= threshold
+
+
+def _precision_recall_f1(name: str, hits: int, predicted: int, gold: int) -> dict[str, Value]:
+    """F1 as 2·hits/(predicted + gold), which is the harmonic mean and can be summed."""
+    shares = {
+        f"{name}_precision": Share(hits, predicted),
+        f"{name}_recall": Share(hits, gold),
+        f"{name}_f1": Share(2 * hits, predicted + gold),
+    }
+    if not predicted and not gold:
+        return {metric: Value(None, NOTHING) for metric in shares}
+    detail = {"hits": hits, "predicted": predicted, "gold": gold}
+    return {
+        metric: Value(_ratio(share), detail=detail if metric.endswith("_f1") else None, share=share)
+        for metric, share in shares.items()
+    }
+
+
+def _ratio(share: Share) -> float:
+    """0 with nothing below the line: then one side of the comparison is empty, the other not."""
+    return share.numerator / share.denominator if share.denominator else 0.0
+
+
+def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
+    names = ("parse_raw_success", "parse_repair_success", "parse_errors")
+    if reply is None:
+        return {name: Value(None, NO_REPLY) for name in (*names, "parse_extraction_failures")}
+    found = (reply.outcome == "raw", reply.outcome == "repaired", reply.outcome == "error")
+    values = {name: Value(float(hit)) for name, hit in zip(names, found, strict=True)}
+    detail = {"method": reply.method, "repair_steps": list(reply.repair_steps)}
+    values["parse_raw_success"] = _with_detail(values["parse_raw_success"], detail)
+    values["parse_extraction_failures"] = Value(float(reply.method == NO_JSON))
+    return values
+
+
+def _compliance(sample: Sample, options: EventOptions) -> Value:
+    """A reply that did not parse complies with nothing."""
+    if not sample.parsed:
+        return Value(0.0, detail={"violation": NOT_PARSED})
+    if options.schema_mode == "schema_strict" and not sample.schema:
+        return Value(None, NO_SCHEMA)
+    said = list(sample.predicted)
+    violation = schema_violation(said, options.schema_mode, sample.schema)
+    return Value(float(not violation), detail={"violation": violation} if violation else None)
+
+
+def _event_violation(event: Any, mode: str, schema: Schema) -> str:
+    if not isinstance(event, Mapping):
+        return "An event is no JSON object."
+    kind = event_type(event)
+    if not kind:
+        return "An event has no event_type."
+    if not isinstance(event.get("arguments"), list):
+        return f"An event of type {kind} has no list of arguments."
+    if mode == "schema_strict" and kind not in schema:
+        return f"There is no event type {kind}."
+    roles = schema.get(kind, ()) if mode == "schema_strict" else None
+    found = (_argument_violation(one, kind, roles) for one in event["arguments"])
+    return next(filter(None, found), "")
+
+
+def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> str:
+    if not isinstance(argument, Mapping):
+        return f"An argument of {kind} is no JSON object."
+    role = argument.get("role")
+    if not isinstance(role, str) or not role.strip():
+        return f"An argument of {kind} has no role."
+    if "argument" not in argument and "span" not in argument:
+        return f"The role {role} of {kind} has no argument."
+    if roles is not None and role.strip() not in roles:
+        return f"The event type {kind} has no role {role}."
+    return ""
+
+
+def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) -> dict[str, Value]:
+    if not sample.parsed:
+        undefined = Value(None, NOT_PARSED)
+        return {"hallucination_rate": undefined, "hallucination_entity_rate": undefined}
+    exact = options.hallucination_match_mode == "exact_span"
+    texts = sample.texts if exact else [norm(text) for text in sample.texts]
+    checked = [one.text for one in predicted.arguments if len(one.text) >= SHORTEST_CHECKED]
+    absent = [text for text in checked if not _stands_in(text if exact else norm(text), texts)]
+    share = Share(len(absent), len(checked))
+    return {
+        "hallucination_rate": Value(float(bool(absent)), detail={"absent": absent[:50]}),
+        "hallucination_entity_rate": Value(_ratio(share), share=share)
+        if checked
+        else Value(None, NOTHING_CHECKED),
+    }
+
+
+def _stands_in(words: str, texts: Iterable[str]) -> bool:
+    return any(words in text for text in texts)
+
+
+def _thoughts(
+    sample: Sample, predicted: Reading, gold: Reading, options: EventOptions
+) -> dict[str, Value]:
+    """Whether the thought before the answer says what the answer says."""
+    names = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness")
+    if not options.cot_enabled:
+        return {name: Value(None, COT_OFF) for name in (*names, "cot_coverage_rate")}
+    thought = _thought_of(sample.reply, options)
+    if thought is None or not sample.parsed:
+        why, state = (NO_THOUGHT, "skipped") if thought is None else (NOT_PARSED, "parse_fail")
+        missed = Value(0.0, detail={"state": state})
+        return {**{name: Value(None, why) for name in names}, "cot_coverage_rate": missed}
+    found = _consistency(read_thought(thought, **_names(sample, predicted, gold)), predicted)
+    return {
+        **{name: Value(float(ok)) for name, ok in zip(names, found, strict=True)},
+        "cot_coverage_rate": Value(1.0, detail={"state": "checked"}),
+    }
+
+
+def _thought_of(reply: ParsedReply | None, options: EventOptions) -> str | None:
+    if reply is None:
+        return None
+    if reply.thought or options.cot_require_thought_block:
+        return reply.thought or None
+    return reply.preamble or None
+
+
+def _consistency(thought: Thought, predicted: Reading) -> tuple[bool, bool, bool]:
+    types = thought.types == predicted.types
+    said = all(norm(one.text) in map(norm, thought.values(one.role)) for one in predicted.arguments)
+    return types, said, types and said
+
+
+def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
+    """Every type and role by which a thought may call things, and the words that are arguments."""
+    used = (*predicted.arguments, *gold.arguments)
+    roles = {role for roles in sample.schema.values() for role in roles}
+    return {
+        "types": {*sample.schema, *predicted.types, *gold.types},
+        "roles": roles | {one.role for one in used},
+        "arguments": {one.text for one in predicted.arguments},
+    }
+
+
+def _with_detail(value: Value, detail: dict[str, Any]) -> Value:
+    return Value(value.value, value.reason, {**(value.detail or {}), **detail}, value.share)
