@@ -62,9 +62,9 @@ class Compared:
 
 
 def compare_runs(before: Run, after: Run) -> Compared:
-    """Every metric of scope ``case`` over the cases that both runs scored."""
+    """Every metric with a value per case, over the cases that both runs scored."""
     _check(before, after)
-    metrics = [one for one in metrics_for(after.spec["layer"]) if one.scope == "case"]
+    metrics = [one for one in metrics_for(after.spec["layer"]) if one.per_case]
     old, new = _values(before, metrics), _values(after, metrics)
     owners = _conversations(after)
     shared = [key for key in old if key in new]
@@ -101,6 +101,10 @@ def _check(before: Run, after: Run) -> None:
     if before.spec["metrics"] != after.spec["metrics"]:
         raise NotComparable(
             "The runs were scored by different versions of the metrics: score the older one again."
+        )
+    if before.spec.get("metrics_config") != after.spec.get("metrics_config"):
+        raise NotComparable(
+            "The runs were scored with different settings of the metrics: launch one of them again."
         )
 
 

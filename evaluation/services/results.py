@@ -51,7 +51,7 @@ def results_document(run: Run) -> dict[str, Any]:
 def case_table(run: Run) -> Iterator[str]:
     """``cases.csv`` line by line; an undefined value is an empty cell."""
     layer = gold_layer(run.spec["layer"])
-    metrics = [metric.id for metric in metrics_for(layer.name) if metric.scope == "case"]
+    metrics = [metric.id for metric in metrics_for(layer.name) if metric.per_case]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
     for case in cases_with_scores(run, with_output=True):

@@ -80,7 +80,7 @@ def case_columns(layer: GoldLayer) -> list[Metric]:
     """The metrics of a table of cases."""
     if layer.columns:
         return [METRICS[name] for name in layer.columns]
-    return [metric for metric in metrics_for(layer.name) if metric.scope == "case"]
+    return [metric for metric in metrics_for(layer.name) if metric.per_case]
 
 
 FATES = {
