@@ -5,14 +5,13 @@ Gold keeps 0-based message positions; pipelines return localIds, which are 1-bas
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from math import fsum
 from typing import Any
 
 from evaluation.layers import checks
 from evaluation.layers.base import Context, Example, GoldLayer, Label, Part, Scored
+from evaluation.layers.breakdown import by_case, mean
 from evaluation.metrics.evidence import Answer, Corpus, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
@@ -93,9 +92,9 @@ class Memory(GoldLayer):
             self.recall_metric: {
                 "unscorable": len(scored) - len(able),
                 "funnel": funnel(fates for case in able if (fates := self.fates(case.example))),
-                "by_evidence": _by(able, self.recall_metric, self._size),
-                "by_category": _by(able, self.recall_metric, _category),
-                "returned_mean": _mean([len(self.returned_ids(case.example)) for case in able]),
+                "by_evidence": by_case(able, self.recall_metric, self._size),
+                "by_category": by_case(able, self.recall_metric, _category),
+                "returned_mean": mean([len(self.returned_ids(case.example)) for case in able]),
             }
         }
 
@@ -194,20 +193,3 @@ def _check_checkpoint(held: Any, path: str) -> None:
 
 def _category(example: Example) -> str:
     return str(example.gold[0].get("category") or "none")
-
-
-def _by(cases: Iterable[Scored], metric: str, group: Any) -> list[dict[str, Any]]:
-    """Mean of ``metric`` and number of cases in each group, in the order of their names."""
-    groups: dict[str, list[float]] = defaultdict(list)
-    for case in cases:
-        value = case.values[metric].value
-        if value is not None:
-            groups[group(case.example)].append(value)
-    return [
-        {"group": name, "mean": _mean(values), "n": len(values)}
-        for name, values in sorted(groups.items())
-    ]
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fsum(values) / len(values) if values else None

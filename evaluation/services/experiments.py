@@ -41,7 +41,7 @@ COLUMNS = (
 
 def rows(runs: QuerySet[Run]) -> list[dict[str, Any]]:
     """Oldest first; what changed is told against the run before on gold of the same name."""
-    shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log]
+    shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     figures = Prefetch("aggregates", Aggregate.objects.filter(metric__in=shown).defer("detail"))
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")
     light = finished.defer("release__header", "release__agreement", "release__left_out")
@@ -60,7 +60,7 @@ def csv_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _row(run: Run, before: Run | None) -> dict[str, Any]:
-    recall, precision = GOLD_LAYERS[run.release.layer].log
+    recall, precision = GOLD_LAYERS[run.release.layer].log or ("", "")
     means = {
         row.metric: row
         for row in run.aggregates.all()

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.dateparse import parse_datetime
 
 from evaluation import adapters
-from evaluation.layers import gold_layer
+from evaluation.layers import GoldLayer, gold_layer
 from evaluation.models import CaseRun, Score
 from labeling.domain.matching import same_actor
 
 Label = Mapping[str, Any]
 
-FIELDS = (
+
+class Shown(NamedTuple):
+    """How the labels of a case are put before a reader."""
+
+    fields: Sequence[tuple[str, str]]
+    synonyms: Sequence[Sequence[str]]
+    names: Mapping[str, str]
+
+
+REQUIREMENT = (
     ("title", "Title"),
     ("type", "Type"),
     ("actor", "Actor"),
@@ -22,10 +31,46 @@ FIELDS = (
     ("condition", "Condition"),
     ("acceptance_criteria", "Acceptance criteria"),
     ("priority", "Priority"),
-    ("source_messages", "Messages"),
-    ("confidence", "Confidence"),
 )
-FREE_TEXT = {"title", "action", "condition", "acceptance_criteria", "confidence"}
+STATED = (*REQUIREMENT, ("source_messages", "Messages"), ("confidence", "Confidence"))
+FIELDS = {
+    "extraction": STATED,
+    "end_to_end": STATED,
+    "inference": (
+        *REQUIREMENT,
+        ("inference_type", "Inference type"),
+        ("triggered_by", "Triggered by"),
+        ("necessity", "Necessity"),
+        ("rationale", "Rationale"),
+        ("confidence", "Confidence"),
+    ),
+    "validation": (
+        ("requirement", "Requirement"),
+        ("issue_type", "Issue type"),
+        ("field", "Field"),
+        ("severity", "Severity"),
+        ("span", "Exact text"),
+        ("message", "Message"),
+        ("suggested_fix", "Suggested fix"),
+    ),
+}
+"""What the drill-down shows of the labels of each layer."""
+
+COMPARED = {
+    "type",
+    "actor",
+    "priority",
+    "source_messages",
+    "inference_type",
+    "necessity",
+    "requirement",
+    "issue_type",
+    "field",
+    "severity",
+}
+"""Free text is compared by similarity, not by letter."""
+
+LISTS = {"acceptance_criteria", "triggered_by"}
 
 KINDS = {
     "matched": ("Matched", "ok"),
@@ -40,9 +85,9 @@ def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
     layer = gold_layer(case.run.release.layer)
     gold = layer.gold(adapters.content_of(case), case.part)
     predicted = layer.predicted(case.output)
-    synonyms = case.run.spec["matching"]["synonyms"]
+    shown = Shown(FIELDS[layer.name], case.run.spec["matching"]["synonyms"], _names(case, layer))
     return [
-        _row(number, pair, gold, predicted, synonyms)
+        _row(number, pair, gold, predicted, shown)
         for number, pair in enumerate(_pairs(scores, len(gold), len(predicted)), start=1)
     ]
 
@@ -84,7 +129,7 @@ def _row(
     pair: Mapping[str, Any],
     gold: Sequence[Label],
     predicted: Sequence[Label],
-    synonyms: Sequence[Sequence[str]],
+    shown: Shown,
 ) -> dict[str, Any]:
     left = gold[pair["gold"]] if pair["gold"] is not None else None
     right = predicted[pair["predicted"]] if pair["predicted"] is not None else None
@@ -102,13 +147,13 @@ def _row(
         "fields": [
             {
                 "title": field_title,
-                "gold": _shown(field, left),
-                "predicted": _shown(field, right),
-                "is_list": field == "acceptance_criteria",
+                "gold": _shown(field, left, shown.names),
+                "predicted": _shown(field, right, shown.names),
+                "is_list": field in LISTS,
                 "is_messages": field == "source_messages",
-                "differs": _differs(field, left, right, synonyms),
+                "differs": _differs(field, left, right, shown.synonyms),
             }
-            for field, field_title in FIELDS
+            for field, field_title in shown.fields
         ],
         "sources": sorted(_sources(left) | _sources(right)),
     }
@@ -122,20 +167,31 @@ def _kind(pair: Mapping[str, Any]) -> str:
     return "missed" if pair["predicted"] is None else "near"
 
 
-def _shown(field: str, label: Label | None) -> Any:
-    """Messages count from 1 on the screen, as a reader does."""
+def _shown(field: str, label: Label | None, names: Mapping[str, str]) -> Any:
+    """As a reader knows it: a requirement by its title, a piece of text by its words."""
     if label is None:
         return None
+    value = label.get(field)
     if field == "source_messages":
         return sorted(_sources(label))
-    return label.get(field)
+    if field == "triggered_by":
+        return [names.get(uid, uid) for uid in value or []]
+    if field == "requirement":
+        return names.get(str(value), value)
+    return value.get("text") if isinstance(value, Mapping) else value
+
+
+def _names(case: CaseRun, layer: GoldLayer) -> dict[str, str]:
+    """Titles of the requirements that labels of the case refer to."""
+    given = layer.requirements(adapters.content_of(case)) or []
+    return {str(one.get("uid")): str(one.get("title")) for one in given}
 
 
 def _differs(
     field: str, left: Label | None, right: Label | None, synonyms: Sequence[Sequence[str]]
 ) -> bool:
-    """Whether a metric sees a difference; free text is compared by similarity, not by letter."""
-    if left is None or right is None or field in FREE_TEXT:
+    """Whether a metric sees a difference."""
+    if left is None or right is None or field not in COMPARED:
         return False
     if field == "actor":
         return not same_actor(left.get(field), right.get(field), synonyms)

@@ -1,0 +1,75 @@
+"""A metric by groups of cases or of labels, as it stands beside the aggregate of a run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from math import fsum
+from typing import Any
+
+from evaluation.layers.base import Example, Scored
+
+Rows = list[dict[str, Any]]
+NOT_SAID = "not said"
+
+
+def by_case(cases: Iterable[Scored], metric: str, group: Callable[[Example], str]) -> Rows:
+    """Mean of ``metric`` and number of cases in each group; undefined cases are left out."""
+    pairs = [(group(case.example), case.values[metric].value) for case in cases]
+    return rows((name, value) for name, value in pairs if value is not None)
+
+
+def by_label(cases: Iterable[Scored], metric: str, field: str) -> Rows:
+    """Share of the gold labels that were matched, by a field of theirs.
+
+    ``metric`` is the one whose detail holds the alignment.
+    """
+    return rows(
+        (str(label.get(field) or NOT_SAID), float(position in matched))
+        for case in cases
+        for matched in [_matched(case, metric)]
+        for position, label in enumerate(case.example.gold)
+    )
+
+
+def standard(
+    cases: Sequence[Scored], *, title: str, metric: str, labels: dict[str, Any] | None = None
+) -> Rows:
+    """By difficulty, by domain and, where ``labels`` are given, by what they were grouped by."""
+    by = {
+        "Difficulty": lambda example: str(example.content.get("difficulty") or NOT_SAID),
+        "Domain": lambda example: str(example.content.get("domain") or NOT_SAID),
+    }
+    found = [
+        {"title": name, "measure": title, "unit": "Cases", "rows": by_case(cases, metric, group)}
+        for name, group in by.items()
+    ]
+    return [*found, labels] if labels else found
+
+
+def rows(pairs: Iterable[tuple[str, float]]) -> Rows:
+    """Mean and number of the values of each group, in the order of the groups' names."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for name, value in pairs:
+        groups[name].append(value)
+    return [
+        {"group": name, "mean": mean(values), "n": len(values)}
+        for name, values in sorted(groups.items())
+    ]
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None
+
+
+def recall_by(cases: Sequence[Scored], metric: str, field: str, title: str) -> dict[str, Any]:
+    found = by_label(cases, metric, field)
+    return {"title": title, "measure": "Recall", "unit": "Gold labels", "rows": found}
+
+
+def _matched(case: Scored, metric: str) -> set[int]:
+    """Positions of the gold labels that were matched; none of a failed case."""
+    if case.failed:
+        return set()
+    alignment: list[dict[str, Any]] = case.values[metric].detail["alignment"]
+    return {row["gold"] for row in alignment if row["matched"]}

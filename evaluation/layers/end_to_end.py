@@ -1,0 +1,86 @@
+"""The whole way from a conversation to a requirements document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Scored
+from evaluation.layers.breakdown import recall_by, standard
+from evaluation.layers.extraction import check_fields
+from evaluation.layers.inference import check_inferred
+from evaluation.layers.validation import check_issue
+from evaluation.metrics.document import score_document
+from evaluation.metrics.items import Counts, score_extraction
+from evaluation.metrics.registry import Value
+from labeling.domain.matching import texts_to_prime
+
+SCORE = "rd_score"
+
+
+class EndToEnd(GoldLayer):
+    """Its gold holds requirements, inferred requirements and issues; the document is scored."""
+
+    name = "end_to_end"
+    headline = (SCORE, "rd_coverage", "rd_accuracy")
+    log = ("rd_coverage", "rd_accuracy")
+
+    @property
+    def key(self) -> str:
+        return "requirements"
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        """Messages that do not exist may pass: they cost traceability."""
+        for path, label in checks.labels(output, self.key):
+            check_fields(label, path)
+            checks.integers(label.get("source_messages") or [], f"{path}.source_messages")
+        for path, label in _beside(output, "inferred_requirements"):
+            check_inferred(label, path)
+        for path, label in _beside(output, "issues"):
+            check_issue(label, path)
+        _check_document(output.get("document"))
+
+    def texts(self, example: Example) -> Iterable[str]:
+        return texts_to_prime([*example.gold, *self.predicted(example.output)])
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        stated = self.predicted(example.output)
+        extraction = score_extraction(
+            example.gold,
+            stated,
+            ruler=context.ruler,
+            synonyms=context.synonyms,
+            threshold=context.threshold,
+        )
+        aligned = extraction["requirement_f1"].detail
+        found = score_document(
+            Counts(*(aligned[name] for name in Counts._fields)),
+            stated,
+            (example.output or {}).get("document"),
+            message_count=len(example.messages),
+        )
+        score = found[SCORE]
+        detail = score.detail | {"alignment": aligned["alignment"]}
+        return found | {SCORE: Value(score.value, detail=detail)}
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        by_type = recall_by(scored, SCORE, "type", "Type")
+        groups = standard(scored, title="Document score", metric=SCORE, labels=by_type)
+        return {SCORE: {"breakdowns": groups}}
+
+
+def _beside(output: Mapping[str, Any], key: str) -> Iterable[tuple[str, Any]]:
+    return checks.labels(output, key) if output.get(key) is not None else ()
+
+
+def _check_document(document: Any) -> None:
+    if document is None:
+        return
+    checks.mapping(document, "document")
+    for path, section in checks.labels(document, "sections"):
+        checks.mapping(section, f"document.{path}")
+        if not isinstance(section.get("id"), str):
+            raise MalformedOutput(f"document.{path}.id is no text.")
+        checks.text(section.get("title"), f"document.{path}.title")
+        checks.text(section.get("body"), f"document.{path}.body")

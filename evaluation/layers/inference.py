@@ -1,0 +1,101 @@
+"""Requirements that nobody stated, but that follow from what was stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import (
+    Context,
+    Example,
+    GoldLayer,
+    Label,
+    Scored,
+    given_requirements,
+)
+from evaluation.layers.breakdown import NOT_SAID, rows, standard
+from evaluation.layers.extraction import (
+    TEXT_FIELDS,
+    check_fields,
+    pooled_calibration,
+    reliability,
+)
+from evaluation.metrics.inference import MOST, score_inference
+from evaluation.metrics.items import Counts, pooled
+from evaluation.metrics.registry import Value
+from evaluation.metrics.summary import Summary
+from labeling.domain.matching import texts_to_prime
+
+RELEVANCE = "inference_relevance"
+INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")
+
+
+class Inference(GoldLayer):
+    name = "inference"
+    headline = (RELEVANCE, "false_inference_rate")
+    rated = True
+
+    def requirements(self, content: Mapping[str, Any]) -> list[Label]:
+        return given_requirements(content)
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        for path, label in checks.labels(output, self.key):
+            check_inferred(label, path)
+
+    def texts(self, example: Example) -> Iterable[str]:
+        return texts_to_prime([*example.gold, *self.predicted(example.output)])
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        return score_inference(
+            example.gold,
+            self.predicted(example.output),
+            ratings=example.ratings,
+            ruler=context.ruler,
+            synonyms=context.synonyms,
+            threshold=context.threshold,
+        )
+
+    def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
+        return pooled_calibration(scored, RELEVANCE, context)
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        explained = [_detail(case) for case in scored if not case.failed]
+        counts = pooled(Counts(one["matches"], one["gold"], one["predicted"]) for one in explained)
+        lost = sum(len(case.example.gold) for case in scored if case.failed)
+        groups = standard(scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored))
+        return {
+            RELEVANCE: {
+                "basis": next((one["basis"] for one in explained), "gold"),
+                "micro": counts._asdict() | {"gold": counts.gold + lost},
+                "breakdowns": groups,
+            },
+            "ece": reliability(scored, RELEVANCE),
+        }
+
+    def _by_type(self, scored: Sequence[Scored]) -> dict[str, Any]:
+        """What the predictions of each type are worth."""
+        found = rows(
+            (str(label.get("inference_type") or NOT_SAID), score / MOST)
+            for case in scored
+            if not case.failed
+            for label, score in zip(
+                self.predicted(case.example.output), _detail(case)["scores"], strict=False
+            )
+        )
+        return {
+            "title": "Inference type",
+            "measure": "Relevance",
+            "unit": "Inferred requirements",
+            "rows": found,
+        }
+
+
+def check_inferred(label: Any, path: str) -> None:
+    check_fields(label, path, INFERRED_FIELDS)
+    checks.texts(label.get("triggered_by") or [], f"{path}.triggered_by")
+
+
+def _detail(case: Scored) -> dict[str, Any]:
+    detail: dict[str, Any] = case.values[RELEVANCE].detail
+    return detail

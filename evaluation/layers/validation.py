@@ -1,0 +1,75 @@
+"""Issues: what is wrong with how a requirement is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import (
+    Context,
+    Example,
+    GoldLayer,
+    Label,
+    MalformedOutput,
+    Scored,
+    given_requirements,
+)
+from evaluation.layers.breakdown import recall_by, standard
+from evaluation.metrics.items import Counts, pooled
+from evaluation.metrics.registry import Value
+from evaluation.metrics.validation import score_validation
+
+TEXT_FIELDS = ("requirement", "issue_type", "severity", "field", "message", "suggested_fix")
+
+
+class Validation(GoldLayer):
+    name = "validation"
+    headline = ("issue_recall", "issue_precision", "issue_f1")
+    log = ("issue_recall", "issue_precision")
+
+    def requirements(self, content: Mapping[str, Any]) -> list[Label]:
+        return given_requirements(content)
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        for path, label in checks.labels(output, self.key):
+            check_issue(label, path)
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        return score_validation(example.gold, self.predicted(example.output), ruler=context.ruler)
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        by_type = recall_by(scored, "issue_f1", "issue_type", "Issue type")
+        groups = standard(scored, title="F1", metric="issue_f1", labels=by_type)
+        return {"issue_f1": {"micro": _micro(scored), "breakdowns": groups}}
+
+
+def check_issue(label: Any, path: str) -> None:
+    checks.mapping(label, path)
+    for field in TEXT_FIELDS:
+        checks.text(label.get(field), f"{path}.{field}")
+    span = label.get("span")
+    if span is not None:
+        _check_span(span, f"{path}.span")
+
+
+def _check_span(span: Any, path: str) -> None:
+    """The matcher compares the places of pieces of text."""
+    checks.mapping(span, path)
+    start, end = span.get("start"), span.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        raise MalformedOutput(f"{path} is no piece of a text.")
+    if not isinstance(span.get("text"), str):
+        raise MalformedOutput(f"{path}.text is no text.")
+
+
+def _micro(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Over all cases together; of a failed case every gold issue was missed."""
+    counts = pooled(
+        Counts(0, len(case.example.gold), 0)
+        if case.failed
+        else Counts(*(case.values["issue_f1"].detail[name] for name in Counts._fields))
+        for case in scored
+    )
+    found = {"recall": counts.recall, "precision": counts.precision, "f1": counts.f1}
+    return counts._asdict() | found
