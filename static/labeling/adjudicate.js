@@ -7,11 +7,12 @@ import { byId, readJson } from "./dom.js";
 import { Draft } from "./drafts.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
+import { t } from "./texts.js";
 
 const AGREED = ["unanimous", "majority", "single"];
 const FAILED = {
-  "signed-out": "You are signed out: sign in again in another tab, then decide again.",
-  unreachable: "The server cannot be reached. The decision is kept in this browser; try again.",
+  "signed-out": t("You are signed out: sign in again in another tab, then decide again."),
+  unreachable: t("The server cannot be reached. The decision is kept in this browser; try again."),
 };
 
 class Adjudication {
@@ -48,7 +49,7 @@ class Adjudication {
     }
     const known = new Set(clusters.map((cluster) => cluster.label.uid));
     for (const label of draft.added ?? []) if (!known.has(label.uid)) this.desk.add(label);
-    say("Your unsent decision is back.");
+    say(t("Your unsent decision is back."));
   }
 
   fill({ kind, note, guideline_flag: flag }) {
@@ -62,7 +63,7 @@ class Adjudication {
     const reading = {
       next: () => desk.step(1),
       previous: () => desk.step(-1),
-      undecided: () => desk.goUndecided() || say("Everything is decided."),
+      undecided: () => desk.goUndecided() || say(t("Everything is decided.")),
       "message-next": () => desk.messages.move(1, { focus: true }),
       "message-previous": () => desk.messages.move(-1, { focus: true }),
       guidelines: () => this.toggleGuidelines(),
@@ -77,20 +78,20 @@ class Adjudication {
       edit: () => desk.edit(),
       "label-new": () => desk.start({}),
       words: () => desk.takeWords(),
-      link: () => desk.link(desk.messages.currentIndex) || say("Edit the label first: e."),
+      link: () => desk.link(desk.messages.currentIndex) || say(t("Edit the label first: e.")),
       kind: () => this.nextKind(),
       note: () => byId("note").focus(),
       flag: () => byId("flag").click(),
       decide: () => this.decide(),
     };
-    const refuse = () => say("Only a lead decides.");
+    const refuse = () => say(t("Only a lead decides."));
     const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
     return { ...reading, ...(this.page.read_only ? refused : writing) };
   }
 
   // While a label is edited the digits belong to its form.
   side(key) {
-    if (this.desk.editing !== null && !this.desk.chooseValue(key)) say("Close the form first: Esc.");
+    if (this.desk.editing !== null && !this.desk.chooseValue(key)) say(t("Close the form first: Esc."));
     else if (this.desk.editing === null) say(this.desk.chooseSide(this.letterOf(key)));
   }
 
@@ -107,7 +108,7 @@ class Adjudication {
   nextKind() {
     const kind = byId("kind");
     kind.selectedIndex = (kind.selectedIndex % (kind.options.length - 1)) + 1;
-    say(`Why they differed: ${kind.selectedOptions[0].text}`);
+    say(t("Why they differed: {reason}", { reason: kind.selectedOptions[0].text }));
     this.changed();
   }
 
@@ -141,23 +142,23 @@ class Adjudication {
     const isKept = this.draft.write({ ...this.form, chosen, added });
     byId("verdict-error").textContent = "";
     this.count();
-    byId("desk-state").textContent = isKept ? "Draft kept in this browser" : "This browser keeps no draft";
+    byId("desk-state").textContent = isKept ? t("Draft kept in this browser") : t("This browser keeps no draft");
   }
 
   count() {
     const open = this.desk.undecided.length;
-    byId("count").textContent = open ? `${open} to decide` : `${this.desk.clusters.length} decided`;
+    byId("count").textContent = open ? t("{open} to decide", { open }) : t("{n} decided", { n: this.desk.clusters.length });
   }
 
   // What is still wanting, with where to go; undefined when it can be sent.
   objection() {
     const { clusters, undecided } = this.desk;
     const { kind, note } = this.form;
-    if (undecided.length) return ["Some labels are not decided yet.", () => this.desk.goUndecided()];
+    if (undecided.length) return [t("Some labels are not decided yet."), () => this.desk.goUndecided()];
     const disputed = clusters.some((cluster) => cluster.how === "disputed");
-    if (disputed && !kind) return ["Choose why they differed.", () => byId("kind").focus()];
+    if (disputed && !kind) return [t("Choose why they differed."), () => byId("kind").focus()];
     if (!note.trim() && clusters.some(overrulesAll)) {
-      return ["Write a note: this decision is one that no annotator had given.", () => byId("note").focus()];
+      return [t("Write a note: this decision is one that no annotator had given."), () => byId("note").focus()];
     }
     return undefined;
   }

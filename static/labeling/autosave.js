@@ -11,7 +11,7 @@ const FLUSH_PAUSE_MS = 100;
 
 export class Autosave {
   // `work()` gives {payload, empty, active_seconds}; `report(state, details)` is told what happens:
-  // unsaved, saving, saved, retrying, signed-out, conflict, refused, closed.
+  // unsaved, saving, saved, retrying, signed-out, conflict, refused, closed, taken.
   constructor({ send, work, report, unsent, client, version }) {
     Object.assign(this, { send, work, report, unsent, client, version });
     this.seq = 0;
@@ -56,6 +56,7 @@ export class Autosave {
 
   // The page goes away or is hidden: do not wait for anything that may hang.
   leave() {
+    this.unsent.write();
     if (this.stopped || !this.isDirty || this.sentLeaving === this.changes) return;
     clearTimeout(this.timer);
     this.sentLeaving = this.changes;
@@ -67,18 +68,19 @@ export class Autosave {
   async conclude(post) {
     clearTimeout(this.timer);
     this.stopped = true;
-    if (this.lastWord?.changes !== this.changes) {
-      this.lastWord = { changes: this.changes, body: this.body() };
-    }
+    const { changes } = this;
+    if (this.lastWord?.changes !== changes) this.lastWord = { changes, body: this.body() };
     try {
       const reply = await post({ ...this.lastWord.body, ...this.work() });
-      this.adopt(reply.version);
+      if (this.changes === changes) this.adopt(reply.version);
       this.stop();
       return reply;
     } catch (error) {
       this.stopped = false;
-      if (error.kind === "conflict") this.conflict(error);
+      const isTaken = error.code === "place_taken"; // a draft is stored all the same
+      if (error.kind === "conflict" && !isTaken) this.conflict(error);
       else if (this.isDirty) this.plan(DEBOUNCE_MS);
+      if (isTaken) this.report("taken", error);
       throw error;
     }
   }

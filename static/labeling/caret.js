@@ -1,6 +1,7 @@
 // Selecting words by keyboard: ← → move from word to word, Shift widens, Ctrl+Shift trims letters.
 
 import { spanBetween, wordsOf } from "./spans.js";
+import { t } from "./texts.js";
 
 export class Caret {
   // `take(span, element)` gets what was chosen; `say(text)` tells what is selected.
@@ -18,7 +19,7 @@ export class Caret {
     this.leave();
     this.node = element.firstChild;
     this.words = wordsOf(this.node?.data ?? "");
-    if (!this.words.length) return this.say("There is no text to select here.");
+    if (!this.words.length) return this.say(t("There is no text to select here."));
     this.element = element;
     this.back = document.activeElement;
     this.anchor = this.focus = 0;
@@ -26,7 +27,7 @@ export class Caret {
     element.tabIndex = -1;
     element.classList.add("caret");
     element.focus({ preventScroll: true });
-    return this.show("Selecting words: arrows move, Shift widens, Enter takes, Esc leaves. ");
+    return this.show(t("Selecting words: arrows move, Shift widens, Enter takes, Esc leaves. "));
   }
 
   leave() {

@@ -3,15 +3,16 @@
 import { drawValue } from "./details.js";
 import { el } from "./dom.js";
 import { headingOf } from "./layers.js";
+import { t } from "./texts.js";
 
-const KINDS = { added: ["Added", "ok"], removed: ["Removed", "bad"], changed: ["Changed", "warn"] };
+const KINDS = { added: [t("Added"), "ok"], removed: [t("Removed"), "bad"], changed: [t("Changed"), "warn"] };
 const TAGS = { removed: "del", added: "ins", same: "span" };
 
 // `since` as the API gives it; `store` knows the layers and names the labels that others point to.
 export function drawChanges(since, store) {
   const rows = since.labels.map((change) => drawLabel(change, store));
-  const notes = since.reordered.map(() => "The labels are in another order.");
-  if (since.empty) notes.unshift("“Nothing here” was said or taken back.");
+  const notes = since.reordered.map(() => t("The labels are in another order."));
+  if (since.empty) notes.unshift(t("“Nothing here” was said or taken back."));
   return [...notes.map((text) => el("p", { class: "small" }, text)), ...rows];
 }
 

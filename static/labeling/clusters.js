@@ -4,6 +4,7 @@ import { drawValue } from "./details.js";
 import { el } from "./dom.js";
 import { LabelForm } from "./form.js";
 import { headingOf } from "./layers.js";
+import { t } from "./texts.js";
 
 const NAMES = new Set(["uid", "id", "origin", "suggestion", "adopted_from", "uids"]);
 const UNORDERED = new Set(["source_messages", "evidence", "triggered_by", "arguments"]);
@@ -59,7 +60,7 @@ export class ClusterCard {
     this.root.classList.toggle("left-out", cluster.chosen === null);
     this.head.setAttribute("aria-expanded", String(isCurrent));
     const label = cluster.chosen ?? cluster.label;
-    this.title.textContent = headingOf(cluster.layer, label, this.handlers.store()) || "Untitled";
+    this.title.textContent = headingOf(cluster.layer, label, this.handlers.store()) || t("Untitled");
     this.meta.replaceChildren(...this.badges());
     if (isEdited) this.showForm();
     else this.showVersions(isCurrent);
@@ -72,7 +73,7 @@ export class ClusterCard {
     return [
       el("span", { class: `badge ${state.badge}` }, state.word),
       missing.length
-        ? el("span", { class: "badge missing" }, `missing: ${missing.map((side) => this.nameOf(side)).join(", ")}`)
+        ? el("span", { class: "badge missing" }, t("missing: {names}", { names: missing.map((side) => this.nameOf(side)).join(", ") }))
         : null,
       el("span", { class: "decided" }, this.decided()),
     ].filter(Boolean);
@@ -85,13 +86,13 @@ export class ClusterCard {
   // What stands, in words.
   decided() {
     const { chosen, how, label, sides } = this.cluster;
-    if (chosen === undefined) return "not decided";
-    if (chosen === null) return "→ left out";
-    if (["unanimous", "majority"].includes(how) && isSame(chosen, label)) return "→ as agreed";
-    if (how === "answer") return isSame(chosen, label) ? "" : "→ corrected";
+    if (chosen === undefined) return t("not decided");
+    if (chosen === null) return t("→ left out");
+    if (["unanimous", "majority"].includes(how) && isSame(chosen, label)) return t("→ as agreed");
+    if (how === "answer") return isSame(chosen, label) ? "" : t("→ corrected");
     const from = sides.filter((side) => side.label && isSame(chosen, side.label));
     if (from.length) return `→ ${from.map((side) => this.nameOf(side)).join(", ")}`;
-    return how === "added" ? "→ added" : "→ edited";
+    return how === "added" ? t("→ added") : t("→ edited");
   }
 
   showVersions(isCurrent) {
@@ -103,7 +104,7 @@ export class ClusterCard {
   showForm() {
     const { cluster, handlers } = this;
     if (!this.form) {
-      this.form = new LabelForm(cluster.layer, cluster.chosen, `Label ${this.at + 1}`, handlers.form);
+      this.form = new LabelForm(cluster.layer, cluster.chosen, t("Label {at}", { at: this.at + 1 }), handlers.form);
       this.body.replaceChildren(this.form.root);
     }
     this.form.show(cluster.chosen);
@@ -112,33 +113,33 @@ export class ClusterCard {
   versions() {
     const { cluster, handlers } = this;
     const sides = [...cluster.sides, ...this.extraSides()];
-    const head = el("tr", {}, el("th", { scope: "col" }, "Field"), ...sides.map((side, at) => this.column(side, at)));
+    const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
     const table = el("table", { class: "versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
-    const scroll = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": "Versions" }, table);
+    const scroll = el("div", { class: "table-wrap", tabindex: "0", role: "group", "aria-label": t("Versions") }, table);
     return handlers.readOnly ? [scroll] : [scroll, this.actions()];
   }
 
   // What is nobody's version: the label of an answer or an earlier decision, and an edited one.
   extraSides() {
     const { chosen, label, sides, how } = this.cluster;
-    const known = sides.length ? [] : [{ title: how === "answer" ? "As submitted" : "Label", label }];
+    const known = sides.length ? [] : [{ title: how === "answer" ? t("As submitted") : t("Label"), label }];
     const isKnown = !chosen || [...sides, ...known].some((side) => side.label && isSame(chosen, side.label));
     if (isKnown || (how !== "disputed" && isSame(chosen, label))) return known;
-    return [...known, { title: how === "answer" ? "Corrected" : "Edited", label: chosen }];
+    return [...known, { title: how === "answer" ? t("Corrected") : t("Edited"), label: chosen }];
   }
 
   column(side, at) {
     const name = side.letter ? this.nameOf(side) : side.title;
     const cell = (...content) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...content);
-    if (!side.label) return cell(name, el("span", { class: "badge missing" }, "missing"));
+    if (!side.label) return cell(name, el("span", { class: "badge missing" }, t("missing")));
     if (this.handlers.readOnly || !side.letter) return cell(name);
     const { chosen } = this.cluster;
     const isTaken = Boolean(chosen) && isSame(chosen, side.label);
     const key = at < 4 ? side.letter.toLowerCase() : String(at + 1);
     const take = el(
       "button",
-      { type: "button", class: "button small take", "aria-pressed": String(isTaken), "aria-label": `Take the label of ${name}` },
+      { type: "button", class: "button small take", "aria-pressed": String(isTaken), "aria-label": t("Take the label of {name}", { name }) },
       name,
       el("kbd", { "aria-hidden": "true" }, key),
     );
@@ -148,7 +149,7 @@ export class ClusterCard {
 
   row(field, sides) {
     const differs = this.cluster.differs.includes(field.name);
-    const mark = differs ? el("span", { class: "badge warn" }, "differs") : null;
+    const mark = differs ? el("span", { class: "badge warn" }, t("differs")) : null;
     const cells = sides.map(({ label }) =>
       el("td", {}, label ? drawn(drawValue(field, label[field.name], this.handlers.store())) : "–"),
     );
@@ -166,9 +167,9 @@ export class ClusterCard {
     return el(
       "div",
       { class: "cluster-actions" },
-      agreed ? button(cluster.how === "answer" ? "As it was" : "As agreed", "0", () => handlers.choose(cluster.label)) : null,
-      button("Edit", "e", handlers.edit),
-      button(cluster.chosen === null ? "Left out" : "Leave out", handlers.rejectKey, () => handlers.choose(null)),
+      agreed ? button(cluster.how === "answer" ? t("As it was") : t("As agreed"), "0", () => handlers.choose(cluster.label)) : null,
+      button(t("Edit"), "e", handlers.edit),
+      button(cluster.chosen === null ? t("Left out") : t("Leave out"), handlers.rejectKey, () => handlers.choose(null)),
     );
   }
 }
@@ -176,12 +177,12 @@ export class ClusterCard {
 const drawn = (value) => (Array.isArray(value) ? el("span", {}, ...value) : value);
 
 const STATES = {
-  unanimous: { word: "agreed", badge: "ok" },
-  majority: { word: "agreed by a majority", badge: "ok" },
-  single: { word: "one person", badge: "warn" },
+  unanimous: { word: t("agreed"), badge: "ok" },
+  majority: { word: t("agreed by a majority"), badge: "ok" },
+  single: { word: t("one person"), badge: "warn" },
   answer: { badge: "" },
-  added: { word: "added", badge: "info" },
-  disputed: { word: "disputed", badge: "bad" },
+  added: { word: t("added"), badge: "info" },
+  disputed: { word: t("disputed"), badge: "bad" },
 };
 
 function stateOf(cluster, missing) {

@@ -3,11 +3,12 @@
 import { send } from "./api.js";
 import { byId, clockTime, el } from "./dom.js";
 import { register } from "./panels.js";
+import { t } from "./texts.js";
 
-const WHOLE = "the whole conversation";
+const WHOLE = t("the whole conversation");
 const NOT_SENT = {
-  "signed-out": "Not sent: you are signed out. Sign in again in another tab, then send again.",
-  unreachable: "Not sent: the server cannot be reached. Your text is kept; try again.",
+  "signed-out": t("Not sent: you are signed out. Sign in again in another tab, then send again."),
+  unreachable: t("Not sent: the server cannot be reached. Your text is kept; try again."),
 };
 
 class Comments {
@@ -31,14 +32,14 @@ class Comments {
     this.error = el("p", { class: "error", id: "comment-error", role: "alert" });
     this.people = el("p", { class: "people small" });
     this.answer = el("p", { class: "answering small", hidden: true });
-    this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, "About"), this.about);
-    const post = el("button", { type: "submit", class: "button small primary" }, "Send ", el("kbd", {}, "Ctrl ⏎"));
+    this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, t("About")), this.about);
+    const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, "Ctrl ⏎"));
     this.form = el(
       "form",
       { class: "comment-form", novalidate: true },
       this.aboutField,
       this.answer,
-      el("p", { class: "field" }, el("label", { for: "comment-text" }, "Comment"), this.text),
+      el("p", { class: "field" }, el("label", { for: "comment-text" }, t("Comment")), this.text),
       this.error,
       this.people,
       post,
@@ -49,9 +50,9 @@ class Comments {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.post(event);
     });
     this.threads = el("div", { class: "threads" });
-    const close = el("button", { type: "button", class: "button small quiet" }, "Close");
+    const close = el("button", { type: "button", class: "button small quiet" }, t("Close"));
     close.addEventListener("click", () => this.workspace.panels.toggle("comments"));
-    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, "Comments"), close);
+    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), close);
     this.root.append(head, this.form, this.threads);
   }
 
@@ -70,7 +71,7 @@ class Comments {
     const { openUid, currentUid, messages, store } = this.workspace;
     const uid = openUid ?? currentUid;
     const options = [
-      [`message:${messages.currentIndex}`, `message ${messages.currentIndex}`],
+      [`message:${messages.currentIndex}`, t("message {index}", { index: messages.currentIndex })],
       ...(store.label(uid) ? [[`label:${uid}`, this.nameOf({ label_uid: uid })]] : []),
       ["", WHOLE],
     ];
@@ -90,7 +91,7 @@ class Comments {
       }
     } catch (error) {
       if (!error.kind) throw error;
-      this.error.textContent = "The comments cannot be loaded now.";
+      this.error.textContent = t("The comments cannot be loaded now.");
       return;
     }
     this.comments = found;
@@ -99,7 +100,7 @@ class Comments {
 
   drawPeople(names) {
     const buttons = names.map((name) => {
-      const button = el("button", { type: "button", class: "label-chip", "aria-label": `Mention ${name}` }, `@${name}`);
+      const button = el("button", { type: "button", class: "label-chip", "aria-label": t("Mention {name}", { name }) }, `@${name}`);
       button.addEventListener("click", () => this.mention(name));
       return button;
     });
@@ -117,7 +118,7 @@ class Comments {
   async post(event) {
     event.preventDefault();
     const body = this.text.value.trim();
-    this.error.textContent = body ? "" : "Write something first.";
+    this.error.textContent = body ? "" : t("Write something first.");
     if (!body) return this.text.focus();
     try {
       await this.send({ body, ...this.pin() });
@@ -128,7 +129,7 @@ class Comments {
     }
     this.text.value = "";
     this.answerTo(null);
-    this.workspace.status.announce("Comment sent");
+    this.workspace.status.announce(t("Comment sent"));
     return this.load();
   }
 
@@ -149,12 +150,12 @@ class Comments {
     this.aboutField.hidden = Boolean(thread);
     this.answer.hidden = !thread;
     if (!thread) return;
-    const cancel = el("button", { type: "button", class: "button small quiet" }, "Cancel");
+    const cancel = el("button", { type: "button", class: "button small quiet" }, t("Cancel"));
     cancel.addEventListener("click", () => {
       this.answerTo(null);
       this.offerPins();
     });
-    this.answer.replaceChildren(`Answer to ${thread.author}, about ${this.nameOf(thread)} `, cancel);
+    this.answer.replaceChildren(t("Answer to {author}, about {place} ", { author: thread.author, place: this.nameOf(thread) }), cancel);
     this.text.focus();
   }
 
@@ -163,7 +164,7 @@ class Comments {
       await send("POST", `/api/comments/${thread.id}/resolve/`, { resolved });
     } catch (error) {
       if (!error.kind) throw error;
-      this.error.textContent = "This could not be stored. Try again.";
+      this.error.textContent = t("This could not be stored. Try again.");
     }
     return this.load();
   }
@@ -176,10 +177,10 @@ class Comments {
     const open = threads.filter((thread) => !thread.resolved_at);
     const settled = threads.filter((thread) => thread.resolved_at);
     const drawn = open.map((thread) => this.drawThread(thread));
-    if (!threads.length) drawn.push(el("p", { class: "muted" }, "No comments yet."));
+    if (!threads.length) drawn.push(el("p", { class: "muted" }, t("No comments yet.")));
     if (settled.length) {
       const list = settled.map((thread) => this.drawThread(thread));
-      drawn.push(el("details", {}, el("summary", {}, `${settled.length} resolved`), ...list));
+      drawn.push(el("details", {}, el("summary", {}, t("{n} resolved", { n: settled.length })), ...list));
     }
     this.threads.replaceChildren(...drawn);
     this.openThreads = open;
@@ -190,17 +191,17 @@ class Comments {
     const place = el("button", { type: "button", class: "thread-place" }, this.nameOf(thread));
     place.addEventListener("click", () => this.goTo(thread));
     const said = this.comments.filter(({ id, parent }) => id === thread.id || parent === thread.id);
-    const answer = el("button", { type: "button", class: "button small quiet" }, "Answer");
+    const answer = el("button", { type: "button", class: "button small quiet" }, t("Answer"));
     answer.addEventListener("click", () => this.answerTo(thread));
     const isSettled = Boolean(thread.resolved_at);
-    const resolve = el("button", { type: "button", class: "button small quiet" }, isSettled ? "Take up again" : "Resolve");
+    const resolve = el("button", { type: "button", class: "button small quiet" }, isSettled ? t("Take up again") : t("Resolve"));
     resolve.addEventListener("click", () => this.resolve(thread, !isSettled));
     return el(
       "article",
-      { class: "thread", "aria-label": `About ${this.nameOf(thread)}` },
+      { class: "thread", "aria-label": t("About {place}", { place: this.nameOf(thread) }) },
       place,
       ...said.map(drawComment),
-      isSettled ? el("p", { class: "muted small" }, `Resolved by ${thread.resolved_by}`) : null,
+      isSettled ? el("p", { class: "muted small" }, t("Resolved by {name}", { name: thread.resolved_by })) : null,
       el("p", { class: "row" }, answer, resolve),
     );
   }
@@ -208,9 +209,9 @@ class Comments {
   nameOf({ message_index = null, label_uid = "" }) {
     if (label_uid) {
       const label = this.workspace.store.label(label_uid);
-      return label ? `label ${this.workspace.store.name(label_uid)}` : "a label that is not here any more";
+      return label ? t("label {name}", { name: this.workspace.store.name(label_uid) }) : t("a label that is not here any more");
     }
-    return message_index === null ? WHOLE : `message ${message_index}`;
+    return message_index === null ? WHOLE : t("message {index}", { index: message_index });
   }
 
   goTo({ message_index, label_uid }) {
@@ -236,8 +237,8 @@ class Comments {
   }
 
   drawCount(threads) {
-    const text = threads.length === 1 ? "1 comment" : `${threads.length} comments`;
-    const name = `${text} on ${this.nameOf(threads[0])}`;
+    const text = threads.length === 1 ? t("1 comment") : t("{n} comments", { n: threads.length });
+    const name = t("{text} on {place}", { text, place: this.nameOf(threads[0]) });
     const button = el("button", { type: "button", class: "comment-count", "aria-label": name }, text);
     button.addEventListener("click", (event) => {
       event.stopPropagation();
@@ -250,7 +251,7 @@ class Comments {
 }
 
 function drawComment({ author, created_at, body }) {
-  const when = `${new Date(created_at).toLocaleDateString("en-GB")} ${clockTime(created_at).slice(0, 5)}`;
+  const when = `${new Date(created_at).toLocaleDateString(document.documentElement.lang)} ${clockTime(created_at).slice(0, 5)}`;
   return el(
     "div",
     { class: "comment" },

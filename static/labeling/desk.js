@@ -7,6 +7,7 @@ import { citedMessages, fieldOf, spansOf } from "./layers.js";
 import { idOf } from "./merging.js";
 import { MessageList } from "./messages.js";
 import { Store } from "./store.js";
+import { t } from "./texts.js";
 import { Words } from "./words.js";
 
 export class Desk {
@@ -143,10 +144,10 @@ export class Desk {
 
   chooseSide(letter) {
     const side = this.current?.sides.find((one) => one.letter === letter);
-    if (!side) return `There is no ${letter}.`;
-    if (!side.label) return `${letter} has no such label. x leaves it out.`;
+    if (!side) return t("There is no {letter}.", { letter });
+    if (!side.label) return t("{letter} has no such label. x leaves it out.", { letter });
     this.choose(side.label);
-    return `Taken from ${letter}.`;
+    return t("Taken from {letter}.", { letter });
   }
 
   edit(at = this.currentAt) {
@@ -182,7 +183,7 @@ export class Desk {
     if (this.editing === null) return false;
     if (this.form.links) return this.form.links.toggle(index) || true;
     const field = fieldOf(this.layer, "messages");
-    if (!field) return say(`${this.layer.title} are not linked to whole messages.`) || true;
+    if (!field) return say(t("{title} are not linked to whole messages.", { title: this.layer.title })) || true;
     const linked = new Set(this.clusters[this.editing].chosen[field.name] ?? []);
     if (!linked.delete(index)) linked.add(index);
     this.change({ [field.name]: [...linked].sort((a, b) => a - b) });
@@ -191,13 +192,13 @@ export class Desk {
 
   // Words for the label that is edited; without one they begin a label, where that is possible.
   takeWords() {
-    if (this.readOnly) return say("This cannot be changed.");
-    if (this.editing === null && !this.mayAdd) return say("Edit the label first: e.");
+    if (this.readOnly) return say(t("This cannot be changed."));
+    if (this.editing === null && !this.mayAdd) return say(t("Edit the label first: e."));
     return this.words.mark();
   }
 
   start(values) {
-    if (!this.mayAdd) return say("Edit a label first: e.");
+    if (!this.mayAdd) return say(t("Edit a label first: e."));
     const { chosen } = this.add(values, this.layers[0]);
     this.go(this.clusters.length - 1, { focus: false });
     this.edit(this.clusters.length - 1);

@@ -1,6 +1,7 @@
 // Small dialogs: skip with a reason, and which label to merge with.
 
 import { byId, el } from "./dom.js";
+import { t } from "./texts.js";
 
 // `skip(reason)` resolves when the server has it and throws with a message when it has not.
 export function setUpSkip(skip) {
@@ -10,7 +11,7 @@ export function setUpSkip(skip) {
   dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
   const send = async (event) => {
     event.preventDefault();
-    error.textContent = reason.value.trim() ? "" : "Say why, in a few words.";
+    error.textContent = reason.value.trim() ? "" : t("Say why, in a few words.");
     if (error.textContent) return reason.focus();
     try {
       await skip(reason.value.trim());

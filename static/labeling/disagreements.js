@@ -2,6 +2,7 @@
 
 import { byId, readJson } from "./dom.js";
 import { Keys } from "./keys.js";
+import { t } from "./texts.js";
 
 const list = byId("disagreements");
 let current = list.firstElementChild;
@@ -55,11 +56,11 @@ document.addEventListener("htmx:responseError", ({ detail }) => {
   const refused = byId("refused");
   refused.className = "notice bad";
   refused.textContent =
-    detail.xhr.status === 400 ? detail.xhr.responseText : "It was not stored: reload the page.";
+    detail.xhr.status === 400 ? detail.xhr.responseText : t("It was not stored: reload the page.");
 });
 
 document.addEventListener("htmx:sendError", () => {
   const refused = byId("refused");
   refused.className = "notice bad";
-  refused.textContent = "No connection: nothing was stored. Send it again.";
+  refused.textContent = t("No connection: nothing was stored. Send it again.");
 });

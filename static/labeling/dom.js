@@ -14,6 +14,15 @@ export function el(tag, props = {}, ...children) {
   return node;
 }
 
+// Written only where it differs: whatever is written is laid out again, be it the same or not.
+export function setText(node, text) {
+  if (node.textContent !== String(text)) node.textContent = text;
+}
+
+export function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+}
+
 export const byId = (id) => document.getElementById(id);
 
 export const readJson = (id) => JSON.parse(byId(id).textContent);
@@ -28,5 +37,5 @@ export function newUid() {
 }
 
 export function clockTime(moment) {
-  return new Date(moment).toLocaleTimeString("en-GB");
+  return new Date(moment).toLocaleTimeString(document.documentElement.lang);
 }

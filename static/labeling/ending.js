@@ -1,10 +1,11 @@
 // The end of the work on one conversation: submit or skip, and what the server finds wrong.
 
 import { byId } from "./dom.js";
+import { t } from "./texts.js";
 
 const NOT_SKIPPED = {
-  "signed-out": "You are signed out: sign in again in another tab, then skip again.",
-  unreachable: "The server cannot be reached. Nothing was skipped; try again.",
+  "signed-out": t("You are signed out: sign in again in another tab, then skip again."),
+  unreachable: t("The server cannot be reached. Nothing was skipped; try again."),
 };
 
 export class Ending {
@@ -20,7 +21,7 @@ export class Ending {
       await this.page.saving.submit();
     } catch (error) {
       this.busy(false);
-      this.sayNotDone("submitted", error);
+      this.sayNotDone(error);
     }
   }
 
@@ -34,15 +35,15 @@ export class Ending {
     }
   }
 
-  sayNotDone(what, error) {
+  sayNotDone(error) {
     if (error.kind === "conflict") return;
     if (!error.kind) throw error;
     if (error.kind === "refused") return this.showProblems(error.details?.problems ?? [], error);
     const reason =
       error.kind === "signed-out"
-        ? "you are signed out. Sign in again in another tab, then submit again."
-        : "the server cannot be reached. Your work is kept; try again.";
-    this.status.notice("problems", { kind: "bad", text: `Not ${what}: ${reason}` });
+        ? t("you are signed out. Sign in again in another tab, then submit again.")
+        : t("the server cannot be reached. Your work is kept; try again.");
+    this.status.notice("problems", { kind: "bad", text: t("Not submitted: {reason}", { reason }) });
   }
 
   busy(isBusy) {

@@ -5,6 +5,7 @@ import { choicesOf } from "./layers.js";
 import { drawPhases } from "./phases.js";
 import { isOpen } from "./rows.js";
 import { drawArguments, drawSpan } from "./spanfields.js";
+import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
 
 const OWN = { phases: drawPhases, span: drawSpan, arguments: drawArguments };
@@ -62,7 +63,7 @@ export class LabelForm {
     for (const field of this.fields) {
       const problem = this.problems[field.name];
       const isLeftOpen = this.left.has(field.name) && isOpen(field, this.label[field.name]);
-      this.say(field, problem ?? (isLeftOpen ? "Still open." : ""), Boolean(problem));
+      this.say(field, problem ?? (isLeftOpen ? t("Still open.") : ""), Boolean(problem));
     }
   }
 

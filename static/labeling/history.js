@@ -4,28 +4,29 @@ import { send } from "./api.js";
 import { drawChanges } from "./changes.js";
 import { clockTime, el } from "./dom.js";
 import { register } from "./panels.js";
+import { t } from "./texts.js";
 
 const KINDS = {
-  saved: "Saved",
-  submitted: "Submitted",
-  skipped: "Skipped",
-  reopened: "Reopened",
-  returned: "Returned",
-  restored: "Restored",
+  saved: t("Saved"),
+  submitted: t("Submitted"),
+  skipped: t("Skipped"),
+  reopened: t("Reopened"),
+  returned: t("Returned"),
+  restored: t("Restored"),
 };
-const NOT_LOADED = "The history cannot be loaded now. Open it again to try once more.";
+const NOT_LOADED = t("The history cannot be loaded now. Open it again to try once more.");
 
 class History {
   constructor(workspace, root) {
     Object.assign(this, { workspace, root });
     this.list = el("ol", { class: "revisions" });
-    this.older = el("button", { type: "button", class: "button small", hidden: true }, "Older versions");
+    this.older = el("button", { type: "button", class: "button small", hidden: true }, t("Older versions"));
     this.older.addEventListener("click", () => this.loadMore());
     this.line = el("p", { class: "muted small", role: "status" });
-    const close = el("button", { type: "button", class: "button small quiet" }, "Close");
+    const close = el("button", { type: "button", class: "button small quiet" }, t("Close"));
     close.addEventListener("click", () => workspace.panels.toggle("history"));
     root.append(
-      el("div", { class: "row spread panel-head" }, el("h2", {}, "History"), close),
+      el("div", { class: "row spread panel-head" }, el("h2", {}, t("History")), close),
       this.line,
       this.list,
       this.older,
@@ -37,12 +38,12 @@ class History {
   }
 
   async open() {
-    this.line.textContent = "Loading…";
+    this.line.textContent = t("Loading…");
     await this.workspace.saving.autosave.flush();
     this.list.replaceChildren();
     await this.load(this.url);
-    if (this.list.children.length) this.line.textContent = "Choose a version to see what has changed since.";
-    else if (this.line.textContent !== NOT_LOADED) this.line.textContent = "Nothing is stored yet.";
+    if (this.list.children.length) this.line.textContent = t("Choose a version to see what has changed since.");
+    else if (this.line.textContent !== NOT_LOADED) this.line.textContent = t("Nothing is stored yet.");
   }
 
   async load(url) {
@@ -72,7 +73,7 @@ class History {
       el("time", { datetime: revision.saved_at }, moment(revision.saved_at)),
       el("strong", {}, KINDS[revision.kind]),
       el("span", {}, contents(revision)),
-      el("span", { class: "muted" }, `rev ${revision.version} · ${revision.author}`),
+      el("span", { class: "muted" }, t("rev {version} · {author}", { version: revision.version, author: revision.author })),
     );
     head.addEventListener("click", () => this.toggle(revision, head, body));
     return el("li", {}, head, body);
@@ -92,22 +93,22 @@ class History {
       if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(found));
     } catch (error) {
       if (!error.kind) throw error;
-      body.replaceChildren(el("p", { class: "error" }, "This version cannot be loaded now."));
+      body.replaceChildren(el("p", { class: "error" }, t("This version cannot be loaded now.")));
     }
   }
 
   drawSince(found) {
     const changes = drawChanges(found.since, this.workspace.store);
     const isSame = !changes.length;
-    const title = isSame ? "Nothing has changed since." : `Changed since (up to rev ${found.current_version})`;
+    const title = isSame ? t("Nothing has changed since.") : t("Changed since (up to rev {version})", { version: found.current_version });
     return [el("p", { class: "small" }, el("strong", {}, title)), ...changes, isSame ? "" : this.restoreButton(found)];
   }
 
   restoreButton({ version }) {
     if (this.workspace.readOnly) {
-      return el("p", { class: "muted small" }, "A version can be restored while the answer is a draft.");
+      return el("p", { class: "muted small" }, t("A version can be restored while the answer is a draft."));
     }
-    const button = el("button", { type: "button", class: "button small primary" }, "Restore this");
+    const button = el("button", { type: "button", class: "button small primary" }, t("Restore this"));
     button.addEventListener("click", async () => {
       button.disabled = true;
       await this.restore(version);
@@ -119,7 +120,7 @@ class History {
   async restore(version) {
     const { annotation, saving, store, status } = this.workspace;
     const { autosave } = saving;
-    if (!(await autosave.flush())) return this.say("Not restored: your last change is not saved yet.");
+    if (!(await autosave.flush())) return this.say(t("Not restored: your last change is not saved yet."));
     autosave.seq += 1;
     const { version: base_version, client, seq } = autosave;
     try {
@@ -130,7 +131,7 @@ class History {
     } catch (error) {
       if (!error.kind) throw error;
       if (error.kind === "conflict") return autosave.conflict(error);
-      return this.say(error.message ? `Not restored: ${error.message}` : "Not restored. Try again.");
+      return this.say(error.message ? t("Not restored: {message}", { message: error.message }) : t("Not restored. Try again."));
     }
     this.sayRestored(version);
     return this.open();
@@ -146,21 +147,21 @@ class History {
       store.undo();
       status.dismiss("restored");
     };
-    const text = `The labels of rev ${version} are back.`;
-    status.notice("restored", { kind: "ok", text, actions: [["Undo", undo]] });
+    const text = t("The labels of rev {version} are back.", { version });
+    status.notice("restored", { kind: "ok", text, actions: [[t("Undo"), undo]] });
   }
 }
 
 function moment(time) {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
-  const day = date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  const day = date.toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short", year: "numeric" });
   return isToday ? clockTime(time) : `${day} ${clockTime(time)}`;
 }
 
 function contents({ labels, empty }) {
-  if (empty) return "nothing here";
-  return labels === 1 ? "1 label" : `${labels} labels`;
+  if (empty) return t("nothing here");
+  return labels === 1 ? t("1 label") : t("{labels} labels", { labels });
 }
 
 register("history", (workspace, root) => new History(workspace, root));

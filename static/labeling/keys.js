@@ -1,6 +1,7 @@
 // Keys to actions, by the key table of the page and what this person has changed in it.
 
 import { byId } from "./dom.js";
+import { t } from "./texts.js";
 
 const OWN_ARROWS = 'input[type="radio"], input[type="range"]';
 const TEXT = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
@@ -36,11 +37,11 @@ export class Keys {
   objection(row, key) {
     const combination = key.toLowerCase();
     const holder = this.bindings.get(combination);
-    if (holder && holder.usual !== row.usual) return `${key} is taken: ${holder.label}.`;
-    if (combination === "tab" || combination === "shift+tab") return "Tab moves the focus.";
-    if (RESERVED.has(combination)) return `The browser keeps ${key} for itself.`;
+    if (holder && holder.usual !== row.usual) return t("{key} is taken: {label}.", { key, label: holder.label });
+    if (combination === "tab" || combination === "shift+tab") return t("Tab moves the focus.");
+    if (RESERVED.has(combination)) return t("The browser keeps {key} for itself.", { key });
     if (row.typing && !/^(ctrl|alt)\+/.test(combination)) {
-      return "This works while you type, so its key needs Ctrl or Alt.";
+      return t("This works while you type, so its key needs Ctrl or Alt.");
     }
     return "";
   }
@@ -125,7 +126,7 @@ function write(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    byId("keys-error").textContent = "This browser keeps nothing: the change lasts until you leave.";
+    byId("keys-error").textContent = t("This browser keeps nothing: the change lasts until you leave.");
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { byId, el } from "./dom.js";
 import { isFixed, keyName, keyParts } from "./keys.js";
+import { t } from "./texts.js";
 
 const MODIFIERS = new Set(["Shift", "Control", "Alt", "AltGraph", "Meta"]);
 
@@ -14,7 +15,7 @@ export function setUpKeyTable(keys) {
   toggle.addEventListener("change", () => (keys.singleKeys = toggle.checked));
   byId("keys-reset").addEventListener("click", () => {
     keys.reset();
-    table.draw("All keys are as they were at first.");
+    table.draw(t("All keys are as they were at first."));
   });
   dialog.addEventListener("close", () => table.draw());
   dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());
@@ -47,13 +48,13 @@ class KeyTable {
     const or = at ? [" or "] : [];
     if (isFixed(row)) return [...or, el("span", { class: "nowrap" }, ...names)];
     const button = el("button", { type: "button", class: "key-button", data: { usual: row.usual } }, ...names);
-    button.setAttribute("aria-label", `${row.key}: ${row.label}. Change this key`);
+    button.setAttribute("aria-label", t("{key}: {label}. Change this key", { key: row.key, label: row.label }));
     button.addEventListener("click", () => this.wait(row, button));
     return [...or, button];
   }
 
   wait(row, button) {
-    this.draw(`Press the new key for “${row.label}”. Esc leaves it as it is.`);
+    this.draw(t("Press the new key for “{label}”. Esc leaves it as it is.", { label: row.label }));
     this.waiting = row;
     this.root.querySelector(`[data-usual="${CSS.escape(button.dataset.usual)}"]`).classList.add("waiting");
     this.focus(row);
@@ -63,7 +64,7 @@ class KeyTable {
     const row = this.waiting;
     if (!row || MODIFIERS.has(event.key)) return;
     event.preventDefault();
-    if (event.key === "Escape") this.draw("Nothing was changed.");
+    if (event.key === "Escape") this.draw(t("Nothing was changed."));
     else this.take(row, keyName(event));
     this.focus(row);
   }
@@ -71,7 +72,7 @@ class KeyTable {
   take(row, key) {
     const objection = this.keys.objection(row, key);
     if (objection) {
-      this.line.textContent = `${objection} Press another key, or Esc.`;
+      this.line.textContent = t("{objection} Press another key, or Esc.", { objection });
       return;
     }
     this.keys.rebind(row, key);

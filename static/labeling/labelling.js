@@ -3,6 +3,7 @@
 import { pickLabel } from "./dialogs.js";
 import { byId, newUid } from "./dom.js";
 import { choicesOf, fieldOf } from "./layers.js";
+import { t } from "./texts.js";
 
 export class Labelling {
   constructor(page) {
@@ -17,12 +18,12 @@ export class Labelling {
 
   start(values) {
     if (this.store.state.empty) {
-      this.sayAtEmpty(`“Nothing here” is set: press ${this.key("nothing-here")} to take it back before you label.`);
+      this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.key("nothing-here") }));
       return null;
     }
     const { uid } = this.store.add(this.page.layer, values);
     this.page.open(uid, { focus: false });
-    this.status.say(`${this.store.name(uid)} started`);
+    this.status.say(t("{name} started", { name: this.store.name(uid) }));
     return uid;
   }
 
@@ -34,12 +35,12 @@ export class Labelling {
   link(index) {
     const { layer, form, openUid } = this.page;
     const field = fieldOf(layer, "messages") ?? fieldOf(layer, "phases");
-    if (!field) return this.status.say(`${layer.title} are not linked to whole messages.`);
+    if (!field) return this.status.say(t("{title} are not linked to whole messages.", { title: layer.title }));
     if (!openUid) return this.start({ [field.name]: firstLink(field, index) });
     const isLinked = form.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);
     this.page.ending.forgetProblem(field.name);
     const name = this.store.name(openUid);
-    return this.status.say(`Message ${index} ${isLinked ? "linked to" : "unlinked from"} ${name}`);
+    return this.status.say(isLinked ? t("Message {index} linked to {name}", { index, name }) : t("Message {index} unlinked from {name}", { index, name }));
   }
 
   // What a field may point to: the labels of the given layers, except the open one.
@@ -66,9 +67,9 @@ export class Labelling {
   }
 
   sayNoChoice() {
-    if (this.page.openUid) return this.status.say("This label has no such choice.");
+    if (this.page.openUid) return this.status.say(t("This label has no such choice."));
     return this.status.say(
-      `Open a label first: ${this.key("label-new")} starts one, ${this.key("label-edit")} edits.`,
+      t("Open a label first: {key} starts one, {key2} edits.", { key: this.key("label-new"), key2: this.key("label-edit") }),
     );
   }
 
@@ -87,7 +88,7 @@ export class Labelling {
     const from = this.store.name(this.uid);
     const copy = this.store.duplicate(this.uid);
     this.page.open(copy.uid, { focus: false });
-    return this.status.say(`${this.store.name(copy.uid)} is a copy of ${from}`);
+    return this.status.say(t("{name} is a copy of {from}", { name: this.store.name(copy.uid), from }));
   }
 
   move(by) {
@@ -95,17 +96,17 @@ export class Labelling {
     const isMoved = this.store.move(this.uid, by);
     if (isMoved) this.page.labels.reveal(this.uid);
     const place = this.page.inLayer.findIndex(({ uid }) => uid === this.uid) + 1;
-    return this.status.say(isMoved ? `Moved to place ${place}` : `It is the ${by < 0 ? "first" : "last"} label`);
+    return this.status.say(isMoved ? t("Moved to place {place}", { place }) : by < 0 ? t("It is the first label") : t("It is the last label"));
   }
 
   async merge() {
     const { uid } = this;
     if (!uid) return this.sayNone();
     const others = this.offers([this.page.layer.name]).filter((offer) => offer.uid !== uid);
-    if (!others.length) return this.status.say("There is no other label to merge with.");
+    if (!others.length) return this.status.say(t("There is no other label to merge with."));
     const other = await pickLabel({ name: this.store.name(uid), others });
     if (!other || !this.store.label(other) || !this.store.label(uid)) return undefined;
-    const said = `${this.store.name(other)} merged into ${this.store.name(uid)}.`;
+    const said = t("{name} merged into {into}.", { name: this.store.name(other), into: this.store.name(uid) });
     this.store.merge(uid, other);
     this.page.open(uid, { focus: false });
     return this.offerUndo(said, uid);
@@ -116,7 +117,7 @@ export class Labelling {
     const name = this.store.name(uid);
     this.store.remove(uid);
     this.page.messages.move(0, { focus: true });
-    this.offerUndo(`${name} deleted.`, uid);
+    this.offerUndo(t("{name} deleted.", { name }), uid);
   }
 
   offerUndo(text, uid) {
@@ -125,11 +126,11 @@ export class Labelling {
       this.status.dismiss("deleted");
       this.page.labels.focusHead(uid);
     };
-    this.status.notice("deleted", { text, actions: [["Undo", undo]] });
+    this.status.notice("deleted", { text, actions: [[t("Undo"), undo]] });
   }
 
   sayNone() {
-    return this.status.say(`There is no label yet: ${this.key("label-new")} starts one.`);
+    return this.status.say(t("There is no label yet: {key} starts one.", { key: this.key("label-new") }));
   }
 
   key(action) {
@@ -142,11 +143,11 @@ export class Labelling {
     const empty = !this.store.state.empty;
     if (empty && this.store.labels.length) {
       byId("empty").checked = false;
-      return this.sayAtEmpty("There are labels: delete them before you say “nothing here”.");
+      return this.sayAtEmpty(t("There are labels: delete them before you say “nothing here”."));
     }
     this.sayAtEmpty("");
     this.store.setEmpty(empty);
-    return this.status.say(empty ? "Answer: nothing here" : "“Nothing here” taken back");
+    return this.status.say(empty ? t("Answer: nothing here") : t("“Nothing here” taken back"));
   }
 
   sayAtEmpty(text) {

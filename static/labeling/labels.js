@@ -5,6 +5,7 @@ import { drawDetails } from "./details.js";
 import { LabelForm } from "./form.js";
 import { citedMessages } from "./layers.js";
 import { isBlank, isOpen, tinyButton } from "./rows.js";
+import { t } from "./texts.js";
 import { wordsOf } from "./widgets.js";
 
 export class LabelList {
@@ -49,7 +50,7 @@ export class LabelList {
     head.addEventListener("click", () =>
       this.openUid === label.uid ? handlers.close() : handlers.open(label.uid),
     );
-    const remove = tinyButton("×", "Delete", () => handlers.remove(label.uid));
+    const remove = tinyButton("×", t("Delete"), () => handlers.remove(label.uid));
     const body = el("div", { class: "label-body" });
     const top = el("div", { class: "label-top" }, head, this.readOnly ? null : remove);
     const root = el("li", { class: "label-card", data: { uid: label.uid } }, top, body);
@@ -100,9 +101,9 @@ export class LabelList {
     const [, name, heading, wrong] = drawn;
     card.drawn = drawn;
     card.id.textContent = name;
-    card.name.textContent = heading || "Untitled";
+    card.name.textContent = heading || t("Untitled");
     card.name.classList.toggle("untitled", !heading);
-    card.remove.setAttribute("aria-label", `Delete ${name}`);
+    card.remove.setAttribute("aria-label", t("Delete {name}", { name }));
     card.meta.replaceChildren(...this.badges(label, problems));
     card.root.classList.toggle("wrong", wrong > 0);
   }
@@ -115,11 +116,11 @@ export class LabelList {
     const sources = cited.map((index) => el("span", { class: "index" }, index));
     const values = badges.filter((name) => !isBlank(label[name]));
     return [
-      label.suggestion ? el("span", { class: "badge info" }, `suggested, ${label.origin}`) : null,
+      label.suggestion ? el("span", { class: "badge info" }, t("suggested, {origin}", { origin: label.origin })) : null,
       ...values.map((name) => el("span", { class: "badge" }, wordOf(fields, name, label[name]))),
       sources.length ? el("span", { class: "label-sources" }, ...sources) : null,
-      wrong ? el("span", { class: "badge bad" }, `${wrong} to correct`) : null,
-      open && !wrong ? el("span", { class: "badge warn" }, `${open} open`) : null,
+      wrong ? el("span", { class: "badge bad" }, t("{wrong} to correct", { wrong })) : null,
+      open && !wrong ? el("span", { class: "badge warn" }, t("{open} open", { open })) : null,
     ].filter(Boolean);
   }
 

@@ -1,6 +1,6 @@
 // The layers of the project as tabs over the labels, each with its count.
 
-import { byId, el } from "./dom.js";
+import { byId, el, setAttribute, setText } from "./dom.js";
 
 export class LayerTabs {
   constructor(layers, onShow) {
@@ -24,13 +24,13 @@ export class LayerTabs {
   render(store, current) {
     this.current = this.layers.indexOf(current);
     for (const [at, { tab, count }] of this.tabs.entries()) {
-      tab.setAttribute("aria-selected", String(at === this.current));
-      tab.tabIndex = at === this.current ? 0 : -1;
-      count.textContent = store.inLayer(this.layers[at]).length;
+      setAttribute(tab, "aria-selected", at === this.current);
+      setAttribute(tab, "tabindex", at === this.current ? 0 : -1);
+      setText(count, store.inLayer(this.layers[at]).length);
     }
-    byId("layer-title").textContent = current.title;
-    byId("label-count").textContent = store.inLayer(current).length;
-    if (this.layers.length > 1) byId("layer-panel").setAttribute("aria-labelledby", `tab-${current.name}`);
+    setText(byId("layer-title"), current.title);
+    setText(byId("label-count"), store.inLayer(current).length);
+    if (this.layers.length > 1) setAttribute(byId("layer-panel"), "aria-labelledby", `tab-${current.name}`);
   }
 
   step(by) {

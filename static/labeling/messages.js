@@ -1,6 +1,6 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
-import { el } from "./dom.js";
+import { el, setAttribute } from "./dom.js";
 import { rangeOf } from "./spans.js";
 
 const VOICES = 6;
@@ -17,13 +17,13 @@ export class MessageList {
     this.root = root;
     this.items = [...root.querySelectorAll(".message")];
     this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
-    this.drawn = [];
+    this.drawn = new Map(); // message -> what its labels look like
     this.related = new Set();
     this.currentIndex = 0;
     this.readOnly = readOnly;
     this.handlers = handlers;
     this.colourVoices();
-    for (const [index, item] of this.items.entries()) this.listen(item, index);
+    this.listen();
     this.setCurrent(0);
   }
 
@@ -33,26 +33,46 @@ export class MessageList {
     for (const item of this.items) item.dataset.voice = voices.indexOf(item.dataset.who) % VOICES;
   }
 
-  listen(item, index) {
-    for (const type of ["mouseenter", "focusin"]) {
-      item.addEventListener(type, () => this.handlers.point(index));
-    }
-    for (const type of ["mouseleave", "focusout"]) {
-      item.addEventListener(type, () => this.handlers.point(null));
-    }
-    item.addEventListener("focusin", () => this.setCurrent(index));
-    item.addEventListener("click", (event) => {
+  // One set of listeners, however many messages there are.
+  listen() {
+    const on = (type, act) =>
+      this.root.addEventListener(type, (event) => {
+        const index = this.indexOf(event.target);
+        if (index !== null) act(index, event);
+      });
+    const enter = (index, { relatedTarget }) => {
+      if (this.indexOf(relatedTarget) !== index) this.handlers.point(index);
+    };
+    const leave = (index, { relatedTarget }) => {
+      if (this.indexOf(relatedTarget) === null) this.handlers.point(null);
+    };
+    for (const type of ["mouseover", "focusin"]) on(type, enter);
+    for (const type of ["mouseout", "focusout"]) on(type, leave);
+    on("focusin", (index) => this.setCurrent(index));
+    on("click", (index, { target }) => {
       this.setCurrent(index);
-      if (event.target.closest(".message-link")) this.handlers.link(index);
+      const chip = target.closest(".label-chip");
+      if (chip) this.handlers.openLabel(chip.dataset.uid);
+      else if (target.closest(".message-link")) this.handlers.link(index);
     });
   }
 
+  indexOf(target) {
+    const item = target?.closest?.(".message");
+    return item && this.root.contains(item) ? Number(item.dataset.index) : null;
+  }
+
   setCurrent(index) {
-    this.items[this.currentIndex]?.removeAttribute("aria-current");
-    this.items[this.currentIndex]?.setAttribute("tabindex", "-1");
+    const before = this.items[this.currentIndex];
+    const item = this.items[index];
     this.currentIndex = index;
-    this.items[index]?.setAttribute("aria-current", "true");
-    this.items[index]?.setAttribute("tabindex", "0");
+    if (before !== item) {
+      before?.removeAttribute("aria-current");
+      before?.setAttribute("tabindex", "-1");
+    }
+    if (!item) return;
+    setAttribute(item, "aria-current", true);
+    setAttribute(item, "tabindex", 0);
   }
 
   // While typing the reader moves on, but the focus stays in the field.
@@ -63,26 +83,26 @@ export class MessageList {
     this.items[index].scrollIntoView({ block: "nearest" });
   }
 
-  // `citing` has the names of the labels that cite a message, by its place: [[{uid, name}, …], …].
-  // Only what differs from what is drawn is touched: conversations may have hundreds of messages.
-  render({ citing, linked }) {
-    for (const [index, item] of this.items.entries()) {
-      const labels = citing.get(index) ?? [];
-      const drawn = `${linked.has(index)} ${labels.map(({ uid, name }) => uid + name).join()}`;
-      if (this.drawn[index] === drawn) continue;
-      this.drawn[index] = drawn;
-      item.classList.toggle("linked", linked.has(index));
-      item.classList.toggle("cited", labels.length > 0);
-      const button = item.querySelector(".message-link");
-      if (!this.readOnly) button.setAttribute("aria-pressed", String(linked.has(index)));
-      item.querySelector(".message-labels").replaceChildren(...labels.map((label) => this.chip(label)));
+  // `citing` has the labels that cite a message, by its place. Only what differs from what is drawn
+  // is touched: conversations may have hundreds of messages.
+  render({ citing, nameOf, linked }) {
+    for (const index of new Set([...this.drawn.keys(), ...citing.keys(), ...linked])) {
+      if (!this.items[index]) continue;
+      const labels = (citing.get(index) ?? []).map((uid) => [uid, nameOf(uid)]);
+      const drawn = labels.length || linked.has(index) ? `${linked.has(index)} ${labels.join()}` : undefined;
+      if (this.drawn.get(index) === drawn) continue;
+      if (drawn) this.drawn.set(index, drawn);
+      else this.drawn.delete(index);
+      this.draw(this.items[index], labels, linked.has(index));
     }
   }
 
-  chip(label) {
-    const chip = el("button", { type: "button", class: "label-chip", data: { uid: label.uid } }, label.name);
-    chip.addEventListener("click", () => this.handlers.openLabel(label.uid));
-    return chip;
+  draw(item, labels, isLinked) {
+    item.classList.toggle("linked", isLinked);
+    item.classList.toggle("cited", labels.length > 0);
+    if (!this.readOnly) setAttribute(item.querySelector(".message-link"), "aria-pressed", isLinked);
+    const chips = labels.map(([uid, name]) => el("button", { type: "button", class: "label-chip", data: { uid } }, name));
+    item.querySelector(".message-labels").replaceChildren(...chips);
   }
 
   highlight(indices) {

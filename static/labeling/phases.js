@@ -3,6 +3,7 @@
 
 import { el, newUid } from "./dom.js";
 import { drawGroup, drawHelp, smallButton, tinyButton } from "./rows.js";
+import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
 
 export function drawPhases(field, id, handlers) {
@@ -15,7 +16,7 @@ class Phases {
     this.evidence = field.fields.find(({ widget }) => widget === "messages").name;
     this.list = el("div", { class: "rows" });
     this.help = drawHelp(field, id);
-    this.adder = smallButton("Add phase", () => this.add());
+    this.adder = smallButton(t("Add phase"), () => this.add());
     this.root = drawGroup(field, id, [this.list, this.adder, this.help]);
   }
 
@@ -49,8 +50,8 @@ class Phases {
   show(phase, at) {
     const row = this.rows.get(phase.uid) ?? this.draw(phase.uid);
     if (this.list.children[at] !== row.root) this.list.insertBefore(row.root, this.list.children[at]);
-    row.number.textContent = `Phase ${at + 1}`;
-    row.root.setAttribute("aria-label", `Phase ${at + 1}`);
+    row.number.textContent = t("Phase {at}", { at: at + 1 });
+    row.root.setAttribute("aria-label", t("Phase {at}", { at: at + 1 }));
     for (const [name, widget] of row.widgets) widget.write(phase[name] ?? undefined);
   }
 
@@ -71,9 +72,9 @@ class Phases {
       el(
         "span",
         { class: "row-tools" },
-        tinyButton("↑", "Move this phase up", () => this.move(uid, -1)),
-        tinyButton("↓", "Move this phase down", () => this.move(uid, 1)),
-        tinyButton("×", "Remove this phase", () => this.remove(uid)),
+        tinyButton("↑", t("Move this phase up"), () => this.move(uid, -1)),
+        tinyButton("↓", t("Move this phase down"), () => this.move(uid, 1)),
+        tinyButton("×", t("Remove this phase"), () => this.remove(uid)),
       ),
     );
     const fields = [...widgets.values()].map((widget) => widget.root);

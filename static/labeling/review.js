@@ -6,10 +6,11 @@ import { Desk, say, setUpGuidelines } from "./desk.js";
 import { byId, readJson } from "./dom.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
+import { t } from "./texts.js";
 
 const FAILED = {
-  "signed-out": "You are signed out: sign in again in another tab, then try again.",
-  unreachable: "The server cannot be reached. Nothing was stored; try again.",
+  "signed-out": t("You are signed out: sign in again in another tab, then try again."),
+  unreachable: t("The server cannot be reached. Nothing was stored; try again."),
 };
 
 class ReviewPage {
@@ -50,14 +51,14 @@ class ReviewPage {
       fix: () => this.fix(),
       return: () => this.giveBack(),
       edit: () => desk.edit(),
-      choose: (digit) => desk.chooseValue(digit) || say("Correct the label first: e."),
+      choose: (digit) => desk.chooseValue(digit) || say(t("Correct the label first: e.")),
       reject: () => desk.choose(desk.current?.chosen === null ? desk.current.label : null),
       agreed: () => desk.current && desk.choose(desk.current.label),
-      link: () => desk.link(desk.messages.currentIndex) || say("Correct the label first: e."),
+      link: () => desk.link(desk.messages.currentIndex) || say(t("Correct the label first: e.")),
       words: () => desk.takeWords(),
       note: () => byId("note").focus(),
     };
-    const refuse = () => say("This cannot be reviewed by you.");
+    const refuse = () => say(t("This cannot be reviewed by you."));
     const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
     return { ...reading, ...(this.page.read_only ? refused : writing) };
   }
@@ -68,23 +69,23 @@ class ReviewPage {
 
   count() {
     const n = this.corrected.length;
-    byId("count").textContent = n ? `${n} corrected` : String(this.desk.clusters.length);
+    byId("count").textContent = n ? t("{n} corrected", { n }) : String(this.desk.clusters.length);
   }
 
   accept() {
-    if (this.corrected.length) return this.refuse("You have corrected labels: f accepts them as corrected.");
+    if (this.corrected.length) return this.refuse(t("You have corrected labels: f accepts them as corrected."));
     return this.send({ verdict: "accepted" });
   }
 
   fix() {
     if (this.corrected.length) return this.send({ verdict: "fixed", payload: this.payload() });
-    this.refuse("Correct a label first, then accept the answer as corrected.");
+    this.refuse(t("Correct a label first, then accept the answer as corrected."));
     return this.desk.edit();
   }
 
   giveBack() {
     if (byId("note").value.trim()) return this.send({ verdict: "returned", to: byId("to")?.value ?? "" });
-    this.refuse("Say what has to change, then return it.");
+    this.refuse(t("Say what has to change, then return it."));
     return byId("note").focus();
   }
 

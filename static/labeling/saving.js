@@ -5,6 +5,7 @@ import { Autosave } from "./autosave.js";
 import { ActiveTime } from "./clock.js";
 import { byId, clockTime, newUid } from "./dom.js";
 import { rememberSubmission } from "./submitted.js";
+import { t } from "./texts.js";
 import { sameWork, Unsent } from "./unsent.js";
 import { askWhichVersion } from "./versions.js";
 
@@ -73,16 +74,16 @@ export class Saving {
     if (byId("notice-signed-out")) return;
     this.status.notice("signed-out", {
       kind: "warn",
-      text: "You are signed out: sign in again in another tab. Your work is kept here.",
+      text: t("You are signed out: sign in again in another tab. Your work is kept here."),
       actions: [
-        ["Sign in", () => window.open(this.annotation.urls.sign_in ?? "/sign-in/", "_blank")],
-        ["Try again", () => this.autosave.now()],
+        [t("Sign in"), () => window.open(this.annotation.urls.sign_in ?? "/sign-in/", "_blank")],
+        [t("Try again"), () => this.autosave.now()],
       ],
     });
   }
 
   sayRefused(error) {
-    this.status.notice("refused", { kind: "bad", text: error.message || "The server refused this." });
+    this.status.notice("refused", { kind: "bad", text: error.message || t("The server refused this.") });
     this.showProblems(error.details?.problems ?? []);
   }
 
@@ -90,7 +91,7 @@ export class Saving {
     this.status.notice("closed", {
       kind: "bad",
       text: error.message,
-      actions: [["Next conversation", () => this.goOn()]],
+      actions: [[t("Next conversation"), () => this.goOn()]],
     });
   }
 
@@ -114,8 +115,8 @@ export class Saving {
   askAgain(details) {
     this.status.notice("conflict", {
       kind: "bad",
-      text: "This was changed in another window. Nothing is saved until you choose a version.",
-      actions: [["Compare versions", () => this.resolve(details)]],
+      text: t("This was changed in another window. Nothing is saved until you choose a version."),
+      actions: [[t("Compare versions"), () => this.resolve(details)]],
     });
   }
 
@@ -144,7 +145,7 @@ export class Saving {
 
   offer(work) {
     const id = `leftover-${work.key.split(":").at(-1)}`;
-    const since = this.annotation.saved_at > work.at ? " (something else was saved after it)" : "";
+    const since = this.annotation.saved_at > work.at ? t(" (something else was saved after it)") : "";
     const settle = () => {
       this.unsent.forget(work.key);
       this.status.dismiss(id);
@@ -155,10 +156,10 @@ export class Saving {
     };
     this.status.notice(id, {
       kind: "warn",
-      text: `Unsent work from ${clockTime(work.at)} was found in this browser${since}.`,
+      text: t("Unsent work from {time} was found in this browser{since}.", { time: clockTime(work.at), since }),
       actions: [
-        [`Restore unsent work from ${clockTime(work.at).slice(0, 5)}`, restore],
-        ["Discard", settle],
+        [t("Restore unsent work from {time}", { time: clockTime(work.at).slice(0, 5) }), restore],
+        [t("Discard"), settle],
       ],
     });
     return id;

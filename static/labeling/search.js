@@ -2,6 +2,7 @@
 // that the text itself is never touched; a browser without them still goes from hit to hit.
 
 import { byId } from "./dom.js";
+import { t } from "./texts.js";
 
 export class Search {
   constructor({ messages, status }) {
@@ -47,7 +48,7 @@ export class Search {
   }
 
   go(step) {
-    if (!this.hits.length) return this.status.say(this.input.value ? "No hit" : "Nothing to search for");
+    if (!this.hits.length) return this.status.say(this.input.value ? t("No hit") : t("Nothing to search for"));
     this.at = (this.at + step + this.hits.length) % this.hits.length;
     return this.show();
   }
@@ -55,11 +56,11 @@ export class Search {
   show() {
     this.paint();
     const { length } = this.hits;
-    this.count.textContent = this.input.value ? `${length ? this.at + 1 : 0} of ${length}` : "";
+    this.count.textContent = this.input.value ? t("{at} of {total}", { at: length ? this.at + 1 : 0, total: length }) : "";
     if (!length) return;
     const { index, range } = this.hits[this.at];
     this.messages.show(index);
-    this.status.announce(`Hit ${this.at + 1} of ${length}, message ${index}`);
+    this.status.announce(t("Hit {at} of {total}, message {index}", { at: this.at + 1, total: length, index }));
     range.startContainer.parentElement.scrollIntoView({ block: "nearest" });
   }
 

@@ -4,6 +4,7 @@
 import { el } from "./dom.js";
 import { fieldText } from "./layers.js";
 import { drawGroup, drawHelp, smallButton, tinyButton } from "./rows.js";
+import { t } from "./texts.js";
 
 // The key that takes words on this page, as its own button shows it.
 const wordsKey = () => document.querySelector("kbd[data-key=words]")?.textContent ?? "";
@@ -11,15 +12,15 @@ const wordsKey = () => document.querySelector("kbd[data-key=words]")?.textConten
 // One place for words: shows them, and asks for them.
 function drawSlot({ name, describedBy, onAsk, onClear }) {
   const ask = smallButton("", onAsk, { class: "span-slot", "aria-describedby": describedBy });
-  const clear = tinyButton("×", `Take the words out: ${name}`, () => {
+  const clear = tinyButton("×", t("Take the words out: {name}", { name }), () => {
     onClear();
     ask.focus();
   });
   const show = (span) => {
     const at = span?.message === undefined ? [] : [el("span", { class: "index" }, span.message)];
-    const words = span ? `“${span.text}”` : "Select words";
+    const words = span ? `“${span.text}”` : t("Select words");
     ask.replaceChildren(...at, el("span", {}, words), ...(span ? [] : [el("kbd", { "aria-hidden": "true" }, wordsKey())]));
-    ask.setAttribute("aria-label", span ? `${name}: ${span.text}. Select other words` : `${name}: select words`);
+    ask.setAttribute("aria-label", span ? t("{name}: {text}. Select other words", { name, text: span.text }) : t("{name}: select words", { name }));
     ask.classList.toggle("empty", !span);
     clear.hidden = !span;
   };
@@ -98,7 +99,7 @@ export function drawArguments(field, id, { onEdit, onEnd, askWords }) {
   const set = (at, values) => change(rows.map((row, i) => (i === at ? { ...row, ...values } : row)));
   const add = (span) => change([...rows, { role: nextRole(), span }]);
   const nextRole = () => roles.find((role) => !rows.some((row) => row.role === role)) ?? roles[0] ?? "";
-  const adder = smallButton("Add argument", () => askWords("message", add));
+  const adder = smallButton(t("Add argument"), () => askWords("message", add));
   const root = drawGroup(field, id, [list, adder, help]);
 
   const draw = () => {
@@ -110,13 +111,13 @@ export function drawArguments(field, id, { onEdit, onEnd, askWords }) {
     const role = drawRole({ id: `${id}-${at}`, number: at + 1, value: row.role, roles });
     role.addEventListener("change", () => set(at, { role: role.value }));
     const slot = drawSlot({
-      name: `Words of argument ${at + 1}`,
+      name: t("Words of argument {at}", { at: at + 1 }),
       describedBy: `${id}-help ${id}-error`,
       onAsk: () => askWords("message", (span) => set(at, { span })),
       onClear: () => set(at, { span: null }),
     });
     slot.show(row.span);
-    const remove = tinyButton("×", `Remove argument ${at + 1}`, () => {
+    const remove = tinyButton("×", t("Remove argument {at}", { at: at + 1 }), () => {
       change(rows.filter((_, i) => i !== at));
       adder.focus();
     });
@@ -135,8 +136,8 @@ export function drawArguments(field, id, { onEdit, onEnd, askWords }) {
 
 // A role that the event's type does not know stays visible, so that it can be corrected.
 function drawRole({ id, number, value, roles }) {
-  const props = { id, class: "role", "aria-label": `Role of argument ${number}` };
-  if (!roles.length) return el("input", { ...props, type: "text", value, placeholder: "Role" });
+  const props = { id, class: "role", "aria-label": t("Role of argument {number}", { number }) };
+  if (!roles.length) return el("input", { ...props, type: "text", value, placeholder: t("Role") });
   const offers = roles.includes(value) || !value ? roles : [value, ...roles];
   const options = offers.map((role) => el("option", { value: role, selected: role === value }, role));
   return el("select", props, ...options);

@@ -1,16 +1,17 @@
 // What the page says: the save state, notices that stay, and the live region for screen readers.
 
-import { byId, clockTime, el } from "./dom.js";
+import { byId, clockTime, el, setText } from "./dom.js";
+import { t } from "./texts.js";
 
 const TEXTS = {
-  unsaved: () => "Not saved yet",
-  saving: () => "Saving…",
-  saved: ({ saved_at, version }) => `Saved ${clockTime(saved_at)} · rev ${version}`,
-  retrying: () => "Not saved – retrying",
-  "signed-out": () => "Not saved – signed out",
-  conflict: () => "Not saved – changed elsewhere",
-  refused: () => "Not saved – refused",
-  closed: () => "Not saved",
+  unsaved: () => t("Not saved yet"),
+  saving: () => t("Saving…"),
+  saved: ({ saved_at, version }) => t("Saved {time} · rev {version}", { time: clockTime(saved_at), version }),
+  retrying: () => t("Not saved – retrying"),
+  "signed-out": () => t("Not saved – signed out"),
+  conflict: () => t("Not saved – changed elsewhere"),
+  refused: () => t("Not saved – refused"),
+  closed: () => t("Not saved"),
 };
 const QUIET = new Set(["unsaved", "saving", "saved"]);
 const ANNOUNCE_EVERY_MS = 30_000; // a save every second is noise to a listener
@@ -30,8 +31,8 @@ export class Status {
     const text = TEXTS[state](details);
     const before = this.state;
     this.state = state;
-    this.line.textContent = text;
-    this.line.dataset.state = state;
+    setText(this.line, text);
+    if (state !== before) this.line.dataset.state = state;
     const recovered = state === "saved" && !QUIET.has(before);
     const isDue = state === "saved" && Date.now() - this.lastAnnounced > ANNOUNCE_EVERY_MS;
     if (recovered || isDue || (!QUIET.has(state) && state !== before)) this.announce(text);
@@ -39,7 +40,7 @@ export class Status {
 
   announce(text) {
     this.lastAnnounced = Date.now();
-    this.live.textContent = "";
+    setText(this.live, "");
     // A change of text is read out even if it says the same as before.
     setTimeout(() => (this.live.textContent = text), 50);
   }
@@ -47,7 +48,7 @@ export class Status {
   // The answer to a key: heard, and seen for a moment.
   say(text) {
     this.announce(text);
-    this.hint.textContent = text;
+    setText(this.hint, text);
     this.hint.classList.add("shown");
     clearTimeout(this.hintTimer);
     this.hintTimer = setTimeout(() => this.hint.classList.remove("shown"), HINT_MS);

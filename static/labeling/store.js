@@ -27,7 +27,19 @@ export class Store {
   }
 
   get labels() {
-    return this.layers.flatMap((layer) => this.inLayer(layer));
+    return [...this.found.values()].map(({ label }) => label);
+  }
+
+  // Where each label is: uid -> {layer, label, at}. States are never changed, so it is looked up
+  // once for each.
+  get found() {
+    if (this.foundIn !== this.state.labels) {
+      const places = this.layers.flatMap((layer) =>
+        this.inLayer(layer).map((label, at) => [label.uid, { layer, label, at }]),
+      );
+      Object.assign(this, { foundIn: this.state.labels, places: new Map(places), cited: null });
+    }
+    return this.places;
   }
 
   inLayer({ key }) {
@@ -39,18 +51,16 @@ export class Store {
   }
 
   label(uid) {
-    return this.labels.find((label) => label.uid === uid);
+    return this.found.get(uid)?.label;
   }
 
   layerOf(uid) {
-    return this.layers.find((layer) => this.inLayer(layer).some((label) => label.uid === uid));
+    return this.found.get(uid)?.layer;
   }
 
   name(uid) {
-    const layer = this.layerOf(uid);
-    if (!layer) return "";
-    const at = this.inLayer(layer).findIndex((label) => label.uid === uid);
-    return nameOf(layer, this.inLayer(layer)[at], at);
+    const { layer, label, at } = this.found.get(uid) ?? {};
+    return layer ? nameOf(layer, label, at) : "";
   }
 
   heading(uid) {
@@ -58,8 +68,11 @@ export class Store {
     return label ? headingOf(this.layerOf(uid), label, this) : "";
   }
 
-  citing(index) {
-    return this.labels.filter((label) => citedMessages(this.layerOf(label.uid), label).has(index));
+  // Which labels cite which message: message -> [uid, …]
+  get citing() {
+    const { found } = this;
+    this.cited ??= citations(found);
+    return this.cited;
   }
 
   add(layer, values = {}) {
@@ -203,6 +216,17 @@ export class Store {
     const [key, position, field] = path.split(".");
     return { uid: this.state.labels[key]?.[Number(position)]?.uid, field };
   }
+}
+
+function citations(found) {
+  const cited = new Map();
+  for (const [uid, { layer, label }] of found) {
+    for (const index of citedMessages(layer, label)) {
+      if (cited.has(index)) cited.get(index).push(uid);
+      else cited.set(index, [uid]);
+    }
+  }
+  return cited;
 }
 
 // A label taken over from a suggestion no longer says what was suggested.

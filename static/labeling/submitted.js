@@ -1,6 +1,7 @@
 // After a submission the next conversation follows at once; its page offers to take it back.
 
 import { send } from "./api.js";
+import { t } from "./texts.js";
 
 const STORED = "assay:submitted";
 const TIME_MS = 10 * 60_000; // an older offer would surprise
@@ -22,8 +23,8 @@ export class Submitted {
     if (!this.last || this.last.workspace === location.pathname) return;
     this.status.notice("submitted", {
       kind: "ok",
-      text: `${this.last.conversation} submitted.`,
-      actions: [["Undo (Ctrl+Z)", () => this.undo()]],
+      text: t("{conversation} submitted.", { conversation: this.last.conversation }),
+      actions: [[t("Undo (Ctrl+Z)"), () => this.undo()]],
     });
   }
 
@@ -41,7 +42,7 @@ export class Submitted {
     } catch (error) {
       if (!error.kind) throw error;
       const isReached = error.kind === "refused" || error.kind === "conflict";
-      const text = isReached ? error.message : "The server cannot be reached. Nothing was undone; try again.";
+      const text = isReached ? error.message : t("The server cannot be reached. Nothing was undone; try again.");
       this.status.notice("submitted", { kind: "bad", text });
     }
   }

@@ -5,8 +5,9 @@ import { send } from "./api.js";
 import { drawDetails } from "./details.js";
 import { byId, el, newUid } from "./dom.js";
 import { citedMessages, headingOf } from "./layers.js";
+import { t } from "./texts.js";
 
-const NOT_LOADED = "The suggestions cannot be loaded now. Reload the page to try again.";
+const NOT_LOADED = t("The suggestions cannot be loaded now. Reload the page to try again.");
 
 export class Suggestions {
   constructor(page) {
@@ -25,7 +26,7 @@ export class Suggestions {
   ask() {
     if (this.state !== "waiting") return this.sayNone();
     const { labels, state } = this.store;
-    if (!labels.length && !state.empty) return this.sayNotShown("label what you see first, or say “nothing here”.");
+    if (!labels.length && !state.empty) return this.sayNotShown(t("label what you see first, or say “nothing here”."));
     const dialog = byId("first-pass-dialog");
     dialog.returnValue = "";
     const settle = () => dialog.returnValue === "done" && this.declare();
@@ -36,20 +37,20 @@ export class Suggestions {
   // What was found so far is sent first: it is what the first pass found.
   async declare() {
     const { autosave } = this.page.saving;
-    if (!(await autosave.flush())) return this.sayNotShown("your last change is not saved yet.");
+    if (!(await autosave.flush())) return this.sayNotShown(t("your last change is not saved yet."));
     try {
       this.take(await send("POST", this.page.annotation.urls.first_pass));
     } catch (error) {
       if (!error.kind) throw error;
-      return this.sayNotShown(error.message || "the server cannot be reached. Try again.");
+      return this.sayNotShown(error.message || t("the server cannot be reached. Try again."));
     }
     this.status.dismiss("suggestions");
     this.focus();
-    return this.status.say(`${this.open.length} suggested, below your labels`);
+    return this.status.say(t("{n} suggested, below your labels", { n: this.open.length }));
   }
 
   sayNotShown(why) {
-    this.status.notice("suggestions", { kind: "warn", text: `Nothing is suggested yet: ${why}` });
+    this.status.notice("suggestions", { kind: "warn", text: t("Nothing is suggested yet: {why}", { why }) });
   }
 
   async load() {
@@ -109,8 +110,8 @@ export class Suggestions {
     const head = el(
       "p",
       { class: "suggestion-head" },
-      el("span", { class: "badge info" }, `Suggested by ${by}`),
-      el("strong", {}, headingOf(layer, label, this) || "Untitled"),
+      el("span", { class: "badge info" }, t("Suggested by {by}", { by })),
+      el("strong", {}, headingOf(layer, label, this) || t("Untitled")),
       ...badges,
     );
     const details = isCurrent ? [drawDetails(layer.fields, label, this), this.buttons(one)] : [];
@@ -134,9 +135,9 @@ export class Suggestions {
     return el(
       "p",
       { class: "row" },
-      button("Accept", "suggestion-accept", () => this.accept(one)),
-      button("Edit", "suggestion-edit", () => this.edit(one)),
-      button("Dismiss", "suggestion-dismiss", () => this.dismiss(one)),
+      button(t("Accept"), "suggestion-accept", () => this.accept(one)),
+      button(t("Edit"), "suggestion-edit", () => this.edit(one)),
+      button(t("Dismiss"), "suggestion-dismiss", () => this.dismiss(one)),
     );
   }
 
@@ -176,7 +177,7 @@ export class Suggestions {
     const label = this.takeOver(one);
     if (!label) return;
     this.focus();
-    this.status.say(`Accepted as ${this.store.name(label.uid)}`);
+    this.status.say(t("Accepted as {name}", { name: this.store.name(label.uid) }));
   }
 
   edit(one = this.current) {
@@ -188,14 +189,14 @@ export class Suggestions {
     if (!one) return this.sayNone();
     this.store.dismiss(one.key);
     this.focus();
-    return this.status.say("Suggestion dismissed");
+    return this.status.say(t("Suggestion dismissed"));
   }
 
   takeOver(one) {
     if (!one) return this.sayNone();
     if (this.store.state.empty) {
       const key = this.page.keys.keyOf("nothing-here");
-      return this.page.labelling.sayAtEmpty(`“Nothing here” is set: press ${key} to take it back first.`);
+      return this.page.labelling.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back first.", { key }));
     }
     const { id, layer, label } = one;
     return this.store.add(layer, {
@@ -221,7 +222,7 @@ export class Suggestions {
 
   sayNone() {
     const isWaiting = this.state === "waiting";
-    this.status.say(isWaiting ? "Suggestions come after your own first pass." : "There is no suggestion here.");
+    this.status.say(isWaiting ? t("Suggestions come after your own first pass.") : t("There is no suggestion here."));
   }
 
   // Dismissing can be undone, so the list follows the store; the newest one counts.
@@ -247,6 +248,6 @@ function sourceOf(key) {
 }
 
 function noteOf(made, open) {
-  if (!made.length) return "Nothing is suggested in this layer.";
-  return open.length ? "" : "Every suggestion is decided. Undo brings the last one back.";
+  if (!made.length) return t("Nothing is suggested in this layer.");
+  return open.length ? "" : t("Every suggestion is decided. Undo brings the last one back.");
 }

@@ -1,54 +1,88 @@
-// Unsent work, mirrored in the browser's storage. Each open page has its own entry, so that one
-// page's answer from the server never clears what another page could not send.
+// Unsent work, kept in the browser. Each open page has its own entry, so that one page's answer
+// from the server never clears what another page could not send.
+//
+// It is kept twice. localStorage is written at once, also while the page goes away, but browsers
+// bring it to the disk only seconds or minutes later. IndexedDB is on the disk within moments, so
+// that it outlives a browser that is killed, but a page that goes away may not get to it any more.
+
+import { Disk } from "./disk.js";
+
+const EVERY_MS = 250; // how old what is kept may be while somebody types
 
 export class Unsent {
-  constructor({ user, assignment, client, storage }) {
+  constructor({ user, assignment, client, storage, disk = new Disk() }) {
     this.prefix = `assay:unsent:${user}:${assignment}:`;
     this.key = this.prefix + client;
-    this.storage = storage;
-    this.works = true;
+    Object.assign(this, { storage, disk, hasRoom: true, waiting: null, timer: null });
   }
 
+  get works() {
+    return this.hasRoom || this.disk.works;
+  }
+
+  // The first change is written at once, those that follow it together.
   keep(work) {
+    this.waiting = { ...work, at: new Date().toISOString() };
+    if (this.timer === null) this.write();
+  }
+
+  write() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    if (!this.waiting) return;
+    const text = JSON.stringify(this.waiting);
+    this.waiting = null;
+    this.disk.put(this.key, text);
     try {
-      this.storage.setItem(this.key, JSON.stringify({ ...work, at: new Date().toISOString() }));
-      this.works = true;
+      this.storage.setItem(this.key, text);
+      this.hasRoom = true;
     } catch {
-      this.works = false; // full or blocked: the page asks before it is left
+      this.hasRoom = false; // full or blocked
     }
+    this.timer = setTimeout(() => this.write(), EVERY_MS);
   }
 
   clear() {
+    clearTimeout(this.timer);
+    Object.assign(this, { waiting: null, timer: null });
     this.forget(this.key);
   }
 
   forget(key) {
+    this.disk.remove(key);
     try {
       this.storage.removeItem(key);
     } catch {
-      // Storage is blocked, so nothing was kept either.
+      // Storage is blocked, so nothing was kept in it either.
     }
   }
 
   // What earlier pages could not send and the server does not have, newest first.
-  leftovers(stored) {
+  async leftovers(stored) {
     const found = [];
-    for (const key of this.keys()) {
-      const work = parse(this.storage.getItem(key));
-      if (!work || sameWork(work, stored)) this.forget(key);
+    for (const [key, work] of await this.others()) {
+      if (sameWork(work, stored)) this.forget(key);
       else found.push({ key, ...work });
     }
     return found.sort((a, b) => b.at.localeCompare(a.at));
   }
 
-  forgetOthers() {
-    for (const key of this.keys()) this.forget(key);
+  // Of the two copies of an entry the newer one.
+  async others() {
+    const newest = new Map();
+    for (const [key, text] of [...this.stored(), ...(await this.disk.entries(this.prefix))]) {
+      const work = parse(text);
+      if (!work || key === this.key) continue;
+      if (!newest.has(key) || newest.get(key).at < work.at) newest.set(key, work);
+    }
+    return newest;
   }
 
-  keys() {
+  stored() {
     try {
-      const all = Array.from({ length: this.storage.length }, (_, at) => this.storage.key(at));
-      return all.filter((key) => key.startsWith(this.prefix) && key !== this.key);
+      const keys = Array.from({ length: this.storage.length }, (_, at) => this.storage.key(at));
+      const own = keys.filter((key) => key.startsWith(this.prefix));
+      return own.map((key) => [key, this.storage.getItem(key)]);
     } catch {
       return [];
     }

@@ -5,6 +5,7 @@ import { byId, el } from "./dom.js";
 import { headingOf, nameOf } from "./layers.js";
 import { compared, mergedWork } from "./merging.js";
 import { Store } from "./store.js";
+import { t } from "./texts.js";
 
 // Resolves with {choice: "mine" | "theirs" | "merge" | undefined, work}.
 export function askWhichVersion({ store, mine, theirs }) {
@@ -34,12 +35,12 @@ export function askWhichVersion({ store, mine, theirs }) {
 
 function drawVersion(pairs, side, store) {
   const present = pairs.filter((pair) => pair[side]);
-  if (!present.length) return [el("p", { class: "muted" }, store.state.empty ? "“Nothing here”" : "No label")];
+  if (!present.length) return [el("p", { class: "muted" }, store.state.empty ? t("“Nothing here”") : t("No label"))];
   return present.map((pair) => drawVersionLabel(pair, side, store));
 }
 
 function drawVersionLabel({ layer, uid, mine, theirs, isSame }, side, store) {
-  const mark = isSame ? null : mine && theirs ? "changed" : "only here";
+  const mark = isSame ? null : mine && theirs ? t("changed") : t("only here");
   return el(
     "details",
     { class: "card compact", open: Boolean(mark) },
@@ -78,15 +79,15 @@ function drawChoice({ layer, uid, mine, theirs }, stores, choices) {
 }
 
 const CHANGED = [
-  ["mine", "Mine"],
-  ["theirs", "Theirs"],
-  ["both", "Both"],
+  ["mine", t("Mine")],
+  ["theirs", t("Theirs")],
+  ["both", t("Both")],
 ];
 const ONLY_MINE = [
-  ["mine", "Keep (only on this page)"],
-  ["none", "Leave out"],
+  ["mine", t("Keep (only on this page)")],
+  ["none", t("Leave out")],
 ];
 const ONLY_THEIRS = [
-  ["theirs", "Keep (only saved elsewhere)"],
-  ["none", "Leave out"],
+  ["theirs", t("Keep (only saved elsewhere)")],
+  ["none", t("Leave out")],
 ];

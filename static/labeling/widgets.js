@@ -1,8 +1,9 @@
 // One control per field of the label schema. A widget is {root, control, focus, write}: `write`
 // brings in a value from the state and leaves a control alone that already shows it.
 
-import { el } from "./dom.js";
+import { el, setText } from "./dom.js";
 import { drawError, drawGroup, drawHelp, drawRow, isBlank, requiredClass, tinyButton } from "./rows.js";
+import { t } from "./texts.js";
 
 const CONFIDENCES = [1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.3];
 
@@ -75,7 +76,7 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
       inputs.push(addChip(box, id, { value, label: String(value) }, choose));
       inputs.at(-1).checked = true;
     }
-    help.textContent = choices.find((choice) => choice.value === value)?.help ?? field.help;
+    setText(help, choices.find((choice) => choice.value === value)?.help ?? field.help);
     help.classList.toggle("visually-hidden", field.widget === "confidence" && !isBlank(value));
   };
   const root = drawGroup(field, id, [box, help], "radiogroup");
@@ -100,7 +101,10 @@ function drawSources(field, id, { onUnlink, quote }) {
     onUnlink(index);
     root.focus(); // the pressed button is gone
   };
+  let drawn = "";
   const write = (indices = []) => {
+    if (indices.join() === drawn) return;
+    drawn = indices.join();
     list.replaceChildren(...indices.map((index) => drawSource(index, quote(index), unlink)));
     help.classList.toggle("visually-hidden", indices.length > 0);
   };
@@ -110,7 +114,7 @@ function drawSources(field, id, { onUnlink, quote }) {
 }
 
 function drawSource(index, text, onUnlink) {
-  const remove = tinyButton("×", `Unlink message ${index}`, () => onUnlink(index));
+  const remove = tinyButton("×", t("Unlink message {index}", { index }), () => onUnlink(index));
   const quote = el("span", { class: "source-quote" }, text);
   return el("li", { data: { source: index } }, el("span", { class: "index" }, index), quote, remove);
 }
@@ -130,7 +134,7 @@ function drawReferences(field, id, { onEdit, onEnd, labelsOf }) {
   const draw = (offers) => {
     drawn = JSON.stringify(offers);
     box.replaceChildren(...offers.map((offer) => drawOffer(field, id, offer, choose)));
-    if (!offers.length) box.append(el("p", { class: "muted small" }, "There is no label to choose yet."));
+    if (!offers.length) box.append(el("p", { class: "muted small" }, t("There is no label to choose yet.")));
   };
   const write = (value) => {
     chosen = [value ?? []].flat();
@@ -146,7 +150,7 @@ function drawOffer(field, id, { uid, name, heading }, choose) {
   const type = field.many ? "checkbox" : "radio";
   const input = el("input", { type, name: id, value: uid });
   input.addEventListener("change", () => choose(uid, input.checked));
-  const title = el("span", { class: "source-quote" }, heading || "Untitled");
+  const title = el("span", { class: "source-quote" }, heading || t("Untitled"));
   return el("label", { class: "reference" }, input, el("span", { class: "label-id" }, name), title);
 }
 

@@ -3,6 +3,7 @@
 import { Caret } from "./caret.js";
 import { byId } from "./dom.js";
 import { selectedIn } from "./spans.js";
+import { t } from "./texts.js";
 
 const TEXTS = { message: ".message-text", field: ".field-text" };
 
@@ -30,7 +31,7 @@ export class Words {
   }
 
   mark() {
-    if (!this.within) return this.page.status.say(`${this.page.layer.title} hold no words of the text.`);
+    if (!this.within) return this.page.status.say(t("{title} hold no words of the text.", { title: this.page.layer.title }));
     this.put = null;
     return this.takeSelected() || this.select(this.within);
   }
@@ -49,7 +50,7 @@ export class Words {
     }
     const text = openUid && form.wordsWidget("field")?.text;
     if (text?.textContent) return this.caret.start(text);
-    return status.say("Choose the requirement and its field first: its text is then shown here.");
+    return status.say(t("Choose the requirement and its field first: its text is then shown here."));
   }
 
   takeSelected(within = this.within) {
@@ -68,7 +69,7 @@ export class Words {
     this.put = null;
     if (put) put(words);
     else this.startWith(words);
-    this.page.status.say(`Taken: ${span.text}`);
+    this.page.status.say(t("Taken: {text}", { text: span.text }));
   }
 
   startWith(words) {

@@ -2,7 +2,7 @@
 // layer is shown, which label is open, current or pointed at is the page's own and never saved.
 
 import { setUpSkip } from "./dialogs.js";
-import { byId, readJson } from "./dom.js";
+import { byId, readJson, setText } from "./dom.js";
 import { Ending } from "./ending.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
@@ -18,6 +18,7 @@ import { Status } from "./status.js";
 import { Store } from "./store.js";
 import { Submitted } from "./submitted.js";
 import { Suggestions } from "./suggestions.js";
+import { t } from "./texts.js";
 import { Words } from "./words.js";
 
 class Workspace {
@@ -139,7 +140,7 @@ class Workspace {
       save: () => this.saving.now(),
       redo: () => this.travel("redo"),
     };
-    const refuse = () => this.status.say("This cannot be changed.");
+    const refuse = () => this.status.say(t("This cannot be changed."));
     const refused = Object.fromEntries(Object.keys(writing).map((name) => [name, refuse]));
     return { ...reading, ...(this.readOnly ? refused : writing) };
   }
@@ -159,32 +160,18 @@ class Workspace {
     if (!this.isHere(this.openUid)) this.openUid = null;
     const { layer, openUid, currentUid } = this;
     this.labels.render({ layer, openUid, currentUid, problems });
-    this.messages.render({ citing: this.citing(), linked: this.linked() });
+    this.messages.render({ citing: store.citing, nameOf: (uid) => store.name(uid), linked: this.linked() });
     this.messages.paint("words", this.inLayer.flatMap((label) => spansOf(layer, label)));
     this.showPointed();
     this.tabs.render(store, layer);
     this.suggestions.render();
     byId("no-labels").hidden = this.inLayer.length > 0;
     byId("empty").checked = store.state.empty;
-    if (store.labels.length && !byId("empty-error").dataset.asked) byId("empty-error").textContent = "";
+    if (store.labels.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
   }
 
   isHere(uid) {
-    return this.inLayer.some((label) => label.uid === uid);
-  }
-
-  // Which labels cite which message: message -> [{uid, name}, …]
-  citing() {
-    const found = new Map();
-    for (const layer of this.layers) {
-      for (const label of this.store.inLayer(layer)) {
-        const entry = { uid: label.uid, name: this.store.name(label.uid) };
-        for (const index of citedMessages(layer, label)) {
-          found.set(index, [...(found.get(index) ?? []), entry]);
-        }
-      }
-    }
-    return found;
+    return this.store.layerOf(uid) === this.layer;
   }
 
   linked() {
@@ -214,10 +201,9 @@ class Workspace {
 
   showPointed() {
     const { index, uid } = this.pointed;
-    const citing = index === null ? [] : this.store.citing(index);
     const label = this.store.label(uid);
     const layer = label && this.store.layerOf(uid);
-    this.labels.highlight(new Set(citing.map((one) => one.uid)));
+    this.labels.highlight(new Set(this.store.citing.get(index)));
     this.messages.highlight(label ? citedMessages(layer, label) : new Set());
     this.messages.paint("words-pointed", label ? spansOf(layer, label) : []);
   }
@@ -234,7 +220,7 @@ class Workspace {
   }
 
   open(uid, { focus = true } = {}) {
-    if (!uid) return this.status.say(`There is no label yet: ${this.keys.keyOf("label-new")} starts one.`);
+    if (!uid) return this.status.say(t("There is no label yet: {key} starts one.", { key: this.keys.keyOf("label-new") }));
     const layer = this.store.layerOf(uid);
     if (!layer) return undefined;
     this.layer = layer;
@@ -281,9 +267,9 @@ class Workspace {
   travel(direction) {
     if (this.readOnly && this.annotation.urls.reopen) return this.submitted.reopen(this.annotation.urls);
     if (direction === "undo" && !this.store.past.length && this.submitted.undo()) return undefined;
-    if (!this.store[direction]()) return this.status.say(`Nothing to ${direction}`);
+    if (!this.store[direction]()) return this.status.say(direction === "undo" ? t("Nothing to undo") : t("Nothing to redo"));
     this.status.dismiss("deleted");
-    return this.status.say(direction === "undo" ? "Undone" : "Done again");
+    return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
   }
 }
 
