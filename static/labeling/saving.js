@@ -3,7 +3,7 @@
 import { csrfToken, send } from "./api.js";
 import { Autosave } from "./autosave.js";
 import { ActiveTime } from "./clock.js";
-import { byId, clockTime, newUid } from "./dom.js";
+import { byId, clockTime, el, newUid } from "./dom.js";
 import { rememberSubmission } from "./submitted.js";
 import { t } from "./texts.js";
 import { sameWork, Unsent } from "./unsent.js";
@@ -60,6 +60,7 @@ export class Saving {
   }
 
   report(state, details) {
+    if (state === "taken") return this.sayTaken(details);
     this.status.show(state, details);
     if (state === "saved") {
       for (const id of ["signed-out", "refused"]) this.status.dismiss(id);
@@ -68,6 +69,7 @@ export class Saving {
     if (state === "refused") this.sayRefused(details);
     if (state === "conflict") this.resolve(details.details);
     if (state === "closed") this.sayClosed(details);
+    return undefined;
   }
 
   saySignedOut() {
@@ -87,12 +89,34 @@ export class Saving {
     this.showProblems(error.details?.problems ?? []);
   }
 
-  sayClosed(error) {
-    this.status.notice("closed", {
-      kind: "bad",
-      text: error.message,
-      actions: [[t("Next conversation"), () => this.goOn()]],
-    });
+  // The place is gone, but the draft is stored all the same.
+  sayTaken({ message }) {
+    const actions = [[t("Next conversation"), () => this.goOn()]];
+    this.status.notice("closed", { kind: "bad", text: message, actions });
+  }
+
+  // Nothing of this page is stored any more. What is written here stays in the browser.
+  sayClosed({ code, message }) {
+    const canReopen = code === "already_submitted" && this.annotation.urls.reopen;
+    const wayOut = canReopen
+      ? [t("Reopen and compare"), () => this.reopen()]
+      : [t("Save my text as a file"), () => saveAsFile(this.annotation.conversation, this.work())];
+    const actions = [wayOut, [t("Next conversation"), () => this.goOn()]];
+    const kept = t("What this page shows is not saved; it is kept in this browser.");
+    this.status.notice("closed", { kind: "bad", text: `${message} ${kept}`, actions });
+  }
+
+  // Submitted elsewhere: as a draft again it can be put together with what this page has.
+  async reopen() {
+    try {
+      await send("POST", this.annotation.urls.reopen, {});
+    } catch (error) {
+      if (!error.kind) throw error;
+      const message = error.message || t("It is not reopened: the server cannot be reached.");
+      return this.sayClosed({ code: error.code || "already_submitted", message });
+    }
+    this.status.dismiss("closed");
+    return this.autosave.continueFrom(this.autosave.version);
   }
 
   async resolve(details) {
@@ -122,12 +146,11 @@ export class Saving {
 
   // What was sent on leaving may arrive only after this page was drawn: look again for a moment.
   async offerLeftovers() {
-    if (this.annotation.read_only) return this.unsent.forgetOthers();
-    for (const delayMs of LOOK_AGAIN_MS) {
-      const leftovers = this.unsent.leftovers(this.annotation);
+    for (const delayMs of this.annotation.read_only ? [0] : LOOK_AGAIN_MS) {
+      const leftovers = await this.unsent.leftovers(this.annotation);
       this.offers.forEach((id) => this.status.dismiss(id));
       this.offers = leftovers.map((work) => this.offer(work));
-      if (!leftovers.length || this.autosave.changes) return undefined;
+      if (!leftovers.length || this.autosave.changes || this.annotation.read_only) return undefined;
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       await this.refresh();
     }
@@ -150,19 +173,23 @@ export class Saving {
       this.unsent.forget(work.key);
       this.status.dismiss(id);
     };
+    this.status.notice(id, {
+      kind: "warn",
+      text: t("Unsent work from {time} was found in this browser{since}.", { time: clockTime(work.at), since }),
+      actions: [this.wayBack(work, settle), [t("Discard"), settle]],
+    });
+    return id;
+  }
+
+  wayBack(work, settle) {
+    const { conversation, read_only: isReadOnly, urls } = this.annotation;
+    if (isReadOnly && urls.reopen) return [t("Reopen to restore it"), () => byId("reopen").click()];
+    if (isReadOnly) return [t("Save it as a file"), () => saveAsFile(conversation, work)];
     const restore = () => {
       this.store.replace(work.payload, work.empty);
       settle();
     };
-    this.status.notice(id, {
-      kind: "warn",
-      text: t("Unsent work from {time} was found in this browser{since}.", { time: clockTime(work.at), since }),
-      actions: [
-        [t("Restore unsent work from {time}", { time: clockTime(work.at).slice(0, 5) }), restore],
-        [t("Discard"), settle],
-      ],
-    });
-    return id;
+    return [t("Restore unsent work from {time}", { time: clockTime(work.at).slice(0, 5) }), restore];
   }
 
   async now() {
@@ -173,7 +200,10 @@ export class Saving {
   async submit() {
     await this.autosave.conclude((body) => send("POST", this.annotation.urls.submit, body));
     rememberSubmission(this.annotation);
-    this.goOn();
+    if (!this.autosave.isDirty) return this.goOn();
+    this.status.show("closed");
+    const message = t("Submitted as it was when you pressed the key, without what you wrote since.");
+    return this.sayClosed({ code: "already_submitted", message });
   }
 
   async skip(reason) {
@@ -187,4 +217,11 @@ export class Saving {
     form.elements.csrfmiddlewaretoken.value = csrfToken();
     form.submit();
   }
+}
+
+function saveAsFile(name, { payload, empty }) {
+  const file = new Blob([JSON.stringify({ ...payload, empty }, null, 2)], { type: "application/json" });
+  const link = el("a", { href: URL.createObjectURL(file), download: `${name}.json` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
