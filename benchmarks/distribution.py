@@ -9,19 +9,16 @@ nothing is left. Then every conversation must have exactly OVERLAP submissions b
 
 import http.client
 import json
-import os
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from product import session_of, settle, web_server
+
 CSRF = "d" * 32
 LAYER = "extraction"
 
@@ -90,32 +87,21 @@ def answer(assignment: int) -> dict[str, Any]:
 
 def main(clients: int, conversations: int, overlap: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"ASSAY_DATA_DIR": folder, "ASSAY_ENV_FILE": os.devnull}
-        os.environ.setdefault("DATABASE_URL", "")
-        os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
-        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-        sys.path.insert(0, str(ROOT))
+        settle(folder)
         sessions = prepare(clients, conversations, overlap)
-        with (Path(folder) / "web.log").open("wb") as log:
-            annotators, seconds = work(sessions, log)
+        with web_server(folder) as port:
+            annotators, seconds = work(sessions, port)
         report(annotators, seconds)
         return verify(annotators, conversations * overlap, overlap)
 
 
 def prepare(clients: int, conversations: int, overlap: int) -> list[str]:
     """A pool round for ``clients`` annotators; their session keys."""
-    import django
-
-    django.setup()
     from django.contrib.auth.models import User
-    from django.core.management import call_command
 
     from labeling.models import Guideline, Membership, Project
     from labeling.services.rounds import open_round
 
-    call_command("migrate", verbosity=0)
-    if Project.objects.exists():
-        sys.exit("The database is in use: name an empty one in DATABASE_URL.")
     project = Project.objects.create(slug="crowd", name="Crowd", overlap=overlap)
     Guideline.objects.create(project=project, version=1, body="# Guide")
     people = [User.objects.create(username=f"annotator-{n:02}") for n in range(clients)]
@@ -125,7 +111,7 @@ def prepare(clients: int, conversations: int, overlap: int) -> list[str]:
     open_round(
         project=project, kind="full", by=None, conversations=talks, pool=True, override_reason="-"
     )
-    return [_session(user) for user in people]
+    return [session_of(user) for user in people]
 
 
 def _conversations(project: Any, number: int) -> list[Any]:
@@ -143,52 +129,15 @@ def _conversations(project: Any, number: int) -> list[Any]:
     return talks
 
 
-def _session(user: Any) -> str:
-    from django.conf import settings
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-
-    store = SessionStore()
-    store[SESSION_KEY] = str(user.pk)
-    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-    store[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    store.create()
-    return str(store.session_key)
-
-
-def work(sessions: list[str], log: Any) -> tuple[list[Annotator], float]:
-    """All clients at once against a started server; the seconds until the last one is done."""
-    from django.db import connections
-
-    from config.serve import answers, web_command
-
-    connections.close_all()
-    port = free_port()
-    server = subprocess.Popen(
-        web_command("127.0.0.1", port), cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
-    )
-    try:
-        while not answers(f"http://127.0.0.1:{port}/healthz"):
-            if server.poll() is not None:
-                sys.exit(f"The web server ended: {Path(log.name).read_text()[-2000:]}")
-            time.sleep(0.1)
-        annotators = [Annotator(port, session) for session in sessions]
-        started = time.perf_counter()
-        for annotator in annotators:
-            annotator.start()
-        for annotator in annotators:
-            annotator.join()
-        return annotators, time.perf_counter() - started
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def work(sessions: list[str], port: int) -> tuple[list[Annotator], float]:
+    """All clients at once; the seconds until the last one is done."""
+    annotators = [Annotator(port, session) for session in sessions]
+    started = time.perf_counter()
+    for annotator in annotators:
+        annotator.start()
+    for annotator in annotators:
+        annotator.join()
+    return annotators, time.perf_counter() - started
 
 
 def report(annotators: list[Annotator], seconds: float) -> None:

@@ -1,0 +1,82 @@
+"""The product for a benchmark: an own database, signed-in people, a started web server."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def settle(folder: str) -> None:
+    """Set Django up for an own database and migrate it.
+
+    The database is a SQLite file in ``folder``, or the empty one that DATABASE_URL names.
+    """
+    os.environ |= {"ASSAY_DATA_DIR": folder, "ASSAY_ENV_FILE": os.devnull}
+    os.environ.setdefault("DATABASE_URL", "")
+    os.environ.setdefault("ASSAY_LOG_LEVEL", "WARNING")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    sys.path.insert(0, str(ROOT))
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from labeling.models import Project
+
+    call_command("migrate", verbosity=0)
+    if Project.objects.exists():
+        sys.exit("The database is in use: name an empty one in DATABASE_URL.")
+
+
+def session_of(user: Any) -> str:
+    """The session key of a signed-in person."""
+    from django.conf import settings
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    store = SessionStore()
+    store[SESSION_KEY] = str(user.pk)
+    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    store[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    store.create()
+    return str(store.session_key)
+
+
+@contextmanager
+def web_server(folder: str) -> Iterator[int]:
+    """The port of a web server as ``make serve`` starts it; what it prints goes to a file."""
+    from django.db import connections
+
+    from config.serve import answers, web_command
+
+    connections.close_all()
+    port, log = free_port(), Path(folder) / "web.log"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            web_command("127.0.0.1", port), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        while not answers(f"http://127.0.0.1:{port}/healthz"):
+            if server.poll() is not None:
+                sys.exit(f"The web server ended: {log.read_text()[-2000:]}")
+            time.sleep(0.1)
+        yield port
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
