@@ -17,7 +17,8 @@ from labeling.domain.similarity import Ruler
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
 from labeling.services import adjudications, gold, merges, verification
 from labeling.services.annotations import InvalidPayload
-from labeling.services.export import export
+from labeling.services.export import FORMATS, export
+from labeling.services.gold_formats import CannotCarry
 from labeling.services.verification import verify
 from tests import factories
 from tests.fakes import WordOverlap
@@ -130,6 +131,21 @@ def test_gold_of_every_layer_is_frozen_verified_and_exported(
     assert json.loads(exported.read_text()) == document
     with pytest.raises(gold.NothingChanged):
         freeze(project, layer)
+
+
+@pytest.mark.parametrize("layer", GIVEN)
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "native"])
+def test_gold_of_every_layer_is_written_in_every_format(
+    people: dict[str, User], tmp_path: Path, layer: str, format: str
+) -> None:
+    release = freeze(labelled(*GIVEN[layer]), layer)
+
+    if layer == "end_to_end" and format in ("labelstudio", "doccano"):
+        with pytest.raises(CannotCarry):  # they have no place for three layers at once
+            export(release, format=format, folder=tmp_path / "out")
+    else:
+        written = export(release, format=format, folder=tmp_path / "out")
+        assert all(path.stat().st_size for path in written)
 
 
 @pytest.mark.parametrize("layer", ["inference", "validation", "relevance", "end_to_end"])
