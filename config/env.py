@@ -7,6 +7,7 @@ is silently ignored is found weeks later.
 """
 
 import functools
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,24 @@ def env_int(name: str, default: int, minimum: int | None = None) -> int:
         raise ImproperlyConfigured(f"{name} is {value!r}: set it to {wanted}.") from None
     if minimum is not None and number < minimum:
         raise ImproperlyConfigured(f"{name} is {number}: set it to {wanted}.")
+    return number
+
+
+def env_float(name: str, default: float, minimum: float = 0.0) -> float:
+    number = env_optional_float(name, minimum)
+    return default if number is None else number
+
+
+def env_optional_float(name: str, minimum: float = 0.0) -> float | None:
+    value = _value(name)
+    if not value:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not minimum <= number < math.inf:
+        raise ImproperlyConfigured(f"{name} is {value!r}: set it to a number from {minimum:g} on.")
     return number
 
 

@@ -9,7 +9,16 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
-from config.env import env_bool, env_int, env_list, env_path, env_secret, env_str
+from config.env import (
+    env_bool,
+    env_float,
+    env_int,
+    env_list,
+    env_optional_float,
+    env_path,
+    env_secret,
+    env_str,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env_path("ASSAY_DATA_DIR", BASE_DIR / ".data")
@@ -67,6 +76,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",  # the person's choice, else the browser's
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -129,8 +139,10 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 
 LANGUAGE_CODE = "en-gb"
+LANGUAGES = [("en-gb", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env_str("ASSAY_TIME_ZONE", "UTC")
-USE_I18N = False
+USE_I18N = True
 USE_TZ = True
 
 STATIC_URL = "static/"
@@ -145,6 +157,10 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env_bool("ASSAY_HTTPS", False)
+LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -198,15 +214,44 @@ CHAT_SPLITS = {
     "test": env_str("ASSAY_TEST_CHATS", "8-10"),
 }
 
+# A language model behind any server of the OpenAI protocol; without LLM_MODEL there is none.
+LLM_MODEL = env_str("LLM_MODEL")
+LLM_BASE_URL = env_str("LLM_BASE_URL")
+LLM_API_KEY = env_secret("LLM_API_KEY")
+LLM_PROVIDER = env_str("LLM_PROVIDER")
+LLM_TEMPERATURE = (
+    None if env_str("LLM_TEMPERATURE") == "server" else env_float("LLM_TEMPERATURE", 0.0)
+)
+LLM_MAX_TOKENS = env_int("LLM_MAX_TOKENS", 4096, minimum=1)
+LLM_TIMEOUT_SECONDS = env_float("LLM_TIMEOUT_SECONDS", 60.0, minimum=0.1)
+LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 4, minimum=1)
+LLM_INPUT_PRICE = env_optional_float("LLM_INPUT_PRICE")
+LLM_OUTPUT_PRICE = env_optional_float("LLM_OUTPUT_PRICE")
+LLM_CURRENCY = env_str("LLM_CURRENCY", "USD")
+if LLM_BASE_URL and not LLM_BASE_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(
+        "LLM_BASE_URL is no address: set it to one that starts with http:// or https://."
+    )
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "line": {
+            "()": "config.logs.KeylessFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "loggers": {
         # they report each load of the encoder, and that the file queue has no host
         "sentence_transformers": {"level": "WARNING"},
         "kombu.connection": {"level": "ERROR"},
+        # a line for each request to the language model
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        # at DEBUG these quote whole requests
+        "openai": {"level": "INFO"},
     },
     "root": {"handlers": ["console"], "level": env_str("ASSAY_LOG_LEVEL", "INFO")},
 }

@@ -13,6 +13,7 @@ from django.utils.text import capfirst
 
 from evaluation.models import Run
 from evaluation.services import runs
+from evaluation.services.budgets import Estimate
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
 from pipelines.registry import describe
@@ -51,6 +52,21 @@ class LaunchForm(forms.Form):
         required=False,
         help_text="Of the bootstrap intervals.",
     )
+    budget_cost = forms.FloatField(
+        label="Budget in money",
+        required=False,
+        min_value=0,
+        step_size=None,
+        help_text="What language models may cost; empty: no limit. The run pauses when it is used "
+        "up.",
+    )
+    budget_tokens = forms.IntegerField(
+        label="Budget in tokens",
+        required=False,
+        min_value=1,
+        max_value=2**53,
+        help_text="The same in tokens of prompts and replies together.",
+    )
 
     def __init__(self, *args: Any, releases: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -82,6 +98,21 @@ class LaunchForm(forms.Form):
         values = {name: self.cleaned_data[_name(chosen, name)] for name in names}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
+    def estimate(self, release: GoldRelease) -> Estimate | None:
+        """What the run will probably cost, or None with the broken rule written on the form."""
+        data = self.cleaned_data
+        try:
+            return runs.estimate(
+                release,
+                pipeline=data["pipeline"],
+                config=self.config(),
+                split=data["split"],
+                repetitions=data["repetitions"] or 1,
+            )
+        except RuleError as error:
+            self.add_error(None, error.message)
+            return None
+
     def launch(self, release: GoldRelease, *, by: Any) -> Run | None:
         """The run, or None with the rule that was broken written on the form."""
         data = self.cleaned_data
@@ -95,11 +126,20 @@ class LaunchForm(forms.Form):
                 repetitions=data["repetitions"] or 1,
                 seed=data["seed"] or 0,
                 name=data["name"],
+                budget_cost=data["budget_cost"],
+                budget_tokens=data["budget_tokens"],
                 requested_by=by,
             )
         except RuleError as error:
             self.add_error(None, error.message)
             return None
+
+
+class BudgetForm(forms.Form):
+    """A new budget for a run that has used up its own; what is left empty stays as it is."""
+
+    budget_cost = LaunchForm.base_fields["budget_cost"]
+    budget_tokens = LaunchForm.base_fields["budget_tokens"]
 
 
 def _name(pipeline: str, setting: str) -> str:

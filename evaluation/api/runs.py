@@ -33,10 +33,20 @@ class RunIn(serializers.Serializer[Any]):
     name = serializers.CharField(
         default="", allow_blank=True, max_length=200, help_text="For the log of experiments"
     )
+    budget_cost = serializers.FloatField(
+        default=None, allow_null=True, help_text="Money that a language model may cost"
+    )
+    budget_tokens = serializers.IntegerField(
+        default=None, allow_null=True, min_value=1, max_value=2**53
+    )
 
 
 class ControlIn(serializers.Serializer[Any]):
     action = serializers.ChoiceField(sorted(runs.CONTROLS))
+    budget_cost = serializers.FloatField(
+        required=False, help_text="With resume: a new budget in place of the old"
+    )
+    budget_tokens = serializers.IntegerField(required=False, min_value=1, max_value=2**53)
 
 
 class AggregateOut(serializers.ModelSerializer[Aggregate]):
@@ -77,7 +87,17 @@ class RunDetailOut(RunOut):
     aggregates = AggregateOut(many=True)
 
     class Meta(RunOut.Meta):
-        fields = [*RunOut.Meta.fields, "reason", "failure", "config", "spec", "aggregates"]
+        fields = [
+            *RunOut.Meta.fields,
+            "reason",
+            "failure",
+            "pause_reason",
+            "budget_cost",
+            "budget_tokens",
+            "config",
+            "spec",
+            "aggregates",
+        ]
 
 
 class RunPageOut(serializers.Serializer[Any]):
@@ -162,7 +182,9 @@ class RunControlView(APIView):
         run = get_object_or_404(_runs(request), pk=pk)
         fields = ControlIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        runs.CONTROLS[fields.validated_data["action"]](run, by=request.user)
+        given = dict(fields.validated_data)
+        action = given.pop("action")
+        runs.CONTROLS[action](run, by=request.user, **(given if action == "resume" else {}))
         return Response(_detail(request, pk))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from time import perf_counter
 from typing import Any
@@ -20,13 +21,16 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Run
-from evaluation.services import layers, leases, scoring
+from evaluation.services import layers, leases, runs, scoring
+from evaluation.services.metering import STOPS, RunModel, together
 from evaluation.services.stores import FileStore
+from evaluation.services.storms import Storm
 from labeling.domain.errors import RuleError
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
+from pipelines.llm import ChatModel, InvalidReply, ModelError, RateLimited, Unavailable
 from pipelines.memory.layers.build import Rows
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.talks import RowsFor
@@ -61,19 +65,39 @@ def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
         progress()
 
 
+@dataclass(frozen=True, slots=True)
+class _Crew:
+    """What the cases of one run are worked through with."""
+
+    pipeline: Pipeline
+    layer: str
+    model: RunModel | None
+    storm: Storm
+
+
 def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
-    run: Run | None = None
-    pipeline: Pipeline | None = None
+    crew: _Crew | None = None
     while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
-        if run is None or pipeline is None:
-            run = Run.objects.select_related("release").get(pk=run_id)
-            pipeline = _build(run)
+        crew = crew or _crew(Run.objects.select_related("release__project").get(pk=run_id))
+        if crew is None:
+            return
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
-        _run_case(case, pipeline, owner, layer=run.release.layer)
+        _run_case(case, crew, owner)
         if progress:
             progress()
+
+
+def _crew(run: Run) -> _Crew | None:
+    """None if the run has to wait for other settings, and is paused for it."""
+    model = RunModel.for_run(run)
+    wanted = (run.spec.get("model") or {}).get("id")
+    if wanted and (model is None or model.id != wanted):
+        here = f"“{model.id}”" if model else "none"
+        runs.halt(run, f"The run uses the model “{wanted}”, and {here} is set up for the worker.")
+        return None
+    return _Crew(_build(run, model), run.release.layer, model, Storm(run.pk))
 
 
 def _is_wanted(run_id: int) -> bool:
@@ -81,7 +105,7 @@ def _is_wanted(run_id: int) -> bool:
     return wanted.filter(scored_at=None).exists()
 
 
-def _build(run: Run) -> Pipeline:
+def _build(run: Run, model: ChatModel | None) -> Pipeline:
     encoder = MiniLM(StoredVectors("pipeline"))
     try:
         pipeline = registry.build(
@@ -90,6 +114,7 @@ def _build(run: Run) -> Pipeline:
             encoder=encoder,
             store=FileStore(),
             rows_for=_rows_for(run),
+            model=model,
         )
     except PipelineError as error:
         raise CannotRun(error.message) from error
@@ -118,32 +143,67 @@ def _rows_for(run: Run) -> RowsFor:
     return rows_for
 
 
-def _run_case(case: CaseRun, pipeline: Pipeline, owner: UUID, *, layer: str) -> None:
+def _run_case(case: CaseRun, crew: _Crew, owner: UUID) -> None:
     started = perf_counter()
     with leases.KeepAlive(lambda: leases.renew_case(case.pk, owner)):
+        if crew.model:
+            crew.model.begin(case)
         try:
-            result = _output_fields(_output_of(case, pipeline, layer))
+            result = _output_fields(_output_of(case, crew))
+            crew.storm.passed()
         except Exception as error:
             logger.info("Case %s failed.", case.pk, exc_info=True)
+            reason = _why_pause(case, error, crew)
+            if reason:
+                _stop(case, owner, reason, crew)
+                return
             result = _failure_fields(error, attempts=case.attempts)
         except BaseException:  # Ctrl-C, or the process is told to end
-            leases.give_back_case(case.pk, owner)
+            leases.give_back_case(case.pk, owner, usage=_usage(case, crew))
             raise
-    stored = leases.finish_case(case.pk, owner, seconds=perf_counter() - started, **result)
-    if not stored:
+    usage = _usage(case, crew) or (result.get("output") or {}).get("usage") or {}
+    seconds = perf_counter() - started
+    if not leases.finish_case(case.pk, owner, seconds=seconds, usage=usage, **result):
         logger.warning("Case %s was taken over; this result is dropped.", case.pk)
 
 
-def _output_of(case: CaseRun, pipeline: Pipeline, layer: str) -> dict[str, Any]:
-    given = adapters.to_case(case, gold_layer(layer))
-    return adapters.checked_output(pipeline.run(given), layer, message_count=len(given.messages))
+def _output_of(case: CaseRun, crew: _Crew) -> dict[str, Any]:
+    given = adapters.to_case(case, gold_layer(crew.layer))
+    output = crew.pipeline.run(given)
+    if crew.model and crew.model.stopped:  # the pipeline went on without, as it should not
+        raise crew.model.stopped
+    return adapters.checked_output(output, crew.layer, message_count=len(given.messages))
+
+
+def _why_pause(case: CaseRun, error: Exception, crew: _Crew) -> str:
+    """Why the whole run has to wait for a person; empty if only this case failed."""
+    stopped = crew.model.stopped if crew.model else None
+    if stopped or isinstance(error, STOPS):
+        return _text(stopped or error)
+    if not isinstance(error, RateLimited | Unavailable):
+        crew.storm.passed()
+        return ""
+    return _text(error) if crew.storm.breaks_out(case, error) else ""
+
+
+def _stop(case: CaseRun, owner: UUID, reason: str, crew: _Crew) -> None:
+    """Pause first: while this case is held, nobody takes the run for done."""
+    runs.halt(case.run, reason)
+    crew.storm.undo()
+    leases.give_back_case(case.pk, owner, usage=_usage(case, crew))
+
+
+def _usage(case: CaseRun, crew: _Crew) -> dict[str, Any]:
+    """What the model cost this case so far, earlier attempts included."""
+    if crew.model is None or not crew.model.meter.calls:
+        return case.usage
+    return together(case.usage, crew.model.meter.as_json())
 
 
 def _output_fields(output: dict[str, Any]) -> dict[str, Any]:
     return {
         "state": State.DONE,
         "output": output,
-        "usage": output.get("usage") or {},
         "error": "",
         "error_class": "",
         "finished_at": timezone.now(),
@@ -153,16 +213,19 @@ def _output_fields(output: dict[str, Any]) -> dict[str, Any]:
 def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
     kind = _class_of(error)
     described = {"error": adapters.storable(_text(error)), "error_class": kind}
-    if kind in RETRY_SECONDS and attempts < leases.MAX_ATTEMPTS:
+    again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
+    if again and attempts < leases.MAX_ATTEMPTS:
         wait = timedelta(seconds=RETRY_SECONDS[kind] * 2 ** (attempts - 1))
         return {"state": State.QUEUED, "lease_expires_at": timezone.now() + wait, **described}
     return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 
 
 def _class_of(error: Exception) -> CaseRun.ErrorClass:
-    if isinstance(error, MalformedOutput | json.JSONDecodeError):
+    if isinstance(error, MalformedOutput | json.JSONDecodeError | InvalidReply):
         return ErrorClass.PARSE
-    if isinstance(error, TimeoutError | ConnectionError | OperationalError):
+    if isinstance(error, RateLimited):
+        return ErrorClass.RATE
+    if isinstance(error, TimeoutError | ConnectionError | OperationalError | Unavailable):
         return ErrorClass.TRANSIENT
     return ErrorClass.PERMANENT
 

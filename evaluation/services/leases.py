@@ -63,10 +63,19 @@ def finish_case(case_id: int, owner: UUID, **fields: Any) -> bool:
     return held.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
 
 
-def give_back_case(case_id: int, owner: UUID) -> None:
-    """The worker is being stopped: the next one need not wait, and the attempt does not count."""
+def give_back_case(case_id: int, owner: UUID, *, usage: dict[str, Any]) -> None:
+    """The work is being stopped: the next worker need not wait, and the attempt does not count.
+
+    ``usage`` does: what was spent on it is spent.
+    """
     held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
-    held.update(state=State.QUEUED, owner=None, lease_expires_at=None, attempts=F("attempts") - 1)
+    held.update(
+        state=State.QUEUED,
+        owner=None,
+        lease_expires_at=None,
+        attempts=F("attempts") - 1,
+        usage=usage,
+    )
 
 
 def claim_scoring(run_id: int, owner: UUID) -> bool:

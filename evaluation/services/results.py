@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Prefetch, Q
@@ -14,6 +15,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_for
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services import budgets
 from labeling.domain.csv_cells import safe_row
 
 CHUNK = 200  # cases in memory at once
@@ -43,6 +45,9 @@ def results_document(run: Run) -> dict[str, Any]:
         "git": spec["git"],
         "python": spec["python"],
         "packages": spec["packages"],
+        "model": spec.get("model"),
+        "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
+        "usage": asdict(budgets.spent(run.pk)),
         "metrics": {row.metric: _figures(row) for row in aggregates_of(run)},
         "cases": [_case(case) for case in cases_with_scores(run)],
     }
@@ -99,6 +104,7 @@ def _case(case: CaseRun) -> dict[str, Any]:
         "error_class": case.error_class or None,
         "attempts": case.attempts,
         "seconds": case.seconds,
+        "usage": case.usage,
         "gold_sha256": case.item.sha256,
     }
 

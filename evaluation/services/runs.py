@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import spec
+from evaluation.services import budgets, models, spec
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import events
@@ -37,6 +37,12 @@ class SplitRefused(RuleError):
     code = "split_refused"
 
 
+class BudgetRefused(RuleError):
+    """The budget is used up, or cannot be held to."""
+
+    code = "budget_refused"
+
+
 class RunRefused(RuleError):
     """The run cannot be repeated that often, or is not in a state for this."""
 
@@ -53,17 +59,22 @@ def launch(
     repetitions: int = 1,
     seed: int = 0,
     name: str = "",
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
     requested_by: Any = None,
     queue: bool = True,
 ) -> Run:
     """Create the run with all its cases, and tell a worker (unless the caller works itself)."""
-    entry, config = _checked_pipeline(pipeline, config or {}, release.layer)
+    entry, config = checked_pipeline(pipeline, config or {}, release.layer)
+    with_model = models.uses_model(entry, config)
+    _check_model(entry, with_model, budget_cost, budget_tokens)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     if not 0 <= seed <= MAX_SEED:
         raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
     items = _selected_items(release, split, reason.strip())
     described = spec.describe(release, pipeline=entry.name, config=config, split=split, seed=seed)
+    described["model"] = models.describe() if with_model else None
     with transaction.atomic():
         run = Run.objects.create(
             release=release,
@@ -75,6 +86,8 @@ def launch(
             repetitions=repetitions,
             seed=seed,
             name=name.strip(),
+            budget_cost=budget_cost,
+            budget_tokens=budget_tokens,
             spec=described,
             requested_by=requested_by,
         )
@@ -86,14 +99,51 @@ def launch(
     return run
 
 
+def estimate(
+    release: GoldRelease,
+    *,
+    pipeline: str,
+    config: dict[str, Any] | None = None,
+    split: str = "",
+    repetitions: int = 1,
+) -> budgets.Estimate | None:
+    """What language models will probably cost; None if the pipeline, so set, asks none."""
+    entry, config = checked_pipeline(pipeline, config or {}, release.layer)
+    if not models.uses_model(entry, config):
+        return None
+    models.require(f"Pipeline “{entry.name}” with these settings")
+    return budgets.estimate(
+        release, pipeline=entry.name, config=config, split=split, repetitions=repetitions
+    )
+
+
 def pause(run: Run, *, by: Any) -> None:
     """Workers stop before their next case."""
-    _steer(run, by, "run.paused", "Only a run that is not finished can be paused.", paused=True)
+    problem = "Only a run that is not finished can be paused."
+    _steer(run, by, "run.paused", problem, paused=True, pause_reason="")
 
 
-def resume(run: Run, *, by: Any) -> None:
-    problem = "Only a run that is not finished can go on."
-    _steer(run, by, "run.resumed", problem, paused=False)
+def halt(run: Run, reason: str) -> None:
+    """Pause it because it cannot go on as it is; ``reason`` says what a person can do."""
+    wanted = Run.objects.filter(pk=run.pk, paused=False, scored_at=None, cancelled=False)
+    if wanted.update(paused=True, pause_reason=reason):
+        _record("run.paused", run, None, reason=reason)
+
+
+def resume(
+    run: Run, *, by: Any, budget_cost: float | None = None, budget_tokens: int | None = None
+) -> None:
+    """Let it go on, perhaps with a new budget. One that is used up has to be replaced."""
+    given = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
+    changed = {name: value for name, value in given.items() if value is not None}
+    problem = budgets.problem_with(budget_cost, budget_tokens)
+    if problem:
+        raise BudgetRefused(problem, run=run.pk)
+    with transaction.atomic():
+        wrong = "Only a run that is not finished can go on."
+        _steer(run, by, "run.resumed", wrong, paused=False, pause_reason="", **changed)
+        if budgets.used_up(run):
+            raise BudgetRefused("The budget is used up: give a larger one.", run=run.pk)
 
 
 def cancel(run: Run, *, by: Any) -> None:
@@ -153,9 +203,7 @@ def _unattended() -> list[int]:
     return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
 
 
-def _checked_pipeline(
-    name: str, config: dict[str, Any], layer: str
-) -> tuple[Entry, dict[str, Any]]:
+def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Entry, dict[str, Any]]:
     try:
         entry = entry_for(name)
         full = check_config(entry, config).model_dump(mode="json")
@@ -166,6 +214,21 @@ def _checked_pipeline(
             f"Pipeline “{name}” does not produce the layer “{layer}”.", pipeline=name, layer=layer
         )
     return entry, full
+
+
+def _check_model(
+    entry: Entry, with_model: bool, budget_cost: float | None, budget_tokens: int | None
+) -> None:
+    if with_model:
+        models.require(f"Pipeline “{entry.name}” with these settings")
+    elif budget_cost is not None or budget_tokens is not None:
+        raise BudgetRefused(
+            f"Pipeline “{entry.name}” with these settings uses no language model: "
+            "leave the budget empty."
+        )
+    problem = budgets.problem_with(budget_cost, budget_tokens)
+    if problem:
+        raise BudgetRefused(problem)
 
 
 def _selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
@@ -212,9 +275,9 @@ def _note_test_access(run: Run, items: list[GoldItem]) -> None:
 
 
 @transaction.atomic
-def _steer(run: Run, by: Any, verb: str, problem: str, **flags: bool) -> None:
+def _steer(run: Run, by: Any, verb: str, problem: str, **fields: Any) -> None:
     open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure="", cancelled=False)
-    if not open_runs.update(**flags):
+    if not open_runs.update(**fields):
         raise RunRefused(problem, run=run.pk)
     _record(verb, run, by)
     if verb == "run.resumed":

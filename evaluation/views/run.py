@@ -12,10 +12,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation.forms import BudgetForm
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import results, runs
+from evaluation.services import bills, budgets, results, runs
 from evaluation.views import present
 from labeling.domain.errors import RuleError
 from pipelines.registry import PIPELINES
@@ -32,17 +33,21 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     metrics = present.case_columns(layer)
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
+    rows = aggregates.values()
     context = {
         **_progress(run),
-        "summary": [present.summary_row(row, floors) for row in aggregates.values()],
+        "summary": [present.summary_row(row, floors) for row in rows],
         "floors": list(floors),
-        "micro": _detail(aggregates, "requirement_f1").get("micro"),
+        "micro": next((row.detail["micro"] for row in rows if "micro" in row.detail), None),
         "reliability": present.reliability_plot(_detail(aggregates, "ece").get("bins", [])),
         "curve": present.threshold_plot(
             _detail(aggregates, "requirement_f1").get("curve", []),
             run.spec["matching"]["threshold"],
         ),
+        "basis": _detail(aggregates, "inference_relevance").get("basis"),
+        "groups": _groups(aggregates),
         **_evidence(layer, aggregates),
+        **_model(run),
         **_cases(request, run, metrics),
     }
     return render(request, "evaluation/run.html", context)
@@ -68,8 +73,15 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(run)
     if action == "cancel" and request.POST.get("confirm") != "yes":
         return render(request, "evaluation/run_cancel.html", _progress(run))
+    budget = BudgetForm(request.POST)
+    if action == "resume" and not budget.is_valid():
+        messages.error(
+            request, " ".join(str(one) for said in budget.errors.values() for one in said)
+        )
+        return redirect(run)
+    given = budget.cleaned_data if action == "resume" else {}
     try:
-        runs.CONTROLS[action](run, by=request.user)
+        runs.CONTROLS[action](run, by=request.user, **given)
     except RuleError as error:
         messages.error(request, error.message)
     else:
@@ -120,6 +132,19 @@ def _progress(run: Run) -> dict[str, Any]:
     }
 
 
+def _model(run: Run) -> dict[str, Any]:
+    """What the run asked of a language model; nothing for a run that needs none."""
+    model = run.spec.get("model")
+    if not model:
+        return {}
+    return {
+        "model": model,
+        "usage": bills.usage(budgets.spent(run.pk)),
+        "budget": bills.budget(run),
+        "budget_form": BudgetForm() if run.paused else None,
+    }
+
+
 def _detail(aggregates: dict[str, Aggregate], metric: str) -> dict[str, Any]:
     return aggregates[metric].detail if metric in aggregates else {}
 
@@ -140,6 +165,16 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
             if len(rows) > 1
         ],
     }
+
+
+def _groups(aggregates: dict[str, Aggregate]) -> list[dict[str, Any]]:
+    """The main figure by difficulty, domain and type; one group alone tells nothing."""
+    found = [group for row in aggregates.values() for group in row.detail.get("breakdowns", [])]
+    return [
+        group | {"rows": [row | {"mean": present.figure(row["mean"])} for row in group["rows"]]}
+        for group in found
+        if len(group["rows"]) > 1
+    ]
 
 
 def _floors(run: Run) -> dict[str, dict[str, Aggregate]]:

@@ -15,6 +15,7 @@ from evaluation.forms import LaunchForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
+from evaluation.services import bills
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -59,14 +60,26 @@ def run_new(request: HttpRequest) -> HttpResponse:
     releases = GoldRelease.objects.visible_to(request.user).light()
     start = {"release": request.GET.get("release")}
     form = LaunchForm(request.POST or None, releases=releases, initial=start)
-    if request.method == "POST" and form.is_valid():
+    estimate = None
+    asked = request.method == "POST" and form.is_valid()
+    if asked and "estimate" in request.POST:
+        estimate = _estimate(form)
+    elif asked:
         run = form.launch(form.cleaned_data["release"], by=request.user)
         if run is not None:
             messages.success(request, f"Run {run.pk} is queued.")
             return redirect(run)
     status = 422 if form.errors else 200
-    context = {"form": form, "has_releases": releases.exists()}
+    context = {"form": form, "has_releases": releases.exists(), "estimate": estimate}
     return render(request, "evaluation/run_new.html", context, status=status)
+
+
+def _estimate(form: LaunchForm) -> str:
+    """What the run would cost, as a sentence; empty if a rule is broken (see the form's errors)."""
+    found = form.estimate(form.cleaned_data["release"])
+    if form.errors:
+        return ""
+    return bills.estimate(found)
 
 
 def _asked(request: HttpRequest, name: str) -> str:

@@ -26,6 +26,7 @@ PAGES = {
     "gold": "Gold",
     "formats": "Formats",
     "pipelines": "Pipelines",
+    "models": "Language models",
     "layers": "Memory layers",
     "runs": "Runs",
     "metrics": "Metrics",

@@ -17,7 +17,10 @@ import pytest
 from config import serve
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = {"torch", "sentence_transformers", "sklearn", "scipy", "pandas", "langgraph", "matplotlib"}
+HEAVY = {
+    *("torch", "sentence_transformers", "sklearn", "scipy", "pandas", "matplotlib"),
+    *("langgraph", "langchain_core", "langchain_openai", "openai"),
+}
 
 
 def free_port() -> int:

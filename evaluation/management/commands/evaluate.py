@@ -18,7 +18,7 @@ from rich.table import Table
 from evaluation.management.settings import read_settings
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import execution, results, runs
+from evaluation.services import bills, budgets, execution, results, runs
 from labeling.domain.errors import RuleError
 from labeling.services import gold
 
@@ -51,6 +51,15 @@ class Command(BaseCommand):
         parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="pipeline settings")
         parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
         parser.add_argument("--name", default="", help="what is tried, for the experiments log")
+        parser.add_argument(
+            "--budget", type=float, metavar="MONEY", help="what language models may cost"
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
+        )
+        parser.add_argument(
+            "--estimate", action="store_true", help="only say what it would probably cost"
+        )
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
         parser.add_argument("--resume", type=int, metavar="RUN", help="go on with a stopped run")
         parser.add_argument("--verbose", action="store_true", help="print every case")
@@ -60,7 +69,10 @@ class Command(BaseCommand):
         try:
             if folder:
                 folder.mkdir(parents=True, exist_ok=True)
-            run = _resumed(options["resume"]) if options["resume"] else _launched(options)
+            if options["estimate"]:
+                self.stdout.write(bills.estimate(runs.estimate(**_what(options))))
+                return
+            run = _resumed(options) if options["resume"] else _launched(options)
             self._work(run.pk)
         except RuleError as error:
             raise CommandError(error.message, returncode=NOT_MEASURABLE) from error
@@ -82,6 +94,8 @@ class Command(BaseCommand):
             for case in results.cases_with_scores(run):
                 self.stdout.write(_case_line(case))
         self.stdout.write(_rendered(_summary_table(run)))
+        if run.spec.get("model"):
+            self.stdout.write(_usage_line(run))
         if folder:
             _write(run, folder)
             self.stdout.write(f"Wrote {folder / 'results.json'} and {folder / 'cases.csv'}.")
@@ -91,27 +105,36 @@ class Command(BaseCommand):
 
 
 def _launched(options: dict[str, Any]) -> Run:
-    if not options["gold"] or not options["pipeline"]:
-        raise CommandError("Name --gold and --pipeline (or --resume).", returncode=NOT_MEASURABLE)
     return runs.launch(
-        gold.find(options["gold"]),
-        pipeline=options["pipeline"],
-        config=read_settings(options["config"]),
-        split=options["split"],
+        **_what(options),
         reason=options["reason"],
-        repetitions=options["repetitions"],
+        budget_cost=options["budget"],
+        budget_tokens=options["budget_tokens"],
         seed=options["seed"],
         name=options["name"],
         queue=False,
     )
 
 
-def _resumed(run_id: int) -> Run:
+def _what(options: dict[str, Any]) -> dict[str, Any]:
+    if not options["gold"] or not options["pipeline"]:
+        raise CommandError("Name --gold and --pipeline (or --resume).", returncode=NOT_MEASURABLE)
+    return {
+        "release": gold.find(options["gold"]),
+        "pipeline": options["pipeline"],
+        "config": read_settings(options["config"]),
+        "split": options["split"],
+        "repetitions": options["repetitions"],
+    }
+
+
+def _resumed(options: dict[str, Any]) -> Run:
+    run_id, budget = options["resume"], (options["budget"], options["budget_tokens"])
     run = Run.objects.select_related("release__project").filter(pk=run_id).first()
     if run is None:
         raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
-    if run.paused and run.scored_at is None:
-        runs.resume(run, by=None)
+    if run.scored_at is None and (run.paused or any(one is not None for one in budget)):
+        runs.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
     return run
 
 
@@ -176,6 +199,20 @@ def _interval(row: Aggregate) -> str:
     return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
 
 
+def _usage_line(run: Run) -> str:
+    told = "; ".join(f"{name.lower()} {text}" for name, text in bills.usage(budgets.spent(run.pk)))
+    return f"Model {run.spec['model']['id']}: {told}."
+
+
+def _how_to_go_on(run: Run) -> str:
+    option = ""
+    if run.budget_tokens is not None:
+        option = " --budget-tokens N"
+    if run.budget_cost is not None:
+        option = " --budget MONEY"
+    return f"manage.py evaluate --resume {run.pk}{option}"
+
+
 def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
@@ -205,6 +242,8 @@ def _why_not_measurable(run: Run) -> str:
     counts: Any = run
     if run.failure:
         return run.failure
+    if run.status == Run.Status.PAUSED and run.pause_reason:
+        return f"Run {run.pk} is paused. {run.pause_reason} Go on with: {_how_to_go_on(run)}"
     if run.status != Run.Status.FINISHED:
         return f"Run {run.pk} is {run.status}; go on with: manage.py evaluate --resume {run.pk}"
     if counts.n_done == 0:

@@ -1,0 +1,18 @@
+"""How a line of the log looks, and what must never stand in one."""
+
+import logging
+from typing import Any
+
+from config.env import env_secret
+from pipelines.chat.redaction import redacted
+
+
+class KeylessFormatter(logging.Formatter):
+    """Takes keys out of the finished line, so also out of tracebacks and of others' messages."""
+
+    def __init__(self, format: str, **options: Any) -> None:
+        super().__init__(format, **options)
+        self._secrets = [env_secret("LLM_API_KEY") or ""]
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record), self._secrets)

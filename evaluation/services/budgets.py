@@ -1,0 +1,177 @@
+"""What a run has spent on language models, what it may spend, and what it will probably cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, FloatField, Q, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+
+from evaluation.layers import gold_layer
+from evaluation.models import CaseRun, Run
+from evaluation.services import models
+from labeling.models import GoldItem, GoldRelease
+from pipelines.chat.client import tokens_in
+from pipelines.llm import NO_USAGE, OverBudget, Usage
+
+PROMPT_TOKENS = 500
+REPLY_TOKENS = 700
+"""Of a case of which nothing is known yet, beside the conversation it reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """None where no price is known, or was not known for some case."""
+    saved_tokens: int
+    saved: float | None
+    seconds: float
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    cases: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    basis: str
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+def spent(run_id: int) -> Spent:
+    """Summed from the cases, by the database."""
+    names = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost", "saved")
+    sums = {name: _sum(name) for name in (*names, "saved_tokens", "seconds")}
+    asking = Q(usage__calls__gt=0)
+    row = CaseRun.objects.filter(run=run_id, usage__has_key="calls").aggregate(
+        unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
+        unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
+        **sums,
+    )
+    return Spent(
+        calls=int(row["calls"] or 0),
+        cached=int(row["cached"] or 0),
+        prompt_tokens=int(row["prompt_tokens"] or 0),
+        completion_tokens=int(row["completion_tokens"] or 0),
+        cost=None if row["unpriced"] else row["cost"] or 0.0,
+        saved_tokens=int(row["saved_tokens"] or 0),
+        saved=None if row["unsaved"] else row["saved"] or 0.0,
+        seconds=row["seconds"] or 0.0,
+    )
+
+
+def _sum(name: str) -> Sum:
+    return Sum(Cast(KT(f"usage__{name}"), FloatField()))
+
+
+def check(run_id: int, now: Usage = NO_USAGE) -> None:
+    """Refuse the next request if the run, with what its case spends now, has used up its budget."""
+    money, tokens = Run.objects.values_list("budget_cost", "budget_tokens").get(pk=run_id)
+    if money is None and tokens is None:
+        return
+    before = spent(run_id)
+    used = before.tokens + now.prompt_tokens + now.completion_tokens
+    if tokens is not None and used >= tokens:
+        raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used:,} are used).")
+    if money is None:
+        return
+    endpoint = models.endpoint_from_settings()
+    if before.cost is None or now.cost is None or endpoint is None or not endpoint.priced:
+        raise OverBudget(f"It is not known how much of the budget is left: {_PRICES}.")
+    cost = before.cost + now.cost
+    if cost >= money:
+        raise OverBudget(f"The budget of {shown(money)} is used up ({shown(cost)} are spent).")
+
+
+_PRICES = "set LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, or give a budget in tokens"
+
+
+def problem_with(money: float | None, tokens: int | None) -> str:
+    """Why such a budget cannot be held to; empty if it can."""
+    if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
+        return "A budget is more than nothing."
+    if tokens is not None and tokens > 2**53:
+        return "A budget has at most 2^53 tokens."
+    endpoint = models.endpoint_from_settings()
+    if money is not None and (endpoint is None or not endpoint.priced):
+        return f"A budget in money needs the prices of the model: {_PRICES}."
+    return ""
+
+
+def used_up(run: Run) -> bool:
+    try:
+        check(run.pk)
+    except OverBudget:
+        return True
+    return False
+
+
+def shown(money: float) -> str:
+    """Enough digits for a price far below a cent."""
+    digits = 2 if money >= 10 else 4
+    return f"{money:,.{digits}f} {settings.LLM_CURRENCY}"
+
+
+def estimate(
+    release: GoldRelease, *, pipeline: str, config: dict[str, Any], split: str, repetitions: int
+) -> Estimate:
+    """From the newest run of this kind with the same model, else from the length of the texts."""
+    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    sizes = list(_case_sizes(release, items.order_by("position")))
+    cases = len(sizes) * repetitions
+    known = _of_earlier_run(release, pipeline, config)
+    if known:
+        run, prompt, reply = known
+        return _estimate(cases, prompt * cases, reply * cases, f"what run {run} used for each case")
+    prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
+    basis = f"one reading of each case's conversation and {REPLY_TOKENS} tokens of reply"
+    return _estimate(cases, prompts, REPLY_TOKENS * cases, basis)
+
+
+def _estimate(cases: int, prompt: float, reply: float, basis: str) -> Estimate:
+    usage = Usage(round(prompt), round(reply))
+    endpoint = models.endpoint_from_settings()
+    cost = endpoint.cost(usage) if endpoint else None
+    return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
+
+
+def _case_sizes(release: GoldRelease, items: Iterable[GoldItem]) -> Iterable[int]:
+    """Characters of the conversation, once for each case."""
+    layer = gold_layer(release.layer)
+    for item in items:
+        content = item.content
+        said = sum(len(message["content"]) for message in content["conversation"])
+        yield from [said] * len(layer.parts(content))
+
+
+def _of_earlier_run(
+    release: GoldRelease, pipeline: str, config: dict[str, Any]
+) -> tuple[int, float, float] | None:
+    """Its number and its mean tokens a case, what the cache saved counted as if it were spent."""
+    endpoint = models.endpoint_from_settings()
+    same = Run.objects.filter(
+        release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
+    )
+    same = same.filter(config=config, scored_at__isnull=False).order_by("-pk")
+    for run_id in same.values_list("pk", flat=True)[:5]:
+        cases = CaseRun.objects.filter(run=run_id, usage__cached=0, usage__calls__gt=0)
+        model = Run.objects.values_list("spec__model__id", flat=True).get(pk=run_id)
+        row = cases.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+        if row["n"] and endpoint and model == endpoint.id:
+            return run_id, row["p"] / row["n"], row["c"] / row["n"]
+    return None
