@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
-from evaluation.models import CaseRun
+from evaluation.models import CaseRun, Rating, Run
 from labeling.domain.matching import DEFAULT_SYNONYMS
 from labeling.models import GoldItem, Project
 from pipelines.types import Case, Message
 
+Ratings = dict[int, dict[int, dict[int, int]]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
 
 
@@ -29,6 +30,7 @@ def content_of(case: CaseRun) -> dict[str, Any]:
 def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
     content = content_of(case)
+    requirements = layer.requirements(content)
     return Case(
         case_id=case.case_id,
         domain=content["domain"],
@@ -36,12 +38,29 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
         question=layer.question(layer.gold(content, case.part)),
         conversation_id=case.item.item_id,
         task=layer.name,
+        event_schema=_event_schema(case.run_id) if layer.name == "events" else None,
+        requirements=None if requirements is None else tuple(requirements),
     )
 
 
-def to_example(case: CaseRun, layer: GoldLayer) -> Example:
+def to_example(case: CaseRun, layer: GoldLayer, ratings: Ratings | None = None) -> Example:
+    """``ratings`` of the whole run (:func:`ratings_of`); only judges who are done count."""
     content = content_of(case)
-    return Example(content, layer.gold(content, case.part), case.output)
+    judged = None
+    if ratings is not None:
+        places = range(len(layer.predicted(case.output)))
+        given = ratings.get(case.pk, {}).values()
+        judged = [[one[at] for at in places] for one in given if one.keys() >= set(places)]
+    return Example(content, layer.gold(content, case.part), case.output, judged)
+
+
+def ratings_of(run: Run) -> Ratings | None:
+    """Every rating of the run: by case, judge and place; ``None`` if nobody has rated it."""
+    rows = Rating.objects.filter(case__run=run).order_by("case", "judge", "position")
+    found: Ratings = {}
+    for case, judge, position, score in rows.values_list("case", "judge", "position", "score"):
+        found.setdefault(case, {}).setdefault(judge, {})[position] = score
+    return found or None
 
 
 def synonyms_of(project: Project) -> list[list[str]]:
@@ -74,6 +93,14 @@ def storable(value: Any) -> Any:
     if isinstance(value, float) and math.isfinite(value):
         return value
     raise MalformedOutput(f"The output holds {value!r}, which is no JSON value.")
+
+
+def _event_schema(run_id: int) -> dict[str, list[str]]:
+    """As written down when the run was launched: a project may change its own later."""
+    found: dict[str, list[str]] = Run.objects.values_list("spec__event_schema", flat=True).get(
+        pk=run_id
+    )
+    return found
 
 
 @lru_cache(maxsize=KEPT_ITEMS)

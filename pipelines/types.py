@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,6 +39,10 @@ class Case:
     """The same for all questions of one conversation."""
     task: str = ""
     """The gold layer that is measured."""
+    event_schema: Mapping[str, Sequence[str]] | None = None
+    """The event types to look for, each with its roles."""
+    requirements: tuple[Mapping[str, Any], ...] | None = None
+    """What inferred requirements and issues refer to; ``None``: it has to be found first."""
 
 
 class Pipeline(Protocol):

@@ -55,6 +55,8 @@ class Example:
     gold: list[Label]
     output: Mapping[str, Any] | None
     """``None``: the pipeline failed, or has not run yet."""
+    ratings: Sequence[Sequence[int]] | None = None
+    """What people say of each predicted label, by judge; ``None`` where nobody rates the run."""
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]]:
@@ -79,10 +81,12 @@ class GoldLayer:
     name: str
     headline: tuple[str, ...]
     """The few metrics that a list of runs shows."""
-    log: tuple[str, str]
-    """The recall and the precision that the log of experiments shows."""
+    log: tuple[str, str] | None = None
+    """The recall and the precision that the log of experiments shows, if the layer has any."""
+    rated = False
+    """Whether people rate what a run predicts."""
     columns: tuple[str, ...] = ()
-    """The metrics that a table of cases shows; empty: all of scope ``case``."""
+    """The metrics that a table of cases shows; empty: all that each case has."""
 
     @property
     def key(self) -> str:
@@ -98,6 +102,10 @@ class GoldLayer:
 
     def question(self, gold: Sequence[Label]) -> str | None:
         """What the pipeline is asked, where a layer asks anything."""
+        return None
+
+    def requirements(self, content: Mapping[str, Any]) -> list[Label] | None:
+        """The requirements that a pipeline starts from; ``None`` if it has to find them itself."""
         return None
 
     def predicted(self, output: Mapping[str, Any] | None) -> list[Label]:
@@ -118,7 +126,7 @@ class GoldLayer:
         return ""
 
     def score(self, example: Example, context: Context) -> dict[str, Value]:
-        """Every metric of scope ``case``."""
+        """Every metric that each case has a value of."""
         raise NotImplementedError
 
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
@@ -141,6 +149,13 @@ class GoldLayer:
         return []
 
 
+def given_requirements(content: Mapping[str, Any]) -> list[Label]:
+    """The requirements that labels of an item refer to: settled before, or gold beside them."""
+    held = content.get("given") or {}
+    found: list[Label] = held.get("requirements", content["gold"].get("requirements", []))
+    return found
+
+
 def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:
     """The messages that any of the labels cites as a source, as 0-based positions."""
     return sorted({index for label in labels for index in label.get("source_messages") or []})
@@ -148,8 +163,8 @@ def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:
 
 def failure_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
     """Every metric at its worst: crashing must never raise a score."""
-    return {metric.id: Value(metric.worst, why) for metric in metrics if metric.scope == "case"}
+    return {metric.id: Value(metric.worst, why) for metric in metrics if metric.per_case}
 
 
 def undefined_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
-    return {metric.id: Value(None, why) for metric in metrics if metric.scope == "case"}
+    return {metric.id: Value(None, why) for metric in metrics if metric.per_case}

@@ -28,6 +28,11 @@ def text(value: Any, path: str) -> None:
         raise MalformedOutput(f"{path} is no text.")
 
 
+def texts(value: Any, path: str) -> None:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise MalformedOutput(f"{path} is no list of texts.")
+
+
 def integers(value: Any, path: str) -> None:
     if not isinstance(value, list) or not all(type(one) is int for one in value):
         raise MalformedOutput(f"{path} is no list of whole numbers.")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.layers import checks
-from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Scored
+from evaluation.layers.base import Context, Example, GoldLayer, Scored
+from evaluation.layers.breakdown import recall_by, standard
 from evaluation.metrics import items
 from evaluation.metrics.calibration import calibration, summarize_calibration
 from evaluation.metrics.registry import Value
@@ -43,8 +44,10 @@ class Extraction(GoldLayer):
         return pooled_calibration(scored, "requirement_f1", context)
 
     def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        by_type = recall_by(scored, "requirement_f1", "type", "Type")
+        groups = standard(scored, title="F1", metric="requirement_f1", labels=by_type)
         return {
-            "requirement_f1": self._micro(scored, context),
+            "requirement_f1": self._micro(scored, context) | {"breakdowns": groups},
             "ece": reliability(scored, "requirement_f1"),
         }
 
@@ -67,14 +70,15 @@ class Extraction(GoldLayer):
 
 
 def check_requirement(label: Any, path: str, *, message_count: int) -> None:
-    checks.mapping(label, path)
-    for field in TEXT_FIELDS:
-        if not isinstance(label.get(field), str | None):
-            raise MalformedOutput(f"{path}.{field} is no text.")
-    criteria = label.get("acceptance_criteria") or []
-    if not isinstance(criteria, list) or not all(isinstance(text, str) for text in criteria):
-        raise MalformedOutput(f"{path}.acceptance_criteria is no list of texts.")
+    check_fields(label, path)
     checks.sources(label.get("source_messages") or [], f"{path}.source_messages", message_count)
+
+
+def check_fields(label: Any, path: str, fields: tuple[str, ...] = TEXT_FIELDS) -> None:
+    checks.mapping(label, path)
+    for field in fields:
+        checks.text(label.get(field), f"{path}.{field}")
+    checks.texts(label.get("acceptance_criteria") or [], f"{path}.acceptance_criteria")
     checks.confidence(label.get("confidence"), f"{path}.confidence")
 
 

@@ -62,8 +62,30 @@ EXTRACTION = _rows(
     ),
 )
 
+INFERENCE = [
+    *_rows(
+        "inference",
+        (
+            "inference_relevance",
+            "Inference relevance",
+            "How much the inferred requirements are needed, as rated by judges (2, 1 or 0) or, "
+            "without ratings, by the gold label they match; 1 is all definitely needed.",
+        ),
+    ),
+    *_rows(
+        "inference",
+        (
+            "false_inference_rate",
+            "False inference rate",
+            "Share of the inferred requirements that most judges rate as not needed or, without "
+            "ratings, that gold does not know.",
+        ),
+        direction="lower",
+    ),
+]
+
 CALIBRATION = _rows(
-    "extraction",
+    "extraction inference",
     (
         "ece",
         "Expected calibration error",
@@ -82,6 +104,78 @@ CALIBRATION = _rows(
     ),
     direction="lower",
     scope="run",
+)
+
+VALIDATION = [
+    *_rows(
+        "validation",
+        (
+            "issue_recall",
+            "Issue recall",
+            "Share of the gold issues that were found: same requirement, kind and field.",
+        ),
+        (
+            "issue_precision",
+            "Issue precision",
+            "Share of the found issues that are in gold.",
+        ),
+        ("issue_f1", "Issue F1", "Harmonic mean of issue recall and precision."),
+        (
+            "severity_accuracy",
+            "Severity accuracy",
+            "Share of the matched issues whose severities are equal.",
+        ),
+    ),
+    *_rows(
+        "validation",
+        (
+            "pii_precision",
+            "Personal data precision",
+            "Share of the pieces of personal data found that are in gold.",
+        ),
+        (
+            "pii_recall",
+            "Personal data recall",
+            "Share of the pieces of personal data in gold that were found.",
+        ),
+        (
+            "pii_f1",
+            "Personal data F1",
+            "Harmonic mean of personal data recall and precision.",
+        ),
+        scope="micro",
+    ),
+]
+
+DOCUMENT = _rows(
+    "end_to_end",
+    (
+        "rd_score",
+        "Document score",
+        "0.4 coverage + 0.3 accuracy + 0.2 structure + 0.1 traceability of the requirements "
+        "document.",
+    ),
+    (
+        "rd_coverage",
+        "Coverage",
+        "Share of the gold requirements that the document states.",
+    ),
+    (
+        "rd_accuracy",
+        "Accuracy",
+        "Share of the document's requirements that are in gold.",
+    ),
+    (
+        "rd_structure",
+        "Structure",
+        "Mean of two shares: of the eleven sections that say something, and of the requirements "
+        "that are complete.",
+    ),
+    (
+        "rd_traceability",
+        "Traceability",
+        "Share of the document's requirements that cite messages, all of which exist.",
+    ),
 )
 
 NARRATIVE = _rows(
@@ -196,4 +290,94 @@ def _ranked() -> list[Metric]:
     return _rows("qa", *at, ("mrr", "Reciprocal rank", rank))
 
 
-ROWS: list[Metric] = [*EXTRACTION, *CALIBRATION, *NARRATIVE, *EVIDENCE, *_ranked()]
+def _matched(kind: str, title: str, what: str) -> list[Metric]:
+    """Precision, recall and F1 of one way to match; pooled over the samples."""
+    return _rows(
+        "events",
+        (f"{kind}_precision", f"{title} precision", f"Share of the predicted {what} in gold."),
+        (f"{kind}_recall", f"{title} recall", f"Share of the gold {what} that were predicted."),
+        (f"{kind}_f1", f"{title} F1", f"Harmonic mean of {title.lower()} precision and recall."),
+        scope="micro",
+    )
+
+
+EVENTS = [
+    *_matched("strict", "Strict", "arguments (same event type, role and words)"),
+    *_matched("relaxed", "Relaxed", "arguments (same event type and role, similar words)"),
+    *_matched("type", "Type", "event types"),
+    *_rows(
+        "events",
+        ("parse_raw_success", "Parsed as written", "Whether the reply's JSON parses as written."),
+        ("parse_repair_success", "Parsed after repair", "Whether it parses only after repair."),
+    ),
+    *_rows(
+        "events",
+        ("parse_errors", "Parse errors", "Whether the reply does not parse, also after repair."),
+        ("parse_extraction_failures", "No JSON found", "Whether the reply holds no JSON at all."),
+        direction="lower",
+    ),
+    *_rows(
+        "events",
+        (
+            "schema_compliance_rate",
+            "Schema compliance",
+            "Whether the events keep to the format, and to the project's types and roles if asked.",
+        ),
+    ),
+    *_rows(
+        "events",
+        (
+            "hallucination_rate",
+            "Hallucination",
+            "Whether any argument does not stand in the text; samples that parsed.",
+        ),
+        direction="lower",
+    ),
+    *_rows(
+        "events",
+        (
+            "hallucination_entity_rate",
+            "Hallucinated arguments",
+            "Share of the checked arguments that do not stand in the text.",
+        ),
+        direction="lower",
+        scope="micro",
+    ),
+    *_rows(
+        "events",
+        (
+            "cot_type_consistency",
+            "Thought: types",
+            "Whether the thought names the same event types as the answer.",
+        ),
+        (
+            "cot_argument_consistency",
+            "Thought: arguments",
+            "Whether the thought gives every argument of the answer to its role.",
+        ),
+        (
+            "cot_faithfulness",
+            "Thought: faithfulness",
+            "Whether the thought agrees with the answer in types and arguments.",
+        ),
+        (
+            "cot_coverage_rate",
+            "Thought: coverage",
+            "Share of the samples whose thought could be checked.",
+        ),
+        diagnostic=True,
+    ),
+]
+
+
+ROWS: list[Metric] = [
+    *EXTRACTION,
+    *INFERENCE,
+    *CALIBRATION,
+    *VALIDATION,
+    *DOCUMENT,
+    *NARRATIVE,
+    *EVIDENCE,
+    *_ranked(),
+    *EVENTS,
+]

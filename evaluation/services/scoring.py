@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -14,7 +15,7 @@ from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.layers.base import failure_values, undefined_values
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.registry import Metric, Value, metrics_for
-from evaluation.metrics.summary import FIGURES, Summary, summarize
+from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services import leases, spec
 from labeling.services import vectors
@@ -76,7 +77,8 @@ def _store(scores: list[Score], traces: list[StageTrace], aggregates: list[Aggre
 
 def _score_cases(run: Run, layer: GoldLayer, context: Context) -> list[ScoredCase]:
     cases = run.cases.select_related("item").defer("item__canonical").order_by("item", "pk")
-    examples = [(case, adapters.to_example(case, layer)) for case in cases]
+    ratings = adapters.ratings_of(run) if layer.rated else None
+    examples = [(case, adapters.to_example(case, layer, ratings)) for case in cases]
     context.ruler.prime(text for _, example in examples for text in layer.texts(example))
     return [_score_case(case, example, layer, context) for case, example in examples]
 
@@ -101,7 +103,7 @@ def _values(
 
 def _score_rows(one: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
     for metric in metrics:
-        if metric.scope == "case":
+        if metric.per_case:
             value = one.scored.values[metric.id]
             yield Score(
                 case=one.case,
@@ -145,12 +147,21 @@ def _summaries(
     failed = [case.failed for case in scored]
     found = layer.pooled(scored, context)
     for metric in metrics:
-        if metric.scope == "case":
-            values = [case.values[metric.id].value for case in scored]
-            found[metric.id] = summarize(
-                values, clusters=clusters, failed=failed, seed=context.seed, worst=metric.worst
-            )
+        if metric.per_case:
+            values = [case.values[metric.id] for case in scored]
+            found[metric.id] = _summary(metric, values, clusters, failed, seed=context.seed)
     return found
+
+
+def _summary(
+    metric: Metric, values: list[Value], clusters: list[Any], failed: list[bool], *, seed: int
+) -> Summary:
+    numbers = [value.value for value in values]
+    given: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
+    if metric.scope == "micro":
+        shares = [value.share for value in values]
+        return summarize_shares(shares, numbers, worst=metric.worst, **given)
+    return summarize(numbers, worst=metric.worst, **given)
 
 
 def _why_undefined(metric: Metric, scored: list[Scored]) -> str:

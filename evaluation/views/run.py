@@ -19,6 +19,7 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import bills, budgets, results, runs
 from evaluation.views import present
 from labeling.domain.errors import RuleError
+from labeling.translation import translated
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 50
@@ -83,7 +84,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         runs.CONTROLS[action](run, by=request.user, **given)
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     else:
         done = {
             "pause": "The run pauses before its next case.",

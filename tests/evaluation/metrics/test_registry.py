@@ -210,7 +210,9 @@ def test_where_lower_is_better_the_worst_is_the_upper_bound():
     [
         "calibration",
         "comparison",
+        "document",
         "evidence",
+        "inference",
         "items",
         "metric",
         "narrative",
@@ -218,6 +220,7 @@ def test_where_lower_is_better_the_worst_is_the_upper_bound():
         "retrieval",
         "summary",
         "trace",
+        "validation",
     ],
 )
 def test_examples_say_what_happens(module):
