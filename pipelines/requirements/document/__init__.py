@@ -1,0 +1,1 @@
+"""The requirements document: eleven sections, and every requirement traced to its messages."""

@@ -1,0 +1,1 @@
+"""What is wrong with how requirements are written, found by rules."""
