@@ -4,6 +4,7 @@
 // arrive late. Normally one is under way; leaving the page sends at once, whatever hangs.
 
 const DEBOUNCE_MS = 600;
+const LONGEST_WAIT_MS = 3_000; // who types without a pause is saved all the same
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 15_000;
 const FLUSH_TRIES = 30;
@@ -22,6 +23,7 @@ export class Autosave {
     this.underWay = 0;
     this.failures = 0;
     this.timer = null;
+    this.waitingSince = null; // when the first change that no request holds was made
     this.stopped = false;
   }
 
@@ -34,7 +36,9 @@ export class Autosave {
     this.mirror();
     if (this.stopped) return;
     if (!this.failures) this.report("unsaved");
-    this.plan(DEBOUNCE_MS);
+    this.waitingSince ??= performance.now();
+    const left = this.waitingSince + LONGEST_WAIT_MS - performance.now();
+    this.plan(Math.max(0, Math.min(DEBOUNCE_MS, left)));
   }
 
   // Save now, whatever the debounce or the backoff says.
@@ -127,6 +131,7 @@ export class Autosave {
   async save({ leaving = false } = {}) {
     const body = this.body();
     const sentChanges = this.changes;
+    this.waitingSince = null;
     if (!leaving) this.underWay += 1;
     if (!this.failures) this.report("saving");
     try {

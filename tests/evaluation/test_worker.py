@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
 
 import pytest
 from django.conf import settings
-from django.db import connection
 
 from config import celery_app
 from evaluation.models import CaseRun, Run, Score
@@ -24,19 +22,9 @@ from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
 from tests import factories
 from tests.evaluation.slow_worker import ENTRY
+from tests.processes import database_url
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
-
-
-def database_url() -> str:
-    """The address of the test database, for another process."""
-    used = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{used['NAME']}"
-    known = connection.get_connection_params()
-    place = urlencode({key: known[key] for key in ("host", "port") if known.get(key)})
-    person = ":".join(quote(known[key], safe="") for key in ("user", "password") if known.get(key))
-    return f"postgres://{person}@/{used['NAME']}?{place}"
 
 
 @pytest.fixture

@@ -15,18 +15,13 @@ import psutil
 import pytest
 
 from config import serve
+from tests.processes import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     *("torch", "sentence_transformers", "sklearn", "scipy", "pandas", "matplotlib"),
     *("langgraph", "langchain_core", "langchain_openai", "openai"),
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def own_environment(data: Path, **settings: str) -> dict[str, str]:

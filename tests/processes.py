@@ -1,0 +1,26 @@
+"""What tests need that start other programs on their database."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import quote, urlencode
+
+from django.db import connection
+
+
+def database_url() -> str:
+    """The address of the test database, for another process."""
+    used = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{used['NAME']}"
+    known = connection.get_connection_params()
+    place = urlencode({key: known[key] for key in ("host", "port") if known.get(key)})
+    person = ":".join(quote(known[key], safe="") for key in ("user", "password") if known.get(key))
+    return f"postgres://{person}@/{used['NAME']}?{place}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
