@@ -11,7 +11,7 @@ const wordsKey = () => document.querySelector("kbd[data-key=words]")?.textConten
 
 // One place for words: shows them, and asks for them.
 function drawSlot({ name, describedBy, onAsk, onClear }) {
-  const ask = smallButton("", onAsk, { class: "span-slot", "aria-describedby": describedBy });
+  const ask = smallButton("", onAsk, { class: "button small quiet span-slot", "aria-describedby": describedBy });
   const clear = tinyButton("×", t("Take the words out: {name}", { name }), () => {
     onClear();
     ask.focus();

@@ -236,13 +236,14 @@ def test_the_last_answer_wakes_a_worker(
     sent = []
     monkeypatch.setattr(merges.current_app, "send_task", lambda *given: sent.append(given))
     round_ = factories.open_full(project, 1)
+    *first, last = round_.assignments.order_by("pk")
     with django_capture_on_commit_callbacks(execute=True):
-        for assignment in round_.assignments.all()[:2]:
+        for assignment in first:
             factories.answer(assignment)
     assert sent == []
 
     with django_capture_on_commit_callbacks(execute=True):
-        factories.answer(round_.assignments.all()[2])
+        factories.answer(last)
 
     conversation = round_.places.get().conversation_id
     assert sent == [("labeling.tasks.merge_answers", [project.pk, conversation])]
