@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from evaluation.access import require_reader
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import runs
+from evaluation.services import predictions, runs
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
@@ -22,7 +22,14 @@ from labeling.services import gold
 
 class RunIn(serializers.Serializer[Any]):
     gold = serializers.CharField(help_text="name, or name@version")
-    pipeline = serializers.CharField()
+    pipeline = serializers.CharField(default="", help_text="Left out with predictions")
+    predictions = serializers.ListField(
+        child=serializers.DictField(),
+        default=None,
+        allow_null=True,
+        help_text="Made elsewhere, {case_id, output} each: no pipeline is run",
+    )
+    metrics = serializers.DictField(default=dict, help_text="Settings of the metrics")
     config = serializers.DictField(default=dict)
     split = serializers.ChoiceField(Conversation.Split.choices, default="", allow_blank=True)
     reason = serializers.CharField(
@@ -146,14 +153,14 @@ class RunListView(APIView):
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
     def post(self, request: Request) -> Response:
-        """Launch a run; a worker carries it out."""
+        """Launch a run, of a pipeline or on predictions; a worker carries it out."""
         require_reader(request.user)
         fields = RunIn(data=request.data)
         fields.is_valid(raise_exception=True)
         wanted = dict(fields.validated_data)
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")
         release = gold.find(wanted.pop("gold"), among=visible)
-        run = runs.launch(release, requested_by=request.user, **wanted)
+        run = _launch(release, wanted, by=request.user)
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
@@ -186,6 +193,16 @@ class RunControlView(APIView):
         action = given.pop("action")
         runs.CONTROLS[action](run, by=request.user, **(given if action == "resume" else {}))
         return Response(_detail(request, pk))
+
+
+def _launch(release: GoldRelease, wanted: dict[str, Any], *, by: Any) -> Run:
+    """A run of a pipeline, or on the predictions that came with the request."""
+    given = wanted.pop("predictions")
+    if given is None:
+        return runs.launch(release, requested_by=by, **wanted)
+    common = {name: wanted[name] for name in ("metrics", "split", "reason", "seed", "name")}
+    predictions.refuse_pipeline(**wanted)
+    return predictions.launch(release, predictions.from_list(given), requested_by=by, **common)
 
 
 def _runs(request: Request) -> Any:

@@ -25,3 +25,11 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     if settings is not None and not isinstance(settings, dict):
         raise CommandError(f"{path} must hold settings as “name: value”.", returncode=NOT_USABLE)
     return settings or {}
+
+
+def settings_in(settings: dict[str, Any], group: str) -> dict[str, Any]:
+    """Take a group of settings out of the others; it is a mapping of its own in the file."""
+    found = settings.pop(group, None) or {}
+    if not isinstance(found, dict):
+        raise CommandError(f"“{group}” must hold settings of its own.", returncode=NOT_USABLE)
+    return found

@@ -160,7 +160,9 @@ def score_events(sample: Sample, options: EventOptions | None = None) -> dict[st
         **_hallucination(sample, predicted, options),
         **_thoughts(sample, predicted, gold, options),
     }
-    scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], {"pairs": [list(p) for p in pairs]})
+    if pairs:
+        told = {"pairs": [list(pair) for pair in pairs]}
+        scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], told)
     return scores
 
 

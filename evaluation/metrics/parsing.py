@@ -15,8 +15,9 @@ Outcome = Literal["raw", "repaired", "error"]
 
 NO_JSON = "no_json_found"
 EMPTY = "empty_input"
-LONGEST_REPAIR = 200_000
-"""Characters; a longer reply that does not parse as written is an error, not an hour of work."""
+LONGEST_REPAIR = 200_000  # characters
+DEEPEST_REPAIR = 100  # brackets left open
+"""A reply beyond these that does not parse as written is an error, not an hour of work."""
 
 _TAG = re.compile(r"<(/?)thought>", re.I)
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
@@ -124,9 +125,8 @@ def _parse(text: str, steps: list[str]) -> Any:
     found = _loaded(text)
     if found is not None:
         return found[0]
-    if len(text) > LONGEST_REPAIR:
-        steps.append("too_long_to_repair")
-        raise ValueError("too long")
+    if len(text) > LONGEST_REPAIR or len(_scan(text)[0]) > DEEPEST_REPAIR:
+        raise ValueError("too long or too deep to be mended in a moment")
     for name, mend in _STEPS:
         mended = mend(text)
         if mended == text:

@@ -64,11 +64,12 @@ def _pairs(
     text: str, hits: Sequence[re.Match[str]], roles: frozenset[str]
 ) -> dict[str, frozenset[str]]:
     by_fold = _by_fold(roles)
-    starts = [
-        (hit.start(), after.end(), by_fold[_fold(hit[0])])
-        for hit in hits
-        if _fold(hit[0]) in by_fold and (after := _SEPARATOR.match(text, hit.end()))
-    ]
+    starts: list[tuple[int, int, list[str]]] = []
+    for hit in hits:
+        after = _SEPARATOR.match(text, hit.end()) if _fold(hit[0]) in by_fold else None
+        explained = starts and hit.start() < starts[-1][1]  # in brackets behind another role
+        if after and not explained:
+            starts.append((hit.start(), after.end(), by_fold[_fold(hit[0])]))
     found: dict[str, set[str]] = defaultdict(set)
     for number, (_, begin, names) in enumerate(starts):
         following = starts[number + 1][0] if number + 1 < len(starts) else len(text)

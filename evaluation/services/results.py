@@ -18,6 +18,10 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import budgets
 from labeling.domain.csv_cells import safe_row
 
+OPTIONAL = ("metrics_config", "event_schema", "predictions")
+"""Parts of a run's spec that not every run has."""
+
+SHOWN_IDS = 10
 CHUNK = 200  # cases in memory at once
 
 
@@ -42,6 +46,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "protocol_version": spec["protocol_version"],
         "ruler": spec["ruler"],
         "matching": spec["matching"],
+        **{name: spec[name] for name in OPTIONAL if name in spec},
         "git": spec["git"],
         "python": spec["python"],
         "packages": spec["packages"],
@@ -65,6 +70,23 @@ def case_table(run: Run) -> Iterator[str]:
         row = [case.case_id, case.repetition, case.state, case.error]
         ids = [_listed(layer.expected_ids(example)), _listed(layer.returned_ids(example))]
         yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+
+
+def ids_report(run: Run) -> Iterator[str]:
+    """How the ids of a file with predictions fit the gold, in a sentence each."""
+    told = run.spec.get("predictions")
+    if told is None:
+        return
+    yield f"{told['taken']:,} of {told['taken'] + len(told['missing']):,} cases are predicted."
+    if told["missing"]:
+        yield f"Missing, counted as failed: {_some(told['missing'])}"
+    if told["extra"]:
+        yield f"Extra, left aside: {_some(told['extra'])}"
+
+
+def _some(ids: list[str]) -> str:
+    more = f" and {len(ids) - SHOWN_IDS:,} more" if len(ids) > SHOWN_IDS else ""
+    return ", ".join(ids[:SHOWN_IDS]) + more + "."
 
 
 def aggregates_of(run: Run) -> list[Aggregate]:

@@ -59,6 +59,7 @@ def launch(
     repetitions: int = 1,
     seed: int = 0,
     name: str = "",
+    metrics: dict[str, Any] | None = None,
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
     requested_by: Any = None,
@@ -70,10 +71,11 @@ def launch(
     _check_model(entry, with_model, budget_cost, budget_tokens)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
-    if not 0 <= seed <= MAX_SEED:
-        raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
-    items = _selected_items(release, split, reason.strip())
-    described = spec.describe(release, pipeline=entry.name, config=config, split=split, seed=seed)
+    check_seed(seed)
+    items = selected_items(release, split, reason.strip())
+    described = spec.describe(
+        release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
+    )
     described["model"] = models.describe() if with_model else None
     with transaction.atomic():
         run = Run.objects.create(
@@ -91,9 +93,9 @@ def launch(
             spec=described,
             requested_by=requested_by,
         )
-        _create_cases(run, items)
-        _note_test_access(run, items)
-        _record("run.launched", run, requested_by, pipeline=entry.name, gold=str(release))
+        CaseRun.objects.bulk_create(open_cases(run, items), batch_size=500)
+        note_test_access(run, items)
+        note_launch(run)
         if queue:
             transaction.on_commit(lambda: wake(run.pk))
     return run
@@ -216,6 +218,11 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
     return entry, full
 
 
+def check_seed(seed: int) -> None:
+    if not 0 <= seed <= MAX_SEED:
+        raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
+
+
 def _check_model(
     entry: Entry, with_model: bool, budget_cost: float | None, budget_tokens: int | None
 ) -> None:
@@ -231,7 +238,7 @@ def _check_model(
         raise BudgetRefused(problem)
 
 
-def _selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
+def selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
     if split not in ("", *Conversation.Split.values):
         known = ", ".join(Conversation.Split.values)
         raise SplitRefused(f"There is no split “{split}”. Known are: {known}.", split=split)
@@ -247,7 +254,7 @@ def _selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldI
     return selected
 
 
-def _create_cases(run: Run, items: list[GoldItem]) -> None:
+def open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
     """One for each item, or for each label of it in the layers that ask one at a time."""
     layer = gold_layer(run.release.layer)
     asked = [(item, part) for item in items for part in layer.parts(item.content)]
@@ -258,10 +265,10 @@ def _create_cases(run: Run, items: list[GoldItem]) -> None:
     ]
     if not cases:
         raise SplitRefused(f"There is nothing to measure: {run.release} holds no label to ask for.")
-    CaseRun.objects.bulk_create(cases, batch_size=500)
+    return cases
 
 
-def _note_test_access(run: Run, items: list[GoldItem]) -> None:
+def note_test_access(run: Run, items: list[GoldItem]) -> None:
     """Every look at the test split is counted, whichever way it was asked for."""
     tested = sum(item.split == Conversation.Split.TEST for item in items)
     if tested:
@@ -272,6 +279,11 @@ def _note_test_access(run: Run, items: list[GoldItem]) -> None:
             reason=run.reason,
             n_items=tested,
         )
+
+
+def note_launch(run: Run) -> None:
+    gold = str(run.release)
+    _record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
 
 
 @transaction.atomic

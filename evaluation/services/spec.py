@@ -16,6 +16,7 @@ from django.conf import settings
 
 from evaluation import adapters
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_for
+from evaluation.services import measuring
 from labeling.domain.release import canonical_json
 from labeling.domain.similarity import MINILM_ID
 from labeling.models import GoldRelease
@@ -38,7 +39,13 @@ def sha256_of(document: Any) -> str:
 
 
 def describe(
-    release: GoldRelease, *, pipeline: str, config: dict[str, Any], split: str, seed: int
+    release: GoldRelease,
+    *,
+    pipeline: str,
+    config: dict[str, Any],
+    split: str,
+    seed: int,
+    metrics: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     return {
         "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
@@ -48,6 +55,7 @@ def describe(
         "config": config,
         "config_sha256": sha256_of(config),
         **measures(release.layer),
+        **measuring.describe(release, metrics),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,

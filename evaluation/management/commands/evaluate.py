@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from evaluation.management.settings import read_settings
+from evaluation.management.settings import read_settings, settings_in
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import bills, budgets, execution, results, runs
+from evaluation.services import bills, budgets, execution, predictions, results, runs
 from labeling.domain.errors import RuleError
 from labeling.services import gold
 
@@ -29,13 +29,20 @@ OPEN = {Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.SCORING}
 
 class Command(BaseCommand):
     help = (
-        "Measure a pipeline against a frozen gold release, in the foreground. Exit status: 0 "
-        "measured, 2 not measurable. A run that was stopped goes on with --resume."
+        "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
+        "foreground. Exit status: 0 measured, 2 not measurable. A run that was stopped goes on "
+        "with --resume."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--gold", metavar="RELEASE", help="name (newest) or name@version")
         parser.add_argument("--pipeline", metavar="NAME")
+        parser.add_argument(
+            "--predictions",
+            type=Path,
+            metavar="FILE.jsonl",
+            help='lines {"case_id", "output"}: no pipeline is run',
+        )
         splits = parser.add_mutually_exclusive_group()
         for split in ("train", "dev", "test"):
             splits.add_argument(
@@ -48,7 +55,12 @@ class Command(BaseCommand):
             )
         parser.add_argument("--reason", default="", help="why the test split is looked at")
         parser.add_argument("--repetitions", type=int, default=1, metavar="N")
-        parser.add_argument("--config", type=Path, metavar="FILE.yaml", help="pipeline settings")
+        parser.add_argument(
+            "--config",
+            type=Path,
+            metavar="FILE.yaml",
+            help="settings of the pipeline and, under metrics, of the metrics",
+        )
         parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
         parser.add_argument("--name", default="", help="what is tried, for the experiments log")
         parser.add_argument(
@@ -72,7 +84,7 @@ class Command(BaseCommand):
             if options["estimate"]:
                 self.stdout.write(bills.estimate(runs.estimate(**_what(options))))
                 return
-            run = _resumed(options) if options["resume"] else _launched(options)
+            run = _started(options)
             self._work(run.pk)
         except RuleError as error:
             raise CommandError(error.message, returncode=NOT_MEASURABLE) from error
@@ -94,6 +106,8 @@ class Command(BaseCommand):
             for case in results.cases_with_scores(run):
                 self.stdout.write(_case_line(case))
         self.stdout.write(_rendered(_summary_table(run)))
+        for line in results.ids_report(run):
+            self.stdout.write(line)
         if run.spec.get("model"):
             self.stdout.write(_usage_line(run))
         if folder:
@@ -104,9 +118,16 @@ class Command(BaseCommand):
             raise CommandError(problem, returncode=NOT_MEASURABLE)
 
 
+def _started(options: dict[str, Any]) -> Run:
+    if options["resume"]:
+        return _resumed(options)
+    return _on_predictions(options) if options["predictions"] else _launched(options)
+
+
 def _launched(options: dict[str, Any]) -> Run:
     return runs.launch(
         **_what(options),
+        metrics=_settings(options)[1],
         reason=options["reason"],
         budget_cost=options["budget"],
         budget_tokens=options["budget_tokens"],
@@ -118,14 +139,49 @@ def _launched(options: dict[str, Any]) -> Run:
 
 def _what(options: dict[str, Any]) -> dict[str, Any]:
     if not options["gold"] or not options["pipeline"]:
-        raise CommandError("Name --gold and --pipeline (or --resume).", returncode=NOT_MEASURABLE)
+        raise CommandError(
+            "Name --gold and --pipeline or --predictions (or --resume).",
+            returncode=NOT_MEASURABLE,
+        )
     return {
         "release": gold.find(options["gold"]),
         "pipeline": options["pipeline"],
-        "config": read_settings(options["config"]),
+        "config": _settings(options)[0],
         "split": options["split"],
         "repetitions": options["repetitions"],
     }
+
+
+def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Those of the pipeline, and those of the metrics."""
+    settings = read_settings(options["config"])
+    metrics = settings_in(settings, "metrics")
+    return settings, metrics
+
+
+def _on_predictions(options: dict[str, Any]) -> Run:
+    path: Path = options["predictions"]
+    config, metrics = _settings(options)
+    if not options["gold"]:
+        raise CommandError("Name --gold too.", returncode=NOT_MEASURABLE)
+    if options["pipeline"] or options["repetitions"] != 1 or config:
+        raise CommandError(
+            "With --predictions no pipeline is run: leave out --pipeline, --repetitions and "
+            "settings of a pipeline.",
+            returncode=NOT_MEASURABLE,
+        )
+    release = gold.find(options["gold"])
+    with path.open("rb") as file:
+        return predictions.launch(
+            release,
+            predictions.from_file(file, path.name),
+            metrics=metrics,
+            split=options["split"],
+            reason=options["reason"],
+            seed=options["seed"],
+            name=options["name"],
+            queue=False,
+        )
 
 
 def _resumed(options: dict[str, Any]) -> Run:

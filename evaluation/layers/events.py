@@ -1,0 +1,168 @@
+"""Events: what happens in a text, and who takes which part in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Any
+
+from evaluation.layers import checks
+from evaluation.layers.base import Context, Example, GoldLayer, Label, MalformedOutput, Scored
+from evaluation.metrics.event_options import EventOptions, read_options
+from evaluation.metrics.events import Sample, score_events
+from evaluation.metrics.metric import Value
+from evaluation.metrics.parsing import ParsedReply, parse_reply
+
+LONGEST_REPLY = 1_000_000  # characters
+DIAGNOSTICS = (
+    "parse_raw_success",
+    "parse_repair_success",
+    "parse_errors",
+    "parse_extraction_failures",
+)
+POOLED = tuple(f"{kind}_f1" for kind in ("strict", "relaxed", "type"))
+
+
+class Events(GoldLayer):
+    name = "events"
+    headline = ("strict_f1", "relaxed_f1", "type_f1")
+    log = ("strict_recall", "strict_precision")
+    columns = (
+        *headline,
+        "parse_errors",
+        "schema_compliance_rate",
+        "hallucination_rate",
+        "hallucination_entity_rate",
+    )
+
+    def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
+        """What single events look like is measured (schema compliance), not refused."""
+        checks.text(output.get("raw"), "raw")
+        if output.get("raw") is None:
+            list(checks.labels(output, self.key))
+        elif len(output["raw"]) > LONGEST_REPLY:
+            raise MalformedOutput(f"raw is longer than {LONGEST_REPLY:,} characters.")
+
+    def predicted(self, output: Mapping[str, Any] | None) -> list[Label]:
+        """The events of the raw reply where there is one: it is what the model really said."""
+        if output is None:
+            return []
+        reply = reply_of(output)
+        return reply.events if reply else list(output[self.key])
+
+    def score(self, example: Example, context: Context) -> dict[str, Value]:
+        output = example.output or {}
+        reply = reply_of(output)
+        sample = Sample(
+            gold=example.gold,
+            predicted=reply.events if reply else output[self.key],
+            texts=[message["content"] for message in example.messages],
+            reply=reply,
+            schema=context.spec.get("event_schema") or {},
+        )
+        return score_events(sample, options_of(context))
+
+    def returned_ids(self, example: Example) -> list[int]:
+        return _cited(self.predicted(example.output))
+
+    def expected_ids(self, example: Example) -> list[int]:
+        return _cited(example.gold)
+
+    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+        """Counts beside the rates: over all samples, failed ones told apart."""
+        ran = [case for case in scored if not case.failed]
+        return {
+            **{name: _pooled_counts(ran, name) for name in POOLED},
+            **{name: {"count": _count(ran, name)} for name in DIAGNOSTICS},
+            "parse_raw_success": _parsing(ran),
+            "schema_compliance_rate": _compliance(ran),
+            "hallucination_rate": {"left_out": _undefined(ran, "hallucination_rate")},
+            "hallucination_entity_rate": _checked(ran),
+            "cot_coverage_rate": _coverage(ran),
+        }
+
+
+def options_of(context: Context) -> EventOptions:
+    return read_options(context.spec.get("metrics_config") or {})
+
+
+def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:
+    raw = output.get("raw")
+    return None if raw is None else parse_reply(raw)
+
+
+def _cited(events: Sequence[Any]) -> list[int]:
+    """The messages in which triggers and arguments stand, where that is said."""
+    return sorted({place for event in events if isinstance(event, Mapping) for place in _in(event)})
+
+
+def _in(event: Mapping[str, Any]) -> list[int]:
+    arguments = event.get("arguments")
+    found = [event.get("trigger")]
+    found += [
+        one.get("span")
+        for one in (arguments if isinstance(arguments, list) else [])
+        if isinstance(one, Mapping)
+    ]
+    places = [span.get("message") for span in found if isinstance(span, Mapping)]
+    return [place for place in places if type(place) is int]
+
+
+def _pooled_counts(ran: Sequence[Scored], metric: str) -> dict[str, Any]:
+    details = [case.values[metric].detail for case in ran if case.values[metric].detail]
+    counts = {name: sum(one[name] for one in details) for name in ("hits", "predicted", "gold")}
+    return {"counts": counts, "macro": _mean([case.values[metric].value for case in ran])}
+
+
+def _parsing(ran: Sequence[Scored]) -> dict[str, Any]:
+    details = [case.values["parse_raw_success"].detail or {} for case in ran]
+    return {
+        "count": _count(ran, "parse_raw_success"),
+        "methods": dict(Counter(one["method"] for one in details if "method" in one)),
+        "repair_steps": dict(
+            Counter(step for one in details for step in one.get("repair_steps", ()))
+        ),
+    }
+
+
+def _compliance(ran: Sequence[Scored]) -> dict[str, Any]:
+    parsed = [case for case in ran if case.values["parse_errors"].value != 1]
+    values = [case.values["schema_compliance_rate"] for case in parsed]
+    told = [(value.detail or {}).get("violation") for value in values]
+    return {
+        "among_parsed": _mean([value.value for value in values]),
+        "parsed": len(parsed),
+        "violations": dict(Counter(filter(None, told)).most_common(20)),
+    }
+
+
+def _checked(ran: Sequence[Scored]) -> dict[str, Any]:
+    shares = [case.values["hallucination_entity_rate"].share for case in ran]
+    return {
+        "checked": sum(int(share.denominator) for share in shares if share),
+        "absent": sum(int(share.numerator) for share in shares if share),
+        "left_out": _undefined(ran, "hallucination_rate"),
+    }
+
+
+def _coverage(ran: Sequence[Scored]) -> dict[str, Any]:
+    states = Counter(
+        case.values["cot_coverage_rate"].detail["state"]
+        for case in ran
+        if case.values["cot_coverage_rate"].detail
+    )
+    return {f"cot_{state}": states[state] for state in ("checked", "skipped", "parse_fail")}
+
+
+def _count(ran: Sequence[Scored], metric: str) -> int:
+    return sum(case.values[metric].value == 1 for case in ran)
+
+
+def _undefined(ran: Sequence[Scored], metric: str) -> int:
+    return sum(case.values[metric].value is None for case in ran)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None

@@ -1,0 +1,44 @@
+"""How a layer is measured, as far as a run may set it: the keys under ``metrics:``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.metrics.event_options import WrongOption, read_options
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
+
+
+class MetricsRefused(RuleError):
+    """The layer has no such setting, or the setting cannot have this value."""
+
+    code = "metrics_refused"
+
+
+def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What goes into a run's spec beside the metrics: their settings and the event schema."""
+    if release.layer != "events":
+        if given:
+            raise MetricsRefused(f"The layer “{release.layer}” has no settings under “metrics”.")
+        return {}
+    try:
+        options = read_options(given or {})
+    except WrongOption as error:
+        raise MetricsRefused(str(error)) from error
+    return {"metrics_config": options.as_json(), "event_schema": event_schema(release)}
+
+
+def event_schema(release: GoldRelease) -> dict[str, list[str]]:
+    """The project's types and roles; where it has none, those that the gold uses."""
+    declared = release.project.event_schema
+    return {kind: list(roles) for kind, roles in declared.items()} or _used_in(release)
+
+
+def _used_in(release: GoldRelease) -> dict[str, list[str]]:
+    found: dict[str, set[str]] = {}
+    for item in release.items.iterator(chunk_size=200):
+        for event in item.content["gold"].get("events", []):
+            roles = found.setdefault(event["type"], set())
+            roles |= {argument["role"] for argument in event["arguments"]}
+    return {kind: sorted(roles) for kind, roles in sorted(found.items())}

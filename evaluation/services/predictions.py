@@ -1,0 +1,220 @@
+"""Runs on predictions that were made elsewhere: no pipeline is run, everything else is the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.layers import MalformedOutput
+from evaluation.models import CaseRun, Run
+from evaluation.services import runs, spec
+from labeling.domain.errors import RuleError
+from labeling.domain.formats.answers import Fault
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.release import canonical_json
+from labeling.models import GoldItem, GoldRelease
+
+NAME = "predictions"
+"""Stands where a run names its pipeline."""
+
+MAX_BYTES = 100 * 1024 * 1024
+MISSING = "The file holds no prediction for this case."
+SHOWN_FAULTS = 20
+CHUNK = 1024 * 1024
+
+Line = tuple[int, Any] | Fault
+
+
+class PredictionsRefused(RuleError):
+    """A prediction cannot be read or scored. ``details`` names lines and reasons."""
+
+    code = "predictions_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Predictions line by line, and how to know them again."""
+
+    name: str
+    sha256: str
+    lines: Iterable[Line]
+
+
+@dataclass(slots=True)
+class _Found:
+    outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    extra: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def from_file(file: BinaryIO, name: str) -> Source:
+    """One prediction a line: ``{"case_id", "output"}``."""
+    digest = hashlib.sha256()
+    for chunk in iter(lambda: file.read(CHUNK), b""):
+        digest.update(chunk)
+    file.seek(0)
+    return Source(name, digest.hexdigest(), json_lines(file))
+
+
+def from_list(given: list[Any]) -> Source:
+    """The same from a request; the first one counts as line 1."""
+    digest = hashlib.sha256(canonical_json(given).encode()).hexdigest()
+    return Source("request", digest, enumerate(given, start=1))
+
+
+def refuse_pipeline(
+    *, pipeline: str, repetitions: int, config: dict[str, Any], **others: Any
+) -> None:
+    """What only a pipeline can use beside predictions is a misunderstanding."""
+    budget = any(others.get(name) is not None for name in ("budget_cost", "budget_tokens"))
+    if pipeline or config or repetitions != 1 or budget:
+        raise PredictionsRefused(
+            "With predictions no pipeline is run: leave out its name, its settings, a budget and "
+            "repetitions."
+        )
+
+
+def launch(
+    release: GoldRelease,
+    source: Source,
+    *,
+    metrics: dict[str, Any] | None = None,
+    split: str = "",
+    reason: str = "",
+    seed: int = 0,
+    name: str = "",
+    requested_by: Any = None,
+    queue: bool = True,
+) -> Run:
+    """Take all predictions or none. A case without one counts as failed; scoring is still to do."""
+    runs.check_seed(seed)
+    items = runs.selected_items(release, split, reason.strip())
+    run = Run(
+        release=release,
+        pipeline=NAME,
+        pipeline_version=source.sha256[:12],
+        config={"file": source.name, "sha256": source.sha256},
+        split=split,
+        reason=reason.strip(),
+        seed=seed,
+        name=name.strip(),
+        requested_by=requested_by,
+    )
+    described = spec.describe(
+        release, pipeline=NAME, config=run.config, split=split, seed=seed, metrics=metrics
+    )
+    cases = {case.case_id: case for case in runs.open_cases(run, items)}
+    found = _read(source.lines, cases, release.layer)
+    missing = [case_id for case_id in cases if case_id not in found.outputs]
+    _refuse_faults(found, cases, release)
+    run.spec = described | {"predictions": _report(source, found, missing)}
+    run.config_sha256 = described["config_sha256"]
+    return _store(run, cases, found, items=items, queue=queue)
+
+
+def _store(
+    run: Run, cases: Mapping[str, CaseRun], found: _Found, *, items: list[Any], queue: bool
+) -> Run:
+    for case_id, case in cases.items():
+        _fill(case, found.outputs.get(case_id))
+    with transaction.atomic():
+        run.save()
+        CaseRun.objects.bulk_create(cases.values(), batch_size=500)
+        runs.note_test_access(run, items)
+        runs.note_launch(run)
+        if queue:
+            transaction.on_commit(lambda: runs.wake(run.pk))
+    return run
+
+
+def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:
+    case.finished_at = timezone.now()
+    if output is None:
+        case.state, case.error = CaseRun.State.FAILED, MISSING
+        case.error_class = CaseRun.ErrorClass.PERMANENT
+    else:
+        case.state, case.output = CaseRun.State.DONE, output
+
+
+def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _Found:
+    found = _Found()
+    seen: dict[str, int] = {}
+    counts = {item.pk: len(item.content["conversation"]) for item in _items(cases)}
+    for line in lines:
+        if isinstance(line, Fault):
+            found.faults.append(line)
+            continue
+        number, document = line
+        try:
+            case_id, output = _prediction(document, seen)
+            seen[case_id] = number
+            if case_id in cases:
+                count = counts[cases[case_id].item_id]
+                found.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
+            else:
+                found.extra.append(case_id)
+        except MalformedOutput as error:
+            found.faults.append(Fault(number, str(error)))
+    return found
+
+
+def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:
+    return {case.item_id: case.item for case in cases.values()}.values()
+
+
+def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
+    if not isinstance(document, Mapping):
+        raise MalformedOutput("A prediction is an object with “case_id” and “output”.")
+    case_id = document.get("case_id")
+    if not isinstance(case_id, str) or not case_id:
+        raise MalformedOutput("“case_id” is missing or no text.")
+    if case_id in seen:
+        raise MalformedOutput(f"{case_id} was predicted before, in line {seen[case_id]}.")
+    if not isinstance(document.get("output"), Mapping):
+        raise MalformedOutput(f"{case_id} has no “output” object.")
+    return case_id, document["output"]
+
+
+def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
+    if found.faults:
+        raise PredictionsRefused(
+            f"Nothing was taken: {_told(found.faults)}",
+            faults=[
+                {"line": one.line, "reason": one.reason} for one in found.faults[:SHOWN_FAULTS]
+            ],
+            count=len(found.faults),
+        )
+    if not found.outputs:
+        example = next(iter(cases))
+        raise PredictionsRefused(
+            f"No case_id of the file is in {release}; one that is: {example}.",
+            extra=found.extra[:SHOWN_FAULTS],
+        )
+
+
+def _told(faults: list[Fault]) -> str:
+    first = list(_lines_of(faults[:3]))
+    more = len(faults) - len(first)
+    return "; ".join(first) + (f"; and {more} more." if more else "")
+
+
+def _lines_of(faults: list[Fault]) -> Iterator[str]:
+    for one in faults:
+        where = f"line {one.line}: " if one.line is not None else ""
+        yield f"{where}{one.reason.removesuffix('.')}"
+
+
+def _report(source: Source, found: _Found, missing: list[str]) -> dict[str, Any]:
+    return {
+        "file": source.name,
+        "sha256": source.sha256,
+        "taken": len(found.outputs),
+        "missing": missing,
+        "extra": adapters.storable(found.extra),
+    }

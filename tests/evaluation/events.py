@@ -1,0 +1,87 @@
+"""A release of events, and the forms in which predictions come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
+
+SCHEMA = {"质押": ["质押方", "质权方"], "Sale": ["Buyer", "Seller"]}
+TEXTS = {
+    "doc-1": "张三向中信证券质押股份。",
+    "doc-2": "Acme sold the mill to Globex.",
+    "doc-3": "Nothing of note.",
+}
+GOLD = {
+    "doc-1": [("质押", {"质押方": "张三", "质权方": "中信证券"})],
+    "doc-2": [("Sale", {"Buyer": "Globex", "Seller": "Acme"})],
+    "doc-3": [],
+}
+
+
+def make_events_release(project: Project, *, schema: Any = SCHEMA) -> GoldRelease:
+    project.event_schema = schema
+    project.save()
+    contents = [_content(name) for name in TEXTS]
+    hashes = [item_sha256(content) for content in contents]
+    release = GoldRelease.objects.create(
+        project=project,
+        layer="events",
+        name="news",
+        version=1,
+        guideline=project.guidelines.first(),
+        header="{}",
+        sha256=release_sha256({}, hashes),
+    )
+    for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
+        conversation = Conversation.objects.create(
+            project=project, external_id=content["item_id"], content_sha256="0" * 64
+        )
+        GoldItem.objects.create(
+            release=release,
+            conversation=conversation,
+            item_id=content["item_id"],
+            position=position,
+            split="dev",
+            how="single",
+            canonical=canonical_json(content),
+            sha256=sha256,
+        )
+    return release
+
+
+def _content(name: str) -> dict[str, Any]:
+    message = {"index": 0, "role": "text", "speaker": "", "content": TEXTS[name], "time": None}
+    return {
+        "item_id": name,
+        "domain": "news",
+        "split": "dev",
+        "conversation": [message],
+        "layer": "events",
+        "gold": {"events": [_label(name, kind, roles) for kind, roles in GOLD[name]]},
+        "provenance": {"how": "single", "annotators": [], "labels": {}},
+    }
+
+
+def _label(name: str, kind: str, roles: dict[str, str]) -> dict[str, Any]:
+    return {
+        "uid": f"{name}-{kind}",
+        "type": kind,
+        "trigger": None,
+        "arguments": [{"role": role, "span": _span(name, text)} for role, text in roles.items()],
+    }
+
+
+def _span(name: str, text: str) -> dict[str, Any]:
+    start = TEXTS[name].index(text)
+    return {"message": 0, "start": start, "end": start + len(text), "text": text}
+
+
+def event(kind: str, **roles: str | None) -> dict[str, Any]:
+    arguments = [{"role": role, "argument": text} for role, text in roles.items()]
+    return {"event_type": kind, "arguments": arguments}
+
+
+def prediction(case_id: str, *events: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"case_id": case_id, "output": {"events": list(events), "model": None, **fields}}

@@ -1,0 +1,526 @@
+"""Event metrics by hand: each row says what is expected, predicted and found, with the sum."""
+
+import random
+import time
+from typing import Any
+
+import pytest
+
+from evaluation.metrics.event_options import EventOptions
+from evaluation.metrics.events import (
+    Sample,
+    norm,
+    read_events,
+    relaxed_match,
+    schema_violation,
+    score_events,
+)
+from evaluation.metrics.overlap import longest_common_substring
+from evaluation.metrics.parsing import parse_reply
+from evaluation.metrics.summary import summarize_shares
+
+IOU = EventOptions(relaxed_match_mode="span_iou")
+COT = EventOptions(cot_enabled=True)
+BLOCK = EventOptions(cot_enabled=True, cot_require_thought_block=True)
+SCHEMA = {"质押": ["质押方", "质权方"], "解除质押": ["质押方"], "亏损": ["公司", "金额"]}
+
+
+def event(kind: str, *arguments: tuple[str, Any]) -> dict[str, Any]:
+    told = [{"role": role, "argument": words} for role, words in arguments]
+    return {"event_type": kind, "arguments": told}
+
+
+def scores(gold, predicted, options=None, **fields):
+    return score_events(Sample(gold, predicted, fields.pop("texts", ()), **fields), options)
+
+
+def figures(gold, predicted, kind, options=None):
+    found = scores(gold, predicted, options)
+    return tuple(found[f"{kind}_{name}"].value for name in ("precision", "recall", "f1"))
+
+
+def e(*words: Any, role: str = "r", kind: str = "T") -> list[dict[str, Any]]:
+    """One event with these arguments in one role."""
+    return [event(kind, *((role, one) for one in words))]
+
+
+# --- strict, relaxed and type -------------------------------------------------------------------
+
+MATCHING = [
+    # name, gold, predicted, strict (P, R, F1), relaxed (P, R, F1)
+    ("equal", e("ab"), e("ab"), (1, 1, 1), (1, 1, 1)),
+    ("one of two found", e("ab", "cd"), e("ab"), (1, 1 / 2, 2 / 3), (1, 1 / 2, 2 / 3)),
+    ("one too many", e("ab"), e("ab", "xy"), (1 / 2, 1, 2 / 3), (1 / 2, 1, 2 / 3)),
+    ("a half is right", e("ab", "cd"), e("ab", "xy"), (1 / 2,) * 3, (1 / 2,) * 3),
+    ("nothing is right", e("ab"), e("xy"), (0, 0, 0), (0, 0, 0)),
+    ("nothing predicted", e("ab"), [], (0, 0, 0), (0, 0, 0)),
+    ("nothing expected", [], e("ab"), (0, 0, 0), (0, 0, 0)),
+    ("both empty", [], [], (None,) * 3, (None,) * 3),
+    ("both without arguments", e(), e(), (None,) * 3, (None,) * 3),
+    # duplicates: triples are a set, so 2 × ab against ab is 1 of 1
+    ("said twice", e("ab"), e("ab", "ab"), (1, 1, 1), (1, 1, 1)),
+    ("twice in gold", e("ab", "ab"), e("ab"), (1, 1, 1), (1, 1, 1)),
+    ("twice in two events", e("ab"), e("ab") + e("ab"), (1, 1, 1), (1, 1, 1)),
+    ("twice but for a blank", e("ab"), e("ab", "a b"), (1, 1, 1), (1, 1, 1)),
+    # instances are not kept apart: {a, b, c, d} against {a, d, c, b}
+    ("mixed instances", e("aa", "bb") + e("cc"), e("aa", "cc") + e("bb"), (1,) * 3, (1,) * 3),
+    # null and blank arguments are none
+    ("null predicted", e("ab"), e("ab", None), (1, 1, 1), (1, 1, 1)),
+    ("null expected", e("ab", None), e("ab"), (1, 1, 1), (1, 1, 1)),
+    ("null on both sides", e(None), e(None), (None,) * 3, (None,) * 3),
+    ("null against the word None", e(None), e("None"), (0, 0, 0), (0, 0, 0)),
+    ("blank predicted", e("ab"), e("ab", "  "), (1, 1, 1), (1, 1, 1)),
+    # what norm does, and what it does not
+    ("full-width brackets", e("甲(中国)"), e("甲（中国）"), (1, 1, 1), (1, 1, 1)),
+    ("full-width comma and stop", e("1,2."), e("1，2。"), (1, 1, 1), (1, 1, 1)),
+    ("case and white space", e("Acme Ltd"), e(" ACME\u3000LTD\n"), (1, 1, 1), (1, 1, 1)),
+    # digits keep their width: {1, 2, 万} and {１, ２, 万} share 1 of 5 characters < 0.5
+    ("full-width digits", e("12万"), e("１２万"), (0, 0, 0), (0, 0, 0)),
+    ("a colon is not folded", e("a:b"), e("a：b"), (0, 0, 0), (1, 1, 1)),  # {a, b} of {a, :, b, ：}
+    ("a number as a number", e("5"), e(5), (1, 1, 1), (1, 1, 1)),
+    # type and role have to be equal
+    ("other role", e("ab"), e("ab", role="s"), (0, 0, 0), (0, 0, 0)),
+    ("other type", e("ab"), e("ab", kind="U"), (0, 0, 0), (0, 0, 0)),
+    ("role in other case", e("ab"), e("ab", role="R"), (0, 0, 0), (0, 0, 0)),
+    # relaxed: one contains the other
+    ("shorter", e("中信证券"), e("中信"), (0, 0, 0), (1, 1, 1)),
+    ("longer", e("张三"), e("张三先生"), (0, 0, 0), (1, 1, 1)),
+    ("one character", e("张三"), e("三"), (0, 0, 0), (1, 1, 1)),
+    # |{a, b, c} ∩ {b, c, d}| = 2 of 4 characters ≥ 0.5
+    ("half of the characters", e("abc"), e("bcd"), (0, 0, 0), (1, 1, 1)),
+    # 1 of {a, b, c} and {c, d, e} together: 1/5 < 0.5
+    ("too few characters", e("abc"), e("cde"), (0, 0, 0), (0, 0, 0)),
+    ("other order", e("张三丰"), e("三丰张"), (0, 0, 0), (1, 1, 1)),
+    # one to one: one prediction serves one gold argument
+    ("one for two", e("ab", "abc"), e("ab"), (1, 1 / 2, 2 / 3), (1, 1 / 2, 2 / 3)),
+    ("two for one", e("abcd"), e("ab", "cd"), (0, 0, 0), (1 / 2, 1, 2 / 3)),
+    # greedy would give ab to abc and leave b alone; the best is ab–b?, abc–ab: 2 pairs
+    ("best, not first", e("ab", "abc"), e("abc", "b"), (1 / 2,) * 3, (1, 1, 1)),
+    # wide ~ wide and narrow, narrow' ~ wide only: an exact pair may cost one, 2 pairs are best
+    ("a pair of equals may stand back", e("xyz", "ab"), e("xyzab", "xyz"), (1 / 2,) * 3, (1,) * 3),
+    ("many", e("aa", "bb", "cc"), e("cc", "aa", "dd"), (2 / 3,) * 3, (2 / 3,) * 3),
+]
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "strict", "relaxed"),
+    [row[1:] for row in MATCHING],
+    ids=[row[0] for row in MATCHING],
+)
+def test_arguments_are_matched(gold, predicted, strict, relaxed):
+    assert figures(gold, predicted, "strict") == pytest.approx(strict)
+    assert figures(gold, predicted, "relaxed") == pytest.approx(relaxed)
+
+
+SPANS = [
+    # longest common substring L; L/(a + b − L)
+    ("equal", "abcd", "abcd", True),  # 4/4
+    ("contained, short", "abcdef", "ab", False),  # 2/(6 + 2 − 2) = 1/3: no rule of inclusion
+    ("contained, half", "abcd", "ab", True),  # 2/(4 + 2 − 2) = 1/2
+    ("shifted", "abc", "bcd", True),  # 2/(3 + 3 − 2) = 1/2
+    ("shifted, longer", "abcde", "cdefg", False),  # 3/(5 + 5 − 3) = 3/7
+    ("other order", "张三丰", "三丰张", True),  # 2/(3 + 3 − 2) = 1/2
+    ("torn", "abxcd", "abycd", False),  # 2/(5 + 5 − 2) = 1/4
+    ("nothing", "ab", "xy", False),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "same"), [row[1:] for row in SPANS], ids=[r[0] for r in SPANS])
+def test_spans_are_compared_by_what_they_share(a, b, same):
+    assert relaxed_match(a, b, IOU) is same
+    assert relaxed_match(b, a, IOU) is same
+
+
+@pytest.mark.parametrize(
+    ("threshold", "same"), [(0.5, True), (0.51, False), (0.2, True), (1.0, False)]
+)
+def test_the_threshold_is_reached_or_not(threshold, same):
+    by_characters = EventOptions(relaxed_char_overlap_threshold=threshold)  # 2 of 4
+    by_span = EventOptions(relaxed_match_mode="span_iou", relaxed_span_iou_threshold=threshold)
+
+    assert relaxed_match("abc", "bcd", by_characters) is same
+    assert relaxed_match("abc", "bcd", by_span) is same
+
+
+TYPES = [
+    ("equal", ["A"], ["A"], (1, 1, 1)),
+    ("one of two", ["A", "B"], ["A"], (1, 1 / 2, 2 / 3)),
+    ("one extra", ["A"], ["A", "B"], (1 / 2, 1, 2 / 3)),
+    ("twice is once", ["A", "A"], ["A", "B"], (1 / 2, 1, 2 / 3)),
+    ("other", ["A"], ["B"], (0, 0, 0)),
+    ("none", [], ["B"], (0, 0, 0)),
+    ("both none", [], [], (None,) * 3),
+]
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "expected"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES]
+)
+def test_types_are_sets(gold, predicted, expected):
+    found = figures([event(one) for one in gold], [event(one) for one in predicted], "type")
+
+    assert found == pytest.approx(expected)
+
+
+def test_labels_of_the_workspace_read_like_events_of_files():
+    label = {
+        "uid": "u",
+        "type": "T",
+        "trigger": {"message": 0, "start": 0, "end": 1, "text": "x"},
+        "arguments": [{"role": "r", "span": {"message": None, "text": "ab"}}],
+    }
+
+    assert read_events([label]) == read_events(e("ab"))
+
+
+@pytest.mark.parametrize("broken", [3, None, "T", [], {}, {"event_type": 3}, {"event_type": " "}])
+def test_what_has_no_shape_says_nothing(broken):
+    assert read_events([broken, *e("ab")]) == read_events(e("ab"))
+
+
+def test_relaxed_is_never_below_strict():
+    draw = random.Random(3407)
+    words = ["a", "ab", "ABC", "b c", "张三", "张三丰", "三", "（甲）", "(甲)", "", None, "xyz"]
+    for number in range(10_000):
+        gold, predicted = (
+            [
+                event(
+                    draw.choice("TU"),
+                    *((draw.choice("rs"), draw.choice(words)) for _ in range(draw.randrange(4))),
+                )
+                for _ in range(draw.randrange(4))
+            ]
+            for _ in range(2)
+        )
+        found = scores(gold, predicted, IOU if number % 2 else None)
+        strict, relaxed = found["strict_f1"].value, found["relaxed_f1"].value
+        assert (strict is None) == (relaxed is None)
+        assert strict is None or relaxed >= strict
+
+
+def test_the_longest_common_substring_is_that_of_all_substrings():
+    draw = random.Random(1)
+    for _ in range(500):
+        a, b = ("".join(draw.choices("ab甲", k=draw.randrange(9))) for _ in range(2))
+        shared = [a[i:j] for i in range(len(a)) for j in range(i, len(a) + 1) if a[i:j] in b]
+        assert longest_common_substring(a, b) == max(map(len, shared), default=0)
+
+
+def test_long_arguments_are_compared_in_a_moment():
+    started = time.perf_counter()
+
+    relaxed_match("ab" * 50_000, "ba" * 50_000, IOU)
+
+    assert time.perf_counter() - started < 5
+
+
+def test_norm_does_nothing_else():
+    assert norm(" Ａ（b）\t，。：１％ ") == "ａ(b),.：１％"
+
+
+# --- parsing ------------------------------------------------------------------------------------
+
+PARSED = [
+    ("as written", '[{"event_type": "T"}]', "raw", "whole", (), 1),
+    ("an empty list", "[]", "raw", "whole", (), 0),
+    ("one object", '{"event_type": "T"}', "raw", "whole", (), 1),
+    ("wrapped", '{"events": [{"event_type": "T"}, {"event_type": "U"}]}', "raw", "whole", (), 2),
+    ("a code fence", 'Sure.\n```json\n[{"event_type": "T"}]\n```', "raw", "code_fence", (), 1),
+    ("the last of two fences", '```\n[]\n```\n```\n[{"a": 1}]\n```', "raw", "code_fence", (), 1),
+    ("prose around", 'By [1]: [{"event_type": "T"}] as in [2].', "raw", "span", (), 1),
+    ("prose behind", '[{"event_type": "T"}] That is all.', "raw", "whole", (), 1),
+    ("trailing comma", '[{"event_type": "T",},]', "repaired", "whole", ("trailing_commas",), 1),
+    ("cut off", '[{"event_type": "T"', "repaired", "whole", ("missing_closers",), 1),
+    ("cut off in a word", '[{"event_type": "T', "repaired", "whole", ("missing_closers",), 1),
+    ("single quotes", "[{'event_type': 'T'}]", "repaired", "whole", ("single_quotes",), 1),
+    (
+        "full-width punctuation",
+        "[{“event_type”：“T”，“arguments”：[]}]",
+        "repaired",
+        "whole",
+        ("full_width_punctuation",),
+        1,
+    ),
+    ("a line break", '[{"event_type": "T\nU"}]', "repaired", "whole", ("control_characters",), 1),
+    ("a comma is missing", '[{"a": 1 "b": 2}]', "repaired", "whole", ("json_repair",), 1),
+    ("nothing said", "", "error", "empty_input", (), 0),
+    ("no JSON", "There is no event.", "error", "no_json_found", (), 0),
+    ("JSON in the thought alone", '<thought>[{"a": 1}]</thought>', "error", "empty_input", (), 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("raw", "outcome", "method", "steps", "number"),
+    [row[1:] for row in PARSED],
+    ids=[row[0] for row in PARSED],
+)
+def test_replies_are_parsed(raw, outcome, method, steps, number):
+    found = parse_reply(raw)
+
+    assert (found.outcome, found.method, found.repair_steps) == (outcome, method, steps)
+    assert len(found.events) == number
+
+
+def test_repair_leaves_the_words_of_arguments_alone():
+    found = parse_reply(
+        '[{"event_type": "T", "arguments": [{"role": "r", "argument": "甲，乙：（丙"}'
+    )
+
+    assert read_events(found.events).arguments[0].text == "甲，乙：（丙"
+
+
+@pytest.mark.parametrize(
+    "raw", ["[" * 100_000, '{"a":' * 50_000, "<thought>" * 20_000, '["' * 9999]
+)
+def test_hostile_replies_are_errors_in_a_moment(raw):
+    started = time.perf_counter()
+
+    assert parse_reply(raw).outcome in ("error", "repaired")
+    assert time.perf_counter() - started < 5
+
+
+def diagnostics(raw):
+    found = scores([], [], reply=parse_reply(raw) if raw is not None else None)
+    names = (
+        "parse_raw_success",
+        "parse_repair_success",
+        "parse_errors",
+        "parse_extraction_failures",
+    )
+    return tuple(found[name].value for name in names)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("[]", (1, 0, 0, 0)),
+        ("[1,]", (0, 1, 0, 0)),
+        ("[NaN]", (0, 0, 1, 0)),
+        ("none", (0, 0, 1, 1)),
+        ("", (0, 0, 1, 0)),  # there was no text to look in
+        (None, (None,) * 4),
+    ],
+)
+def test_each_reply_counts_once(raw, expected):
+    assert diagnostics(raw) == expected
+
+
+# --- schema and hallucination -------------------------------------------------------------------
+
+COMPLIANCE = [
+    # name, events, syntax_only, schema_strict
+    ("empty", [], 1, 1),
+    ("right", [event("质押", ("质押方", "张三"))], 1, 1),
+    ("null argument", [event("质押", ("质押方", None))], 1, 1),
+    ("unknown type", [event("收购")], 1, 0),
+    ("role of another type", [event("解除质押", ("质权方", "x"))], 1, 0),
+    ("no arguments", [{"event_type": "质押"}], 0, 0),
+    ("no type", [{"arguments": []}], 0, 0),
+    ("no object", ["质押"], 0, 0),
+    ("no role", [{"event_type": "质押", "arguments": [{"argument": "x"}]}], 0, 0),
+    ("no argument", [{"event_type": "质押", "arguments": [{"role": "质押方"}]}], 0, 0),
+    ("one bad of two", [event("质押"), 3], 0, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("events", "syntax", "strict"),
+    [row[1:] for row in COMPLIANCE],
+    ids=[row[0] for row in COMPLIANCE],
+)
+def test_events_comply_or_not(events, syntax, strict):
+    for mode, expected in (("syntax_only", syntax), ("schema_strict", strict)):
+        found = scores([], events, EventOptions(schema_mode=mode), schema=SCHEMA)
+        assert found["schema_compliance_rate"].value == expected
+
+
+def test_a_violation_is_named():
+    assert (
+        schema_violation([event("收购")], "schema_strict", SCHEMA) == "There is no event type 收购."
+    )
+
+
+def test_a_reply_that_did_not_parse_is_rewarded_nowhere():
+    found = scores(e("ab"), [], COT, reply=parse_reply("none"), schema=SCHEMA)
+
+    assert found["schema_compliance_rate"].value == 0
+    assert found["hallucination_rate"].value is None
+    assert found["hallucination_entity_rate"].value is None
+    assert found["strict_recall"].value == 0
+
+
+HALLUCINATED = [
+    # name, text, arguments, (normalized: any, share), (exact: any, share)
+    ("all there", "张三 质押", ["张三"], (0, 0), (0, 0)),
+    ("absent", "张三", ["李四"], (1, 1), (1, 1)),
+    ("one of two", "张三", ["张三", "李四"], (1, 1 / 2), (1, 1 / 2)),
+    ("white space", "张 三", ["张三"], (0, 0), (1, 1)),
+    ("width and case", "ACME（US）", ["acme(us)"], (0, 0), (1, 1)),
+    ("one character is not checked", "张三", ["李"], (0, None), (0, None)),
+    ("one of them is not checked", "张三", ["李", "王五"], (1, 1), (1, 1)),
+    ("null", "张三", [None], (0, None), (0, None)),
+    ("twice is once", "张三", ["李四", "李四", "张三"], (1, 1 / 2), (1, 1 / 2)),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "normalized", "exact"),
+    [row[1:] for row in HALLUCINATED],
+    ids=[row[0] for row in HALLUCINATED],
+)
+def test_arguments_stand_in_the_text_or_not(text, words, normalized, exact):
+    for mode, expected in (("normalized_substring", normalized), ("exact_span", exact)):
+        options = EventOptions(hallucination_match_mode=mode)
+        found = scores([], e(*words), options, texts=[text])
+        rates = found["hallucination_rate"].value, found["hallucination_entity_rate"].value
+        assert rates == expected
+
+
+def test_words_of_two_messages_do_not_make_one():
+    assert scores([], e("张三"), texts=["张", "三"])["hallucination_rate"].value == 1
+
+
+# --- thoughts -----------------------------------------------------------------------------------
+
+ANSWER = '[{"event_type": "质押", "arguments": [{"role": "质押方", "argument": "张三"}]}]'
+THOUGHTS = [
+    # name, thought, (types, arguments)
+    ("plain", "质押：质押方 = 张三", (1, 1)),
+    ("numbered line", '事件类型是质押\n第二步：质押方 = "张三"', (1, 1)),
+    ("numbered with digits", "1. 质押\n2. 质押方：张三", (1, 1)),
+    ("bold, bracket and arrow", "**质押**\n- **质押方**（公司） -> 「张三」", (1, 1)),
+    ("a sentence", "发生质押，质押方为张三。", (1, 1)),
+    ("two on a line", "质押；质押方：张三；质权方：中信", (1, 1)),
+    ("in a list", "质押\n质押方：李四、张三", (1, 1)),
+    ("extra type in the thought", "质押和亏损\n质押方：张三", (0, 1)),
+    ("longer type", "解除质押\n质押方：张三", (0, 1)),
+    ("type missing", "质押方：张三", (0, 1)),
+    ("other value", "质押\n质押方：李四", (1, 0)),
+    ("only a part of the value", "质押\n质押方：张三丰", (1, 0)),
+    ("value in another role", "质押\n质权方：张三", (1, 0)),
+    ("role not named", "质押，张三", (1, 0)),
+    ("neither", "没有把握", (0, 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("thought", "expected"), [row[1:] for row in THOUGHTS], ids=[row[0] for row in THOUGHTS]
+)
+def test_thoughts_agree_with_the_answer_or_not(thought, expected):
+    reply = parse_reply(f"<thought>{thought}</thought>\n{ANSWER}")
+    found = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+
+    got = found["cot_type_consistency"].value, found["cot_argument_consistency"].value
+    assert got == expected
+    assert found["cot_faithfulness"].value == float(expected == (1, 1))
+    assert found["cot_coverage_rate"].value == 1
+
+
+def test_english_thoughts_are_read_too():
+    raw = (
+        '<Thought>Step 1: a Sale happens.\nStep 2: Buyer = "Acme, Inc." and Seller is Globex.\n'
+        '</Thought>[{"event_type": "Sale", "arguments": [{"role": "Buyer", "argument": "Acme, '
+        'Inc."}, {"role": "Seller", "argument": "Globex"}]}]'
+    )
+    reply = parse_reply(raw)
+    found = scores([], reply.events, BLOCK, reply=reply, schema={"Sale": ["Buyer", "Seller"]})
+
+    assert found["cot_faithfulness"].value == 1
+
+
+def test_a_type_inside_of_an_argument_is_not_named():
+    raw = '<thought>质押方：亏损公司，质押</thought>[{"event_type": "质押", "arguments": '
+    reply = parse_reply(raw + '[{"role": "质押方", "argument": "亏损公司"}]}]')
+
+    found = scores([], reply.events, COT, reply=reply, schema=SCHEMA)
+
+    assert found["cot_faithfulness"].value == 1
+
+
+def test_no_event_on_both_sides_is_consistent():
+    reply = parse_reply("<thought>什么也没有发生</thought>[]")
+
+    assert scores([], [], COT, reply=reply, schema=SCHEMA)["cot_faithfulness"].value == 1
+
+
+COVERAGE = [
+    # name, raw, options, state
+    ("a block", f"<thought>质押</thought>{ANSWER}", BLOCK, "checked"),
+    ("thought without block", f"质押，质押方：张三\n{ANSWER}", BLOCK, "skipped"),
+    ("thought without block, allowed", f"质押，质押方：张三\n{ANSWER}", COT, "checked"),
+    ("no thought", ANSWER, COT, "skipped"),
+    ("empty block", f"<thought> </thought>{ANSWER}", BLOCK, "skipped"),
+    ("block not closed", f"<thought>质押{ANSWER}", BLOCK, "skipped"),
+    ("no JSON", "<thought>质押</thought>none", BLOCK, "parse_fail"),
+]
+
+
+@pytest.mark.parametrize(
+    ("raw", "options", "state"), [row[1:] for row in COVERAGE], ids=[row[0] for row in COVERAGE]
+)
+def test_every_sample_is_checked_or_counted(raw, options, state):
+    reply = parse_reply(raw)
+    found = scores([], reply.events, options, reply=reply, schema=SCHEMA)
+
+    assert found["cot_coverage_rate"].detail == {"state": state}
+    assert found["cot_coverage_rate"].value == float(state == "checked")
+    assert (found["cot_faithfulness"].value is not None) == (state == "checked")
+
+
+def test_thoughts_are_looked_at_only_when_asked():
+    reply = parse_reply(f"<thought>质押</thought>{ANSWER}")
+
+    found = scores([], reply.events, reply=reply)["cot_faithfulness"]
+
+    assert (found.value, found.reason) == (None, "metrics.cot.enabled is false.")
+
+
+# --- sums ---------------------------------------------------------------------------------------
+
+
+def pooled(samples, metric, failed=None):
+    found = [scores(*sample)[metric] for sample in samples]
+    failed = failed or [False] * len(found)
+    return summarize_shares(
+        [one.share for one in found],
+        [one.value for one in found],
+        clusters=range(len(found)),
+        failed=failed,
+        seed=0,
+    )
+
+
+def test_counts_are_summed_before_they_are_divided():
+    samples = [(e("aa"), e("aa")), (e("aa", "bb", "cc"), e("aa", "xx", "yy"))]
+
+    # precision (1 + 1)/(1 + 3) = 1/2, where the mean of the samples is (1 + 1/3)/2 = 2/3
+    assert pooled(samples, "strict_precision").mean == 1 / 2
+    assert pooled(samples, "strict_f1").mean == 2 * 2 / (4 + 4)
+
+
+def test_a_failed_sample_weighs_as_one_of_the_worst_value():
+    samples = [(e("aa"), e("aa"))] * 3
+
+    found = pooled(samples, "strict_f1", [False, False, True])
+
+    assert (found.mean, found.n, found.n_failed) == (pytest.approx(2 / 3), 3, 1)
+
+
+def test_a_sample_with_nothing_to_find_takes_no_part():
+    found = pooled([(e("aa"), e("aa")), ([], [])], "strict_f1")
+
+    assert (found.mean, found.n, found.n_undefined) == (1.0, 1, 1)
+
+
+def test_predicting_nothing_at_all_has_no_precision_to_be_proud_of():
+    found = pooled([(e("aa"), []), (e("bb"), [])], "strict_precision")
+
+    assert (found.mean, found.ci_low, found.ci_high) == (0.0, 0.0, 0.0)
+
+
+def test_sums_do_not_depend_on_the_order_of_samples():
+    samples = [(e("aa"), e("aa")), (e("aa", "bb"), e("xx")), ([], e("y"))]
+
+    forward, backward = (pooled(one, "relaxed_f1").mean for one in (samples, samples[::-1]))
+
+    assert forward == backward

@@ -1,0 +1,257 @@
+"""Predictions made elsewhere: taken all or none, scored like those of a pipeline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+from django.urls import reverse
+
+from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.services import results
+from labeling.models import GoldRelease, Project
+from tests.evaluation.conftest import requirement
+from tests.evaluation.events import GOLD, SCHEMA, event, make_events_release, prediction
+from tests.evaluation.test_evaluate import evaluate
+
+pytestmark = pytest.mark.django_db
+
+Write = Callable[..., Path]
+RIGHT = [prediction(name, *(event(kind, **roles) for kind, roles in GOLD[name])) for name in GOLD]
+
+
+@pytest.fixture
+def news(project: Project) -> GoldRelease:
+    return make_events_release(project)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(*lines: Any, name: str = "predictions.jsonl") -> Path:
+        path = tmp_path / name
+        text = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def measure(path: Path, *arguments: str, gold: str = "news") -> Run:
+    evaluate("--gold", gold, "--predictions", str(path), *arguments)
+    return Run.objects.with_progress().order_by("-pk")[0]
+
+
+def refused(path: Path, *arguments: str, gold: str = "news") -> CommandError:
+    with pytest.raises(CommandError) as caught:
+        measure(path, *arguments, gold=gold)
+    assert not Run.objects.exists()
+    assert caught.value.returncode == 2
+    return caught.value
+
+
+def mean(run: Run, metric: str) -> float | None:
+    return next(row.mean for row in results.aggregates_of(run) if row.metric == metric)
+
+
+def detail(run: Run, metric: str) -> dict[str, Any]:
+    return next(row.detail for row in results.aggregates_of(run) if row.metric == metric)
+
+
+def found(case_id: str, number: int) -> dict[str, Any]:
+    return {"case_id": case_id, "output": {"requirements": [requirement(number)]}}
+
+
+# --- figures ------------------------------------------------------------------------------------
+
+
+def test_what_is_right_scores_one_and_no_pipeline_is_run(news, write, monkeypatch):
+    monkeypatch.setattr("pipelines.registry.build", None)
+
+    run = measure(write(*RIGHT))
+
+    assert (run.status, run.pipeline) == ("finished", "predictions")
+    assert [mean(run, f"{kind}_f1") for kind in ("strict", "relaxed", "type")] == [1.0, 1.0, 1.0]
+    assert mean(run, "schema_compliance_rate") == 1.0
+    assert mean(run, "hallucination_rate") == 0.0
+
+
+def test_figures_are_pooled_over_the_samples(news, write):
+    half = [
+        prediction("doc-1", event("质押", 质押方="张三", 质权方="中信")),
+        prediction("doc-2", event("Sale", Buyer="Globex")),
+        prediction("doc-3", event("Sale", Buyer="Nobody")),
+    ]
+
+    run = measure(write(*half))
+
+    # strict: hits 1 + 1 + 0 of 2 + 1 + 1 predicted and 2 + 2 + 0 gold; relaxed: 中信 in 中信证券
+    assert mean(run, "strict_precision") == 2 / 4
+    assert mean(run, "strict_recall") == 2 / 4
+    assert mean(run, "relaxed_f1") == 2 * 3 / (4 + 4)
+    assert detail(run, "strict_f1")["counts"] == {"hits": 2, "predicted": 4, "gold": 4}
+    assert mean(run, "type_precision") == 2 / 3
+    # only "Nobody" stands in no text: 1 of 3 samples, 1 of 4 arguments
+    assert mean(run, "hallucination_rate") == pytest.approx(1 / 3)
+    assert mean(run, "hallucination_entity_rate") == 1 / 4
+
+
+def test_a_missing_prediction_is_a_failed_case(news, write):
+    run = measure(write(*RIGHT[:2], prediction("doc-9"), prediction("doc-8")))
+
+    assert mean(run, "strict_f1") == pytest.approx(2 / 3)  # (1 · 2 + 0 · 1) / 3
+    assert run.spec["predictions"]["missing"] == ["doc-3"]
+    assert run.spec["predictions"]["extra"] == ["doc-9", "doc-8"]
+    lost = CaseRun.objects.get(run=run, state="failed")
+    assert lost.error == "The file holds no prediction for this case."
+
+
+def test_missing_and_extra_ids_are_printed_and_written(news, write, tmp_path):
+    path = write(RIGHT[0], prediction("doc-9"))
+
+    said = evaluate(
+        "--gold", "news", "--predictions", str(path), "--output-dir", str(tmp_path / "out")
+    )
+
+    assert "1 of 3 cases are predicted." in said
+    assert "Missing, counted as failed: doc-2, doc-3." in said
+    assert "Extra, left aside: doc-9." in said
+    document = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert document["predictions"]["missing"] == ["doc-2", "doc-3"]
+    assert document["predictions"]["extra"] == ["doc-9"]
+    assert document["event_schema"] == SCHEMA
+
+
+def test_a_raw_reply_is_parsed_and_its_repair_counted(news, write):
+    run = measure(
+        write(
+            {"case_id": "doc-1", "output": {"raw": '[{"event_type": "质押", "arguments": [],}]'}},
+            {"case_id": "doc-2", "output": {"raw": "I see no event.", "events": RIGHT[1]}},
+            {"case_id": "doc-3", "output": {"raw": "[]"}},
+        )
+    )
+
+    assert mean(run, "parse_raw_success") == pytest.approx(1 / 3)
+    assert mean(run, "parse_repair_success") == pytest.approx(1 / 3)
+    assert mean(run, "parse_errors") == mean(run, "parse_extraction_failures")
+    assert detail(run, "parse_raw_success")["repair_steps"] == {"trailing_commas": 1}
+    assert detail(run, "hallucination_rate") == {"left_out": 1}
+    # doc-2 did not parse, so it complies with nothing; of the two that parsed both do
+    assert mean(run, "schema_compliance_rate") == pytest.approx(2 / 3)
+    assert detail(run, "schema_compliance_rate")["among_parsed"] == 1.0
+    assert mean(run, "strict_recall") == 0.0
+
+
+def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tmp_path):
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("metrics:\n  relaxed:\n    match_mode: span_iou\n  cot.enabled: true\n")
+    half = prediction("doc-1", event("质押", 质权方="中信"))
+
+    run = measure(write(half, *RIGHT[1:]), "--config", str(settings))
+
+    # 中信 of 中信证券: 2/(2 + 4 − 2) = 0.5 reaches the threshold
+    assert mean(run, "relaxed_recall") == 3 / 4
+    assert run.spec["metrics_config"]["relaxed"]["match_mode"] == "span_iou"
+    assert run.spec["metrics_config"]["cot"]["enabled"] is True
+    assert mean(run, "cot_coverage_rate") == 0.0  # no thought anywhere
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
+        ("metrics:\n  schema:\n    mode: loose\n", "“metrics.schema.mode” is “syntax_only” or"),
+        ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” is true or false"),
+        ("metrics: 3\n", "must hold settings of its own"),
+        ("confidence: 1\n", "no pipeline is run"),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_what_is_right(news, write, tmp_path, text, sentence):
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(text)
+
+    assert sentence in str(refused(write(*RIGHT), "--config", str(settings)))
+
+
+# --- other layers -------------------------------------------------------------------------------
+
+
+def test_predictions_of_requirements_are_measured(release, write):
+    run = measure(write(*(found(f"case-{n:03d}", n) for n in range(3))), gold="demo")
+
+    assert mean(run, "requirement_f1") == 1.0
+
+
+def test_a_look_at_the_test_split_is_counted(make_release, write):
+    make_release(2, splits=("test",))
+
+    refused(write(found("case-000", 0)), "--test-only", gold="demo")
+    measure(write(found("case-000", 0)), "--test-only", "--reason", "Final", gold="demo")
+
+    assert SplitAccess.objects.get().n_items == 2
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["{"], "line 1: not valid JSON"),
+        ([], "the file is empty"),
+        ([RIGHT[0], []], "line 2: A prediction is an object"),
+        ([{"output": {}}], "line 1: “case_id” is missing"),
+        ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
+        ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
+        ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
+        ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is no text"),
+        ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
+    ],
+)
+def test_one_bad_line_refuses_the_whole_file(news, write, lines, sentence):
+    assert sentence in str(refused(write(*lines)))
+
+
+def test_a_file_that_is_not_there_is_refused(news, tmp_path):
+    assert "No such file" in str(refused(tmp_path / "none.jsonl"))
+
+
+@pytest.mark.parametrize("arguments", [["--pipeline", "nothing"], ["--repetitions", "2"]])
+def test_what_only_a_pipeline_can_use_is_refused(news, write, arguments):
+    assert "no pipeline is run" in str(refused(write(*RIGHT), *arguments))
+
+
+# --- from a program -----------------------------------------------------------------------------
+
+
+def post(client, **body: Any):
+    return client.post(reverse("api-runs"), json.dumps(body), content_type="application/json")
+
+
+def test_a_program_may_send_predictions(news, signed_in):
+    client = signed_in("noor")
+
+    response = post(client, gold="news", predictions=[*RIGHT[:2], prediction("doc-7")])
+
+    assert response.status_code == 201
+    assert response.json()["pipeline"] == "predictions"
+    assert response.json()["spec"]["predictions"]["extra"] == ["doc-7"]
+    assert response.json()["n_failed"] == 1
+
+
+def test_a_program_is_told_which_prediction_is_wrong(news, signed_in):
+    response = post(signed_in("noor"), gold="news", predictions=[RIGHT[0], RIGHT[0]])
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "predictions_refused"
+    assert response.json()["details"]["faults"][0]["line"] == 2
+    assert not Run.objects.exists()
+
+
+def test_a_program_cannot_name_a_pipeline_too(news, signed_in):
+    response = post(signed_in("noor"), gold="news", predictions=RIGHT, pipeline="nothing")
+
+    assert response.json()["code"] == "predictions_refused"
