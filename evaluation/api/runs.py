@@ -48,6 +48,12 @@ class RunIn(serializers.Serializer[Any]):
     )
 
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs["pipeline"] and attrs["predictions"] is None:
+            raise serializers.ValidationError({"pipeline": "This field is required."})
+        return attrs
+
+
 class ControlIn(serializers.Serializer[Any]):
     action = serializers.ChoiceField(sorted(runs.CONTROLS))
     budget_cost = serializers.FloatField(
