@@ -70,9 +70,11 @@ def assignment(ana: User) -> Assignment:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path).start()
-    yield server
-    server.kill()
+    server = Server(tmp_path)
+    try:
+        yield server.start()
+    finally:
+        server.kill()
 
 
 @pytest.fixture

@@ -1,59 +1,58 @@
-"""The network fails for a while, then the browser dies: every keystroke is back."""
+"""What becomes of one's text when an outage lasts, and when it can no longer be submitted or saved.
+
+What a killed browser or server leaves is in test_workspace_crash.py.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from django.utils import timezone
+from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import AnnotationRevision
+from labeling.models import Annotation, Assignment
+from labeling.services import annotations, assignments, rounds
 from tests.browser.workspace import Workspace
-from tests.factories import make_people, make_project, open_full
+from tests.factories import (
+    answer,
+    labels,
+    make_people,
+    make_project,
+    open_full,
+    requirement,
+    save_of,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-OUTAGE_MS = 4_000  # several retries; the page behaves the same after two minutes
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return make_people()
 
 
-def test_every_keystroke_is_back_after_an_outage_and_a_killed_browser(
-    browser: Browser,
-    context: BrowserContext,
+@pytest.fixture
+def open_workspace(
     page: Page,
     live_server: LiveServer,
     sign_in: Callable[[User], None],
+    people: dict[str, User],
     allowed_console_errors: list[str],
-) -> None:
-    allowed_console_errors.append("net::ERR_")
-    ana = make_people()["ana"]
-    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
-    sign_in(ana)
-    workspace = Workspace(page, live_server, assignment).open()
-    workspace.start_label("Before the outage")
-    workspace.expect_saved(1)
+) -> Callable[[Assignment], Workspace]:
+    """Ana's page of an assignment, in which a refusal by the server is no error of the page."""
+    allowed_console_errors.append("409")
+    sign_in(people["ana"])
+    return lambda assignment: Workspace(page, live_server, assignment).open()
 
-    context.route("**/api/**", lambda route: route.abort())
-    workspace.start_label("During the outage")
-    expect(workspace.state).to_have_text("Not saved – retrying")
-    page.wait_for_timeout(OUTAGE_MS)
-    workspace.press("m", "n").type("The last letters before the crash: xyz")
-    kept = context.storage_state()  # what the disk holds at this moment; no page is asked to leave
-    assert AnnotationRevision.objects.count() == 1
 
-    with browser.new_context(storage_state=kept) as later:
-        again = Workspace(later.new_page(), live_server, assignment).open()
-        expect(again.labels).to_have_count(1)
-        again.page.get_by_role("button", name="Restore unsent work").click()
-        again.expect_saved(2)
-        later.set_offline(True)  # what the page sends on leaving belongs to no test
-
-    assert workspace.titles == [
-        "Before the outage",
-        "During the outage",
-        "The last letters before the crash: xyz",
-    ]
+def complete_label(assignment: Assignment, title: str) -> None:
+    payload = {"requirements": [requirement(1, title=title)]}
+    annotations.save_draft(assignment, save_of(payload))
 
 
 def test_an_outage_of_two_minutes_ends_in_one_save(
@@ -79,3 +78,127 @@ def test_an_outage_of_two_minutes_ends_in_one_save(
 
     workspace.expect_saved(1)
     assert workspace.titles == ["First minute", "Second minute"]
+
+
+def test_who_types_without_a_pause_is_saved_all_the_same(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    ana = make_people()["ana"]
+    assignment = open_full(make_project(), 1).assignments.get(annotator=ana)
+    sign_in(ana)
+    page.clock.install()
+    workspace = Workspace(page, live_server, assignment).open().press("n")
+
+    for letter in "Without a pause":  # 15 letters in 4.5 seconds
+        workspace.type(letter)
+        page.clock.run_for(300)
+
+    expect(workspace.state).to_contain_text("rev")
+    assert workspace.titles[0].startswith("Without")
+
+
+def test_a_place_that_was_taken_is_said_and_the_draft_is_saved(
+    open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
+) -> None:
+    open_full(make_project(), 1, pool=True, overlap=1)
+    mine = assignments.take(people["ana"])
+    assert mine is not None
+    complete_label(mine, "Mine")
+    workspace = open_workspace(mine)
+    Assignment.objects.filter(pk=mine.pk).update(
+        lease_expires_at=timezone.now() - timedelta(minutes=1)
+    )
+    theirs = assignments.take(people["ben"])
+    assert theirs is not None
+    answer(theirs)
+
+    workspace.press("e", "End").type(" and more").press("Control+Enter")
+
+    expect(workspace.notices).to_contain_text("others have finished this conversation")
+    expect(workspace.state).to_have_attribute("data-state", "saved")
+    assert workspace.titles == ["Mine and more"]
+    assert Annotation.objects.get(assignment=mine).status == "draft"
+    workspace.page.get_by_role("button", name="Next conversation").click()
+    expect(workspace.page).not_to_have_url(workspace.url)
+
+
+def submitted_elsewhere(
+    open_workspace: Callable[[Assignment], Workspace], ana: User
+) -> tuple[Workspace, Assignment]:
+    """A page with text that the submission of another page does not have."""
+    mine = open_full(make_project(), 1).assignments.get(annotator=ana)
+    complete_label(mine, "As submitted")
+    workspace = open_workspace(mine)
+    annotations.submit(mine, save_of({"requirements": workspace.requirements}, base_version=1))
+    workspace.press("e", "End").type(" and more")
+    expect(workspace.notices).to_contain_text("This is submitted")
+    expect(workspace.state).to_have_text("Not saved")
+    return workspace, mine
+
+
+def test_text_beside_a_submission_is_put_together_with_it_once_reopened(
+    open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
+) -> None:
+    workspace, mine = submitted_elsewhere(open_workspace, people["ana"])
+    assert Annotation.objects.get(assignment=mine).status == "submitted"
+
+    workspace.page.get_by_role("button", name="Reopen and compare").click()
+    expect(workspace.page.locator("#version-mine")).to_contain_text("As submitted and more")
+    workspace.page.get_by_role("button", name="Keep mine").click()
+
+    expect(workspace.state).to_have_attribute("data-state", "saved")
+    assert workspace.titles == ["As submitted and more"]
+    assert Annotation.objects.get(assignment=mine).status == "draft"
+
+
+def test_text_beside_a_submission_is_still_there_after_the_page_was_left(
+    open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
+) -> None:
+    workspace, _ = submitted_elsewhere(open_workspace, people["ana"])
+    workspace.page.goto("about:blank")
+
+    workspace.open()
+    expect(workspace.labels).to_contain_text(["As submitted"])
+    workspace.page.get_by_role("button", name="Reopen to restore it").click()
+    workspace.page.get_by_role("button", name="Restore unsent work").click()
+
+    expect(workspace.state).to_have_attribute("data-state", "saved")
+    assert workspace.titles == ["As submitted and more"]
+
+
+def test_text_of_a_round_that_has_ended_can_be_taken_away_as_a_file(
+    open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
+) -> None:
+    round_ = open_full(make_project(), 1)
+    workspace = open_workspace(round_.assignments.get(annotator=people["ana"]))
+    rounds.close(round_, by=people["rita"])
+
+    workspace.start_label("Too late")
+    expect(workspace.notices).to_contain_text("This round has ended")
+    with workspace.page.expect_download() as found:
+        workspace.page.get_by_role("button", name="Save my text as a file").click()
+
+    kept = json.loads(found.value.path().read_text())
+    assert [label["title"] for label in kept["requirements"]] == ["Too late"]
+
+
+def test_what_is_written_while_a_submission_is_under_way_is_kept_and_said(
+    open_workspace: Callable[[Assignment], Workspace], people: dict[str, User]
+) -> None:
+    mine = open_full(make_project(), 1).assignments.get(annotator=people["ana"])
+    annotations.save_draft(mine, save_of(labels([0])))
+    workspace = open_workspace(mine)
+    held: list[Route] = []
+    workspace.page.route("**/submit/", lambda route: held.append(route))
+    workspace.press("Control+Enter")
+    workspace.page.wait_for_timeout(300)
+    workspace.press("e", "End").type(" and more")
+
+    held[0].continue_()
+
+    expect(workspace.notices).to_contain_text("without what you wrote since")
+    assert workspace.titles == ["Order Tracking 1"]
+    workspace.page.get_by_role("button", name="Reopen and compare").click()
+    workspace.page.get_by_role("button", name="Keep mine").click()
+    expect(workspace.state).to_have_attribute("data-state", "saved")
+    assert workspace.titles == ["Order Tracking 1 and more"]
