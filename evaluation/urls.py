@@ -8,6 +8,7 @@ from evaluation.views.layers import (
     conversation_layers_build,
     conversation_layers_progress,
 )
+from evaluation.views.predictions import run_predictions
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
 from evaluation.views.runs import run_list, run_new, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
@@ -32,6 +33,7 @@ urlpatterns = [
     path("runs/", run_list, name="runs"),
     path("runs/mine/", runs_mine, name="runs-mine"),
     path("runs/new/", run_new, name="run-new"),
+    path("runs/new/predictions/", run_predictions, name="run-predictions"),
     path("runs/compare/", run_compare, name="run-compare"),
     path("runs/experiments/", experiment_log, name="experiments"),
     path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evaluation import adapters
-from evaluation.layers import MalformedOutput
+from evaluation.layers import GOLD_LAYERS, MalformedOutput
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs, spec
 from labeling.domain.errors import RuleError
@@ -93,6 +93,8 @@ def launch(
     queue: bool = True,
 ) -> Run:
     """Take all predictions or none. A case without one counts as failed; scoring is still to do."""
+    if release.layer not in GOLD_LAYERS:
+        raise PredictionsRefused(f"The layer “{release.layer}” cannot be measured.")
     runs.check_seed(seed)
     items = runs.selected_items(release, split, reason.strip())
     run = Run(

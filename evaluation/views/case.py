@@ -10,10 +10,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from evaluation.layers import gold_layer
+from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import drilldown, present
+from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from labeling.models import Guideline
 from labeling.views.markdown import render_markdown
@@ -26,8 +28,8 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     scores = [score for score in case.scores.all() if _is_current(score)]
     layer = gold_layer(case.run.release.layer)
-    cites = isinstance(layer, Memory)
-    rows = [] if cites else drilldown.rows_of(case, scores)
+    own_page = isinstance(layer, Memory | Events)
+    rows = [] if own_page else drilldown.rows_of(case, scores)
     provenance = drilldown.provenance_of(case)
     context = {
         "run": case.run,
@@ -35,9 +37,10 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "badge": present.BADGES.get(case.state, ""),
         "failed": case.state == CaseRun.State.FAILED,
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
+        "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
         "rows": rows,
         "is_scored": bool(scores),
-        "conversation": [] if cites else drilldown.conversation_of(case, rows),
+        "conversation": [] if own_page else drilldown.conversation_of(case, rows),
         "provenance": provenance,
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),

@@ -35,9 +35,12 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
     rows = aggregates.values()
+    shown = [present.summary_row(row, floors) for row in rows]
     context = {
         **_progress(run),
-        "summary": [present.summary_row(row, floors) for row in rows],
+        "summary": [one for one in shown if not one["metric"].diagnostic],
+        "diagnostics": [one for one in shown if one["metric"].diagnostic],
+        "told": run.spec.get("predictions"),
         "floors": list(floors),
         "micro": next((row.detail["micro"] for row in rows if "micro" in row.detail), None),
         "reliability": present.reliability_plot(_detail(aggregates, "ece").get("bins", [])),

@@ -15,6 +15,7 @@ from evaluation.forms import LaunchForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
+from evaluation.prediction_form import PredictionsForm
 from evaluation.services import bills
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
@@ -70,7 +71,12 @@ def run_new(request: HttpRequest) -> HttpResponse:
             messages.success(request, f"Run {run.pk} is queued.")
             return redirect(run)
     status = 422 if form.errors else 200
-    context = {"form": form, "has_releases": releases.exists(), "estimate": estimate}
+    context = {
+        "form": form,
+        "has_releases": releases.exists(),
+        "estimate": estimate,
+        "predictions": PredictionsForm(releases=releases, initial=start),
+    }
     return render(request, "evaluation/run_new.html", context, status=status)
 
 

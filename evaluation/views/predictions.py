@@ -1,0 +1,27 @@
+"""Measuring predictions that were made elsewhere."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evaluation.access import require_reader
+from evaluation.prediction_form import PredictionsForm
+from labeling.models import GoldRelease
+
+
+@require_http_methods(["GET", "POST"])
+def run_predictions(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    releases = GoldRelease.objects.visible_to(request.user).light()
+    given = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = PredictionsForm(*given, releases=releases)
+    if request.method == "POST" and form.is_valid():
+        run = form.launch(by=request.user)
+        if run is not None:
+            messages.success(request, f"The predictions are taken; run {run.pk} scores them.")
+            return redirect(run)
+    status = 422 if form.errors else 200
+    return render(request, "evaluation/run_predictions.html", {"form": form}, status=status)
