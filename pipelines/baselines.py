@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.requirements.document.markdown import plain
+from pipelines.requirements.document.sections import SECTIONS
+from pipelines.requirements.wording import name_of
 from pipelines.types import Case, Message, Output
 
 TITLE_WORDS = 6
 CONFIDENCE = 0.5
+
+FOLLOWS = {
+    "security": "security",
+    "performance": "non-functional",
+    "scalability": "non-functional",
+    "compliance": "constraint",
+    "usability": "interface",
+}
+"""Each kind of inference, and the type that such a requirement usually has."""
+
+FLAWS = {
+    "ambiguous_verb": "action",
+    "missing_actor": "actor",
+    "too_broad": "action",
+    "contradictory": "action",
+    "pii": "action",
+    "untestable": "acceptance_criteria",
+}
+"""Each kind of issue, and the field that it usually is about."""
 
 
 class NothingConfig(BaseModel):
@@ -28,32 +51,64 @@ class Nothing:
     """Never finds anything."""
 
     name = "nothing"
-    version = "1"
+    version = "2"
 
     def __init__(self, config: NothingConfig) -> None:
         self.config: dict[str, Any] = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
-        return {"requirements": [], "model": None}
+        return {
+            "requirements": [],
+            "inferred_requirements": [],
+            "issues": [],
+            "document": None,
+            "model": None,
+        }
 
 
 class Everything:
-    """Takes every message that says anything for a requirement of its own."""
+    """Takes whatever could be meant for meant.
+
+    Every message is a requirement, from every requirement everything follows, and it has every
+    flaw; the document says the whole talk in every section.
+    """
 
     name = "everything"
-    version = "1"
+    version = "2"
 
     def __init__(self, config: EverythingConfig) -> None:
         self._confidence = config.confidence
         self.config: dict[str, Any] = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
+        requirements = self._requirements(case)
+        return {"model": None, **self._for_task(case, requirements)}
+
+    def _for_task(self, case: Case, requirements: Sequence[Mapping[str, Any]]) -> Output:
+        if case.task == "inference":
+            return {"inferred_requirements": self._inferred(requirements)}
+        if case.task == "validation":
+            return {"issues": [_issue(one, kind) for one in requirements for kind in FLAWS]}
+        if case.task == "end_to_end":
+            return {"requirements": list(requirements), "document": _document(case)}
+        return {"requirements": list(requirements)}
+
+    def _requirements(self, case: Case) -> Sequence[Mapping[str, Any]]:
+        """Those that are given, else one for each message that says anything."""
+        if case.requirements is not None:
+            return case.requirements
         spoken = [message for message in case.messages if message.content.strip()]
-        requirements = [
+        return [
             _as_requirement(message, number=number, confidence=self._confidence)
             for number, message in enumerate(spoken, start=1)
         ]
-        return {"requirements": requirements, "model": None}
+
+    def _inferred(self, requirements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        pairs = [(one, kind) for one in requirements for kind in FOLLOWS]
+        return [
+            _as_inferred(one, kind, number=number, confidence=self._confidence)
+            for number, (one, kind) in enumerate(pairs, start=1)
+        ]
 
 
 def _as_requirement(message: Message, *, number: int, confidence: float) -> dict[str, Any]:
@@ -70,4 +125,45 @@ def _as_requirement(message: Message, *, number: int, confidence: float) -> dict
         "source_messages": [message.index],
         "rationale": f"Every message is taken for a requirement, so is message {message.index}",
         "confidence": confidence,
+    }
+
+
+def _as_inferred(
+    base: Mapping[str, Any], kind: str, *, number: int, confidence: float
+) -> dict[str, Any]:
+    title = f"{base['title']} {kind.capitalize()}"
+    return {
+        "id": f"INF-{number:03d}",
+        "title": title,
+        "type": FOLLOWS[kind],
+        "actor": "System",
+        "action": f"Ensure {kind} of {base['title']}",
+        "condition": None,
+        "acceptance_criteria": [f"Provide {title}", f"Check {title}"],
+        "priority": "must",
+        "inference_type": kind,
+        "triggered_by": [name_of(base)],
+        "necessity": "necessary",
+        "rationale": "From every requirement everything is taken to follow",
+        "confidence": confidence,
+    }
+
+
+def _issue(requirement: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    return {
+        "requirement": name_of(requirement),
+        "issue_type": kind,
+        "severity": "warning",
+        "field": FLAWS[kind],
+        "span": None,
+        "message": "Every requirement is taken to have every flaw",
+        "suggested_fix": "Write it anew",
+    }
+
+
+def _document(case: Case) -> dict[str, Any]:
+    talk = "\n\n".join(plain(message.content) for message in case.messages)
+    return {
+        "title": "Everything",
+        "sections": [{"id": one.id, "title": one.title, "body": talk} for one in SECTIONS],
     }

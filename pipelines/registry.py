@@ -16,6 +16,9 @@ from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.pipeline import Memory
 from pipelines.memory.talks import RowsFor, Talks
+from pipelines.requirements.agent import RequirementsAgent
+from pipelines.requirements.analyst import LocalAnalyst
+from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.types import Encoder, Pipeline, Store
 
@@ -60,10 +63,16 @@ def _requirements_local(config: LocalConfig, tools: Tools) -> Pipeline:
     return RequirementsLocal(config, tools.encoder or MiniLM())
 
 
+def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
+    return RequirementsAgent(config, LocalAnalyst(config, tools.encoder or MiniLM()))
+
+
 def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     talks = Talks(tools.encoder or MiniLM(), store=tools.store, rows_for=tools.rows_for)
     return Memory(config, open_talk=talks, model=tools.model)
 
+
+REQUIREMENTS = ("extraction", "inference", "validation", "end_to_end")
 
 _ENTRIES = (
     Entry(
@@ -73,6 +82,14 @@ _ENTRIES = (
         layers=("extraction",),
         config=LocalConfig,
         make=_requirements_local,
+    ),
+    Entry(
+        name="requirements-agent",
+        title="Requirements agent",
+        summary="Extracts requirements, infers what follows, finds flaws, writes the document.",
+        layers=REQUIREMENTS,
+        config=AgentConfig,
+        make=_requirements_agent,
     ),
     Entry(
         name="memory",
@@ -86,7 +103,7 @@ _ENTRIES = (
         name="nothing",
         title="Nothing (floor)",
         summary="Never finds anything.",
-        layers=("extraction",),
+        layers=REQUIREMENTS,
         config=NothingConfig,
         make=_nothing,
         floor=True,
@@ -94,8 +111,8 @@ _ENTRIES = (
     Entry(
         name="everything",
         title="Everything (floor)",
-        summary="Takes every message for a requirement of its own.",
-        layers=("extraction",),
+        summary="Takes every message for a requirement, with all that could follow or be wrong.",
+        layers=REQUIREMENTS,
         config=EverythingConfig,
         make=_everything,
         floor=True,

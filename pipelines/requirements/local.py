@@ -54,15 +54,19 @@ class RequirementsLocal:
         return {"requirements": self.trace(case)["requirements"], "model": None}
 
     def trace(self, case: Case) -> ExtractionState:
-        """All steps, with what each of them added."""
-        state: ExtractionState = {"case": case}
-        state.update(nodes.read_talk(state))
-        state.update(nodes.detect(state))
-        state.update(nodes.settle(state))
-        state.update(nodes.select(state, self._deps))
-        state.update(nodes.word(state))
-        state.update(nodes.finish(state, self._deps))
-        return state
+        return trace(case, self._deps)
+
+
+def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
+    """All steps, with what each of them added."""
+    state: ExtractionState = {"case": case}
+    state.update(nodes.read_talk(state))
+    state.update(nodes.detect(state))
+    state.update(nodes.settle(state))
+    state.update(nodes.select(state, deps))
+    state.update(nodes.word(state))
+    state.update(nodes.finish(state, deps))
+    return state
 
 
 @cache

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,14 @@ from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
 from pipelines.registry import PIPELINES, build, describe
 from pipelines.types import Case, Message
 
-KEYS = {"extraction": "requirements", "qa": "evidence", "arc": "phases"}
+KEYS = {
+    "extraction": "requirements",
+    "inference": "inferred_requirements",
+    "validation": "issues",
+    "end_to_end": "requirements",
+    "qa": "evidence",
+    "arc": "phases",
+}
 every_pipeline = pytest.mark.parametrize("name", sorted(PIPELINES))
 SILENCE = Case(case_id="silence", domain="shop", messages=(), question="Who was there?")
 
@@ -29,12 +37,14 @@ def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None
 @every_pipeline
 def test_an_output_is_json_and_says_that_no_model_was_used(name: str) -> None:
     row = next(row for row in describe() if row["name"] == name)
+    pipeline = build(name, {})
 
-    output = build(name, {}).run(SILENCE)
+    for layer in row["layers"]:
+        output = pipeline.run(replace(SILENCE, task=layer))
 
-    assert json.loads(json.dumps(output)) == output
-    assert output["model"] is None
-    assert all(output[KEYS[layer]] == [] for layer in row["layers"])
+        assert json.loads(json.dumps(output)) == output
+        assert output["model"] is None
+        assert output[KEYS[layer]] == []
 
 
 @every_pipeline
@@ -107,4 +117,18 @@ def test_everything_takes_each_spoken_message_and_no_empty_one() -> None:
     assert found[0]["title"] == "We need a list of all"
     assert found[0]["action"] == said[0]
     assert {one["confidence"] for one in found} == {0.25}
-    assert Everything.version == "1"
+    assert Everything.version == "2"
+
+
+def test_everything_infers_every_kind_and_finds_every_flaw_of_what_is_given() -> None:
+    given = ({"uid": "r1", "title": "Login"}, {"uid": "r2", "title": "Search"})
+    case = replace(SILENCE, requirements=given)
+    pipeline = build("everything", {})
+
+    inferred = pipeline.run(replace(case, task="inference"))["inferred_requirements"]
+    issues = pipeline.run(replace(case, task="validation"))["issues"]
+
+    assert [one["triggered_by"] for one in inferred] == [["r1"]] * 5 + [["r2"]] * 5
+    assert len({one["inference_type"] for one in inferred}) == 5
+    assert [one["requirement"] for one in issues] == ["r1"] * 6 + ["r2"] * 6
+    assert len({one["issue_type"] for one in issues}) == 6

@@ -1,0 +1,59 @@
+"""Markdown out of other people's words: whatever they wrote stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipelines.types import Message
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+_BLOCK = re.compile(r"^(\d+)([.)])|^([-+=:])")
+_SPACE = re.compile(r"\s+")
+CONVERSATION = "Conversation"
+
+
+def plain(text: object) -> str:
+    """One line of text in which no character means anything to Markdown.
+
+    Examples
+    --------
+    >>> print(plain("1. <b>*not* bold</b>"))
+    1\\. \\<b\\>\\*not\\* bold\\</b\\>
+    """
+    line = _SPECIAL.sub(r"\\\1", _SPACE.sub(" ", str(text or "")).strip())
+    return _BLOCK.sub(
+        lambda found: rf"{found[1]}\{found[2]}" if found[1] else rf"\{found[3]}", line
+    )
+
+
+def bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Empty without a row."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    if not lines:
+        return ""
+    return "\n".join([f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}", *lines])
+
+
+def message_links(indexes: Iterable[int]) -> str:
+    return ", ".join(f"[{index}](#message-{index})" for index in indexes)
+
+
+def whole(document: Mapping[str, Any], messages: Sequence[Message]) -> str:
+    """The document as one text, with the conversation at its end, to which its links lead."""
+    parts = [f"# {plain(document['title'])}"]
+    for number, section in enumerate(document["sections"], start=1):
+        body = section["body"] or "*Nothing was said about this.*"
+        parts += [f"## {number}. {plain(section['title'])}", body]
+    parts.append(f"## {CONVERSATION}")
+    for message in messages:
+        parts += [
+            f"### Message {message.index}",
+            f"**{plain(message.speaker)}:** {plain(message.content)}",
+        ]
+    return "\n\n".join(parts) + "\n"

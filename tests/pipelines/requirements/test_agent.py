@@ -1,0 +1,158 @@
+"""The graph does what the layer asks for and no more, and says what each node found."""
+
+from dataclasses import replace
+
+import pytest
+
+from pipelines.registry import build
+from pipelines.requirements.analyst import Found
+from pipelines.requirements.graph import run
+from pipelines.requirements.state import Deps
+from pipelines.types import Case, Message
+from tests.fakes import WordOverlap
+
+SAID = (
+    ("analyst", "What do you need?"),
+    ("user", "Customers must be able to log in with their e-mail address and a password."),
+    ("user", "The system must support payments by credit card."),
+    ("analyst", "How fast?"),
+    ("user", "A search must show results within two seconds."),
+)
+CASE = Case(
+    case_id="c1",
+    domain="online shop",
+    messages=tuple(Message(at, who, who, text) for at, (who, text) in enumerate(SAID)),
+)
+GIVEN = (
+    {"uid": "r1", "id": "REQ-001", "title": "Login", "actor": "it", "action": "Log in by e-mail"},
+)
+
+
+@pytest.fixture(scope="module")
+def agent():
+    return build("requirements-agent", {}, encoder=WordOverlap())
+
+
+def nodes(output):
+    return [step["node"] for step in output["steps"]]
+
+
+def test_the_whole_way_ends_with_a_document(agent):
+    output = agent.run(replace(CASE, task="end_to_end"))
+
+    assert nodes(output) == ["extraction", "inference", "validation", "document"]
+    assert output["requirements"]
+    assert output["model"] is None
+    assert len(output["document"]["sections"]) == 11
+    numbers = {one["id"] for one in output["requirements"]}
+    assert {one["requirement"] for one in output["issues"]} <= numbers
+    assert {
+        name for one in output["inferred_requirements"] for name in one["triggered_by"]
+    } <= numbers
+
+
+@pytest.mark.parametrize(
+    ("task", "key"), [("inference", "inferred_requirements"), ("validation", "issues")]
+)
+def test_a_node_alone_starts_from_what_is_given(agent, task, key):
+    output = agent.run(replace(CASE, task=task, requirements=GIVEN))
+
+    assert nodes(output) == [task]
+    assert output["requirements"] == [dict(GIVEN[0])]
+    named = {one.get("requirement") or one["triggered_by"][0] for one in output[key]}
+    assert named == {"r1"}
+
+
+@pytest.mark.parametrize("task", ["inference", "validation"])
+def test_what_is_not_given_is_extracted_first(agent, task):
+    assert nodes(agent.run(replace(CASE, task=task))) == ["extraction", task]
+
+
+def test_given_but_empty_is_given(agent):
+    output = agent.run(replace(CASE, task="inference", requirements=()))
+
+    assert nodes(output) == ["inference"]
+    assert output["inferred_requirements"] == []
+
+
+def test_extraction_reads_the_talk_even_if_requirements_are_known(agent):
+    output = agent.run(replace(CASE, task="extraction", requirements=GIVEN))
+
+    assert nodes(output) == ["extraction"]
+    assert output["requirements"] != [dict(GIVEN[0])]
+
+
+def test_extraction_is_that_of_requirements_local(agent):
+    local = build("requirements-local", {}, encoder=WordOverlap())
+
+    output = agent.run(replace(CASE, task="extraction"))
+
+    assert output["requirements"] == local.run(CASE)["requirements"]
+
+
+def test_without_a_task_the_whole_way_is_gone(agent):
+    assert nodes(agent.run(CASE))[-1] == "document"
+
+
+def test_the_trace_counts_what_each_node_found(agent):
+    output = agent.run(replace(CASE, task="end_to_end"))
+
+    steps = {step["node"]: step for step in output["steps"]}
+    assert steps["extraction"]["found"] == len(output["requirements"])
+    assert steps["inference"]["found"] == len(output["inferred_requirements"])
+    assert sum(steps["validation"]["kinds"].values()) == len(output["issues"])
+    assert steps["document"]["sections"] == 11
+
+
+def test_the_same_case_gives_the_same_output(agent):
+    assert agent.run(CASE) == agent.run(CASE)
+
+
+def test_nothing_of_what_is_given_is_changed(agent):
+    agent.run(replace(CASE, task="validation", requirements=GIVEN))
+
+    assert set(GIVEN[0]) == {"uid", "id", "title", "actor", "action"}
+
+
+def test_a_silent_conversation_becomes_an_empty_document(agent):
+    output = agent.run(Case("silence", "", ()))
+
+    assert output["requirements"] == output["inferred_requirements"] == output["issues"] == []
+    assert [one["id"] for one in output["document"]["sections"] if one["body"]] == ["overview"]
+
+
+def test_settings_reach_their_node():
+    strict = build("requirements-agent", {"infer_above": 1.0}, encoder=WordOverlap())
+
+    assert strict.run(CASE)["inferred_requirements"] == []
+
+
+class Dictated:
+    """An analyst whose findings a test writes down."""
+
+    def __init__(self):
+        self.asked = []
+
+    def extract(self, case):
+        self.asked.append("extract")
+        return Found([{"id": "REQ-001"}], {})
+
+    def infer(self, case, requirements):
+        self.asked.append(("infer", len(requirements)))
+        return Found([{"id": "INF-001", "inference_type": "security"}], {})
+
+    def validate(self, case, requirements):
+        self.asked.append(("validate", len(requirements)))
+        return Found([{"requirement": "REQ-001", "issue_type": "pii"}], {})
+
+    def write(self, findings):
+        self.asked.append(("write", len(findings.inferred), len(findings.issues)))
+        return {"title": "T", "sections": []}
+
+
+def test_every_node_goes_through_the_same_protocol():
+    analyst = Dictated()
+
+    run({"case": CASE, "steps": []}, Deps(analyst))
+
+    assert analyst.asked == ["extract", ("infer", 1), ("validate", 1), ("write", 1, 1)]

@@ -1,0 +1,219 @@
+"""The requirements document: its sections, its links, and words that stay words."""
+
+import html
+
+import pytest
+from markdown_it import MarkdownIt
+
+from evaluation.metrics.document import SECTIONS as REQUIRED
+from evaluation.metrics.document import score_document
+from evaluation.metrics.items import Counts
+from pipelines.requirements.document.markdown import plain, whole
+from pipelines.requirements.document.sections import SECTIONS, Findings, write
+from pipelines.types import Case, Message
+
+
+def message(index, content="I must log in", speaker="user"):
+    return Message(index=index, role=speaker, speaker=speaker, content=content)
+
+
+def stated(number=1, **fields):
+    return {
+        "id": f"REQ-{number:03d}",
+        "title": "Login",
+        "type": "functional",
+        "actor": "User",
+        "action": "Log in by e-mail",
+        "condition": None,
+        "acceptance_criteria": ["It opens", "It closes"],
+        "priority": "must",
+        "source_messages": [0],
+        "rationale": "Said",
+        "confidence": 0.8,
+        **fields,
+    }
+
+
+def inferred(**fields):
+    return {
+        **stated(),
+        "id": "INF-001",
+        "title": "Account Lockout",
+        "type": "security",
+        "inference_type": "security",
+        "triggered_by": ["REQ-001"],
+        "necessity": "necessary",
+        "source_messages": None,
+        **fields,
+    }
+
+
+ISSUE = {
+    "requirement": "REQ-001",
+    "issue_type": "too_broad",
+    "severity": "warning",
+    "field": "action",
+    "message": "“all” sets no limit",
+    "suggested_fix": "List what is meant",
+}
+
+
+TALK = (message(0), message(1))
+
+
+def written(requirements=(), inferences=(), issues=(), messages=TALK):
+    case = Case("c1", "shop", tuple(messages))
+    return write(Findings(case, list(requirements), list(inferences), list(issues)))
+
+
+def bodies(*args, **fields):
+    return {one["id"]: one["body"] for one in written(*args, **fields)["sections"]}
+
+
+def test_it_has_the_eleven_sections_that_the_metric_asks_for_in_their_order():
+    assert tuple(one.id for one in SECTIONS) == REQUIRED
+
+
+@pytest.mark.parametrize(
+    ("kind", "section"),
+    [
+        ("functional", "functional"),
+        ("non-functional", "non_functional"),
+        ("constraint", "non_functional"),
+        ("data", "data_model"),
+        ("security", "security_compliance"),
+        ("interface", "interfaces"),
+    ],
+)
+def test_a_requirement_stands_in_the_section_of_its_type_alone(kind, section):
+    places = ("functional", "non_functional", "data_model", "security_compliance", "interfaces")
+
+    found = bodies([stated(type=kind)])
+
+    assert [name for name in places if "REQ-001" in found[name]] == [section]
+
+
+def test_what_protects_stands_under_security_whatever_its_type():
+    found = bodies([stated()], [inferred(type="constraint", inference_type="compliance")])
+
+    assert "INF-001" in found["security_compliance"]
+    assert "INF-001" not in found["non_functional"]
+
+
+def test_a_section_about_which_nothing_was_said_is_empty():
+    found = bodies([stated()])
+
+    empty = {name for name, body in found.items() if not body}
+    assert empty == {
+        "non_functional",
+        "data_model",
+        "security_compliance",
+        "interfaces",
+        "edge_cases",
+    }
+
+
+def test_without_any_requirement_only_the_overview_says_something():
+    assert {name for name, body in bodies().items() if body} == {"overview"}
+
+
+def test_every_stated_requirement_is_traced_to_its_messages():
+    found = bodies([stated(source_messages=[0, 1])])["traceability"]
+
+    assert "[0](#message-0), [1](#message-1)" in found
+    assert "user: I must log in" in found
+
+
+def test_an_inferred_one_is_traced_through_what_it_follows_from():
+    found = bodies([stated(source_messages=[1])], [inferred()])["traceability"]
+
+    assert "| INF-001 Account Lockout | [1](#message-1) | follows from REQ-001 |" in found
+
+
+def test_a_requirement_that_people_named_is_shown_by_its_number():
+    named = stated(uid="3f2a")
+
+    found = bodies([named], [inferred(triggered_by=["3f2a"])], [ISSUE | {"requirement": "3f2a"}])
+
+    assert "follows from REQ-001" in found["traceability"]
+    assert "**REQ-001** (warning, too broad)" in found["edge_cases"]
+
+
+def test_conditions_and_issues_are_edge_cases():
+    found = bodies([stated(condition="If the card is lost")], [], [ISSUE])["edge_cases"]
+
+    assert "If the card is lost: Log in by e-mail (REQ-001)" in found
+    assert "sets no limit" in found
+
+
+def test_messages_that_do_not_exist_and_missing_fields_break_nothing():
+    odd = {"id": "REQ-001", "title": None, "type": None, "source_messages": [99]}
+
+    found = bodies([odd], [{"id": "INF-001", "triggered_by": ["gone"]}], [{"requirement": "x"}])
+
+    assert "follows from gone" in found["traceability"]
+
+
+def test_a_local_document_is_whole_where_everything_is_said():
+    kinds = ("functional", "non-functional", "data", "security", "interface")
+    requirements = [
+        stated(number, type=kind, condition="If asked") for number, kind in enumerate(kinds, 1)
+    ]
+
+    found = score_document(Counts(5, 5, 5), requirements, written(requirements), message_count=2)
+
+    assert found["rd_structure"].value == found["rd_traceability"].value == 1.0
+
+
+# --- words of others ---
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "[click](javascript:alert(1))",
+    "![x](http://evil.example/x.png)",
+    "a | b | c",
+    "**bold** _it_ `code` ~~gone~~",
+    "# Heading",
+    "1. one",
+    "- item",
+    "line\n\n# break",
+    "&lt;b&gt; \\* end\\",
+    "> quote",
+    "=== ---",
+    "[ref]: http://evil.example",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_somebody_wrote_is_shown_as_they_wrote_it(attack):
+    rendered = MarkdownIt("commonmark").enable("table").render(plain(attack))
+
+    assert html.unescape(rendered.strip()) == f"<p>{' '.join(attack.split())}</p>"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_it_makes_no_element_anywhere_in_the_document(attack):
+    fields = dict.fromkeys(("title", "actor", "action", "condition", "priority", "id"), attack)
+    texts = {**fields, "acceptance_criteria": [attack, attack]}
+    clean = dict.fromkeys(fields, "x") | {"acceptance_criteria": ["x", "x"]}
+
+    def elements(words, said):
+        document = written(
+            [stated(**words)],
+            [inferred(**words, rationale=said)],
+            [ISSUE | {"message": said, "suggested_fix": said}],
+            messages=(message(0, said, said), message(1, said, said)),
+        )
+        text = whole(document, (message(0, said, said),))
+        return [t.type for t in MarkdownIt("commonmark").enable("table").parse(text)]
+
+    assert elements(texts, attack) == elements(clean, "x")
+
+
+def test_the_whole_text_ends_with_the_conversation_that_its_links_lead_to():
+    text = whole(written([stated(source_messages=[1])]), (message(0), message(1, "By e-mail")))
+
+    assert "[1](#message-1)" in text
+    assert text.index("### Message 1") > text.index("## Conversation")
+    assert "**user:** By e-mail" in text
+    assert "*Nothing was said about this.*" in text

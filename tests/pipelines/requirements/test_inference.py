@@ -1,0 +1,135 @@
+"""What follows from what was stated, and what does not."""
+
+import pytest
+
+from pipelines.requirements.inference import rules
+from pipelines.requirements.inference.local import fire, infer
+from pipelines.requirements.inference.rules import rule_base
+from tests.fakes import WordOverlap
+
+
+def stated(action, *, uid="r1", title="", condition=None):
+    return {"uid": uid, "id": "REQ-001", "title": title, "action": action, "condition": condition}
+
+
+def found(*requirements, domain="shop", encoder=None, infer_above=0.0, stated_above=0.75):
+    return infer(
+        requirements,
+        domain=domain,
+        encoder=encoder,
+        infer_above=infer_above,
+        stated_above=stated_above,
+    )
+
+
+def names(*requirements, domain="shop"):
+    return {one.rule.id for one in fire(requirements, domain=domain)}
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        ("Log in with e-mail and password", "login-lockout"),
+        ("Pay by credit card", "payment-pci"),
+        ("Search products by name", "search-speed"),
+        ("Upload photos of the damage", "upload-safety"),
+        ("Book an appointment online", "booking-conflict"),
+        ("Send a text message the day before", "notify-optout"),
+    ],
+)
+def test_what_a_requirement_touches_sets_off_a_rule(action, rule):
+    assert rule in names(stated(action))
+
+
+def test_nothing_follows_from_nothing_or_from_what_no_rule_knows():
+    assert found() == []
+    assert found(stated("Turn the wheel to the left")) == []
+
+
+def test_what_is_stated_already_is_not_inferred():
+    login = stated("Log in with a password")
+    lock = stated("Lock the account after five failed attempts", uid="r2")
+
+    assert "login-lockout" in names(login)
+    assert "login-lockout" not in names(login, lock)
+
+
+def test_what_is_stated_in_like_words_is_not_inferred_either():
+    login = stated("Log in with a password")
+    alike = stated("Reset a forgotten password via mail", uid="r2", title="Password Reset")
+
+    def titles(**options):
+        return [one["title"] for one in found(login, alike, encoder=WordOverlap(), **options)]
+
+    assert "Password Storage" in titles(stated_above=0.9)
+    assert "Password Storage" not in titles(stated_above=0.1)
+
+
+def test_a_rule_of_one_domain_holds_nowhere_else():
+    record = stated("Show the record of a patient")
+
+    assert "health-law" in names(record, domain="clinic scheduling")
+    assert "health-law" not in names(stated("Show the diagnosis"), domain="car repair shop")
+
+
+def test_a_domain_without_a_name_is_read_from_what_is_stated():
+    assert "health-law" in names(stated("Show the record of a patient"), domain="")
+
+
+def test_every_requirement_that_sets_it_off_is_named_and_makes_it_surer():
+    one = found(stated("Pay by card", uid="a"), domain="museum")
+    two = found(stated("Pay by card", uid="a"), stated("Refund it", uid="b"), domain="museum")
+
+    def pci(labels):
+        return next(one for one in labels if one["title"] == "PCI DSS Compliance")
+
+    assert pci(one)["triggered_by"] == ["a"]
+    assert pci(two)["triggered_by"] == ["a", "b"]
+    assert pci(two)["confidence"] == pytest.approx(pci(one)["confidence"] + 0.1)
+
+
+def test_a_fitting_domain_makes_it_surer():
+    pay = stated("Pay by card")
+
+    def confidence(domain):
+        (one,) = [x for x in found(pay, domain=domain) if x["title"] == "PCI DSS Compliance"]
+        return one["confidence"]
+
+    assert confidence("online shop") > confidence("museum")
+
+
+def test_what_is_less_sure_is_left_out_and_the_rest_stands_surest_first():
+    labels = found(stated("Log in and pay by card"), infer_above=0.7)
+
+    confidences = [one["confidence"] for one in labels]
+    assert confidences == sorted(confidences, reverse=True)
+    assert min(confidences) >= 0.7
+    assert [one["id"] for one in labels][:2] == ["INF-001", "INF-002"]
+
+
+def test_requirements_without_a_uid_are_named_by_their_number():
+    labels = found({"id": "REQ-007", "title": "Login", "action": "Log in"})
+
+    assert {tuple(one["triggered_by"]) for one in labels} == {("REQ-007",)}
+
+
+def test_words_of_others_inside_a_word_set_nothing_off():
+    assert names(stated("Show the blogins of the repayables")) == set()
+
+
+def test_every_rule_can_be_set_off_and_no_two_are_alike():
+    base = rule_base()
+
+    assert len({rule.id for rule in base.rules}) == len(base.rules)
+    assert len({(rule.title, rule.action) for rule in base.rules}) == len(base.rules)
+    for rule in base.rules:
+        assert not set(rule.touches) & set(rule.unless), rule.id
+
+
+def test_a_slip_in_the_rules_is_found_when_they_are_read(tmp_path, monkeypatch):
+    text = rules.FILE.read_text().replace("unless: [lockout]", "unless: [lockuot]", 1)
+    (tmp_path / "rules.yaml").write_text(text)
+    monkeypatch.setattr(rules, "FILE", tmp_path / "rules.yaml")
+
+    with pytest.raises(ValueError, match=r"rule login-lockout names \['lockuot'\]"):
+        rules.rule_base.__wrapped__()

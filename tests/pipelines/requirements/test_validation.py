@@ -1,0 +1,238 @@
+"""Flaws in how requirements are written, each with what is no flaw beside it."""
+
+import pytest
+
+from pipelines.requirements.validation.conflicts import conflict, contradictions, stand_of, topic_of
+from pipelines.requirements.validation.local import validate
+from pipelines.requirements.validation.pii import pieces
+from tests.fakes import WordOverlap
+
+
+def stated(action="Print the invoice", **fields):
+    return {
+        "uid": "r1",
+        "id": "REQ-001",
+        "title": "Invoice Printing",
+        "actor": "Clerk",
+        "action": action,
+        "condition": None,
+        "acceptance_criteria": ["One page is printed", "The total is on it"],
+        "rationale": "Said",
+        **fields,
+    }
+
+
+def issues(*requirements, encoder=None, conflict_above=0.75):
+    return validate(requirements, encoder=encoder, conflict_above=conflict_above)
+
+
+def kinds(*requirements):
+    return [(one["issue_type"], one["field"]) for one in issues(*requirements)]
+
+
+def quoted(requirement):
+    return [one["span"]["text"] for one in issues(requirement) if one["span"]]
+
+
+def test_a_clean_requirement_has_no_issue():
+    assert issues(stated()) == []
+    assert issues() == []
+
+
+@pytest.mark.parametrize(
+    "verb", ["Handle", "Support", "manage", "Deal with", "Optimise", "Process"]
+)
+def test_a_verb_of_many_meanings(verb):
+    (one,) = issues(stated(f"{verb} the orders"))
+
+    assert (one["issue_type"], one["severity"], one["field"]) == (
+        "ambiguous_verb",
+        "warning",
+        "action",
+    )
+    assert one["span"] == {"start": 0, "end": len(verb), "text": verb}
+    assert one["suggested_fix"].startswith("Say ")
+
+
+@pytest.mark.parametrize("action", ["Print the handled orders", "Managers approve orders"])
+def test_such_a_word_elsewhere_is_no_verb(action):
+    assert kinds(stated(action)) == []
+
+
+@pytest.mark.parametrize("actor", [None, "", "  ", "it", "They", "someone", "N/A", "tbd"])
+def test_nobody_is_named(actor):
+    assert kinds(stated(actor=actor)) == [("missing_actor", "actor")]
+
+
+@pytest.mark.parametrize("actor", ["System", "User", "IT Administrator", "Web Shop"])
+def test_somebody_is_named(actor):
+    assert kinds(stated(actor=actor)) == []
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ("Export everything", "everything"),
+        ("Show orders, invoices, etc.", "etc."),
+        ("Accept all kinds of payments", "all kinds of payments"),
+    ],
+)
+def test_no_limit_is_set(action, words):
+    assert kinds(stated(action)) == [("too_broad", "action")]
+    assert quoted(stated(action)) == [words]
+
+
+def test_several_requirements_in_one():
+    assert kinds(stated("Create, print and archive invoices")) == [("too_broad", "action")]
+    assert kinds(stated("Print invoices, receipts and labels")) == []
+
+
+@pytest.mark.parametrize("action", ["Show results fast", "Offer a user-friendly form"])
+def test_a_word_without_a_measure(action):
+    assert kinds(stated(action)) == [("untestable", "action")]
+
+
+def test_the_same_word_beside_a_figure_can_be_tested():
+    assert kinds(stated("Show results fast, within 2 seconds")) == []
+
+
+def test_the_words_of_a_criterion_are_found_at_their_place():
+    criteria = ["One page is printed", "It looks modern"]
+    requirement = stated(acceptance_criteria=criteria)
+
+    (one,) = issues(requirement)
+
+    text = "\n".join(criteria)
+    span = one["span"]
+    assert (one["issue_type"], one["field"]) == ("untestable", "acceptance_criteria")
+    assert text[span["start"] : span["end"]] == span["text"] == "modern"
+
+
+@pytest.mark.parametrize("criteria", [None, [], ["One"], ["One", "  "]])
+def test_too_few_criteria(criteria):
+    assert kinds(stated(acceptance_criteria=criteria)) == [("untestable", "acceptance_criteria")]
+
+
+# --- personal data ---
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mail ana.diaz@example.com.", ["ana.diaz@example.com"]),
+        ("Call +1 650-253-0000 or (650) 253-0001", ["+1 650-253-0000", "(650) 253-0001"]),
+        ("Call 020 7946 0018", ["020 7946 0018"]),
+        ("IBAN DE89 3704 0044 0532 0130 00", ["DE89 3704 0044 0532 0130 00"]),
+        ("Card 4111 1111 1111 1111", ["4111 1111 1111 1111"]),
+        ("From 8.8.8.8", ["8.8.8.8"]),
+        ("Ask Dr. Jane Doe about it", ["Jane Doe"]),
+        ("Lives at 12 Baker Street", ["12 Baker Street"]),
+        ("Born on 12 March 1980", ["12 March 1980"]),
+        ("Of Mrs José Núñez", ["José Núñez"]),
+    ],
+)
+def test_personal_data_is_quoted(text, expected):
+    assert [text[one.start : one.end] for one in pieces(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IBAN DE89 3704 0044 0532 0130 01",  # check digits are wrong
+        "Card 4111 1111 1111 1112",
+        "Card 0000 0000 0000 0000",
+        "mail@localhost, a@b, .a@example.com, a..b@example.com, a@-example.com, a@example.1",
+        "Call 123 456",
+        "SSN 000-12-3456",
+        "From 192.168.0.1, 127.0.0.1 or 999.1.1.1",
+        "Version 1.2.3.4",
+        "Keep 1,000 orders for 10 years, 24/7, from 2026-01-02 on, order 20240101",
+        "The doctor and the manager",
+        "Dr. of the clinic",
+    ],
+)
+def test_what_only_looks_like_it_is_not_reported(text):
+    assert pieces(text) == []
+
+
+def test_personal_data_is_an_error_with_its_place_in_any_field():
+    requirement = stated(rationale="Mr Smith asked for it", condition="If bob@example.org agrees")
+
+    found = [(one["issue_type"], one["severity"], one["field"]) for one in issues(requirement)]
+
+    assert found == [("pii", "error", "condition"), ("pii", "error", "rationale")]
+    assert quoted(requirement) == ["bob@example.org", "Smith"]
+
+
+# --- contradictions ---
+
+
+def pair(first, second, **fields):
+    return [
+        stated(first, **fields),
+        stated(second, uid="r2", id="REQ-002", **fields),
+    ]
+
+
+def conflicts(*requirements, conflict_above=0.7):
+    found = contradictions(requirements, encoder=WordOverlap(), conflict_above=conflict_above)
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ("Show prices in the portal", "Never show prices in the portal", "denies"),
+        ("Only managers see reports", "All managers see reports", "few"),
+        ("Answer within 2 seconds", "Answer within 5 seconds", "2 and 5 seconds"),
+    ],
+)
+def test_two_about_the_same_that_say_otherwise(first, second, why):
+    (one,) = conflicts(*pair(first, second))
+
+    assert (one["requirement"], one["issue_type"], one["severity"]) == (
+        "r2",
+        "contradictory",
+        "error",
+    )
+    assert why in one["message"]
+    assert "REQ-001" in one["message"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Show prices in the portal", "Show prices in the portal"),
+        ("Answer within 2 seconds", "Answer within 2 seconds"),
+        ("Answer within 2 seconds", "Answer within 5 days"),
+        ("Show prices in the portal", "Never lock the gate at night"),
+    ],
+)
+def test_what_can_both_hold_is_no_contradiction(first, second):
+    title = {"title": ""}
+
+    assert conflicts(*pair(first, second, **title)) == []
+
+
+def test_without_vectors_or_a_second_one_nothing_is_compared():
+    two = pair("Show prices", "Never show prices")
+
+    assert list(contradictions(two, encoder=None, conflict_above=0.1)) == []
+    assert conflicts(two[0]) == []
+
+
+def test_figures_of_one_unit_are_compared_as_numbers():
+    one, other = stand_of(stated("Keep 1,000 orders")), stand_of(stated("Keep 1000 orders"))
+
+    assert one.figures == other.figures == {"item": frozenset({1000.0})}
+    assert conflict(one, other) == ""
+
+
+def test_what_two_differ_in_does_not_count_for_what_they_are_about():
+    assert topic_of("Never show 5 prices") == topic_of("show 12 prices") == "show prices"
+
+
+def test_issues_stand_in_the_order_of_the_requirements():
+    found = issues(*pair("Handle orders", "Never handle orders"), encoder=WordOverlap())
+
+    assert [one["requirement"] for one in found] == ["r1", "r2"]
