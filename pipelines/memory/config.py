@@ -31,7 +31,7 @@ class MemoryConfig(BaseModel):
         default=40, ge=5, le=200, description="Candidates that a language model gets to read."
     )
     precision_weight: float = Field(
-        default=0.15,
+        default=0.2,
         ge=0,
         le=2,
         description="What full precision is worth, if full recall is worth 1.",

@@ -22,7 +22,7 @@ ENOUGH = 0.6
 QUARTERS = 4
 NODES_IN_A_QUARTER = 2
 MESSAGES_IN_RANGE = 5
-STORY_CHEAPER = 2.4
+STORY_CHEAPER = 4.0
 """A story is told by more messages than a fact: each may cost that much less."""
 
 
