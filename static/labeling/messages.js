@@ -1,6 +1,7 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
 import { el, setAttribute } from "./dom.js";
+import { Paint } from "./paint.js";
 import { rangeOf } from "./spans.js";
 
 const VOICES = 6;
@@ -18,6 +19,7 @@ export class MessageList {
     this.items = [...root.querySelectorAll(".message")];
     this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
     this.drawn = new Map(); // message -> what its labels look like
+    this.painted = new Paint(this.items);
     this.related = new Set();
     this.currentIndex = 0;
     this.readOnly = readOnly;
@@ -122,11 +124,9 @@ export class MessageList {
 
   // Words that labels cite are painted over the text: every one, and those of the label in hand.
   paint(name, spans) {
-    if (!CSS.highlights) return;
     const found = spans.filter((span) => this.texts[span.message]);
-    if (!found.length && !CSS.highlights.get(name)?.size) return; // nothing to repaint
-    const ranges = found.map((span) => rangeOf(this.texts[span.message], span));
-    CSS.highlights.set(name, new Highlight(...ranges));
+    const marks = found.map((span) => ({ index: span.message, range: rangeOf(this.texts[span.message], span) }));
+    this.painted.show(name, marks);
   }
 
   quote(index) {

@@ -65,11 +65,8 @@ export class Search {
   }
 
   paint() {
-    if (!CSS.highlights) return;
-    const ranges = this.hits.map((hit) => hit.range);
-    const current = ranges[this.at];
-    CSS.highlights.set("hits", new Highlight(...ranges));
-    CSS.highlights.set("hit", new Highlight(...(current ? [current] : [])));
+    this.messages.painted.show("hits", this.hits);
+    this.messages.painted.show("hit", this.hits.slice(Math.max(0, this.at), this.at + 1));
   }
 }
 
