@@ -2,6 +2,7 @@ from django.urls import path
 
 from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
+from evaluation.views.document import case_document, case_document_file
 from evaluation.views.experiments import experiment_file, experiment_log
 from evaluation.views.layers import (
     conversation_layers,
@@ -43,4 +44,10 @@ urlpatterns = [
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
+    path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
+    path(
+        "runs/<int:run_pk>/cases/<int:pk>/document.md",
+        case_document_file,
+        name="run-case-document-file",
+    ),
 ]

@@ -15,6 +15,7 @@ from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import drilldown, present
+from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from labeling.models import Guideline
@@ -44,6 +45,8 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "provenance": provenance,
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
+        "has_document": document_of(case) is not None,
+        "steps": [] if own_page else (case.output or {}).get("steps") or [],
         "scores": [_score(score, case) for score in scores],
         "raw": json.dumps(case.output, indent=2, ensure_ascii=False) if case.output else "",
         **_neighbours(case),

@@ -1,0 +1,88 @@
+"""The requirements document that a pipeline wrote of one case, beside the conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
+
+from evaluation import adapters
+from evaluation.layers import gold_layer
+from evaluation.metrics.document import SECTIONS
+from evaluation.models import CaseRun, Run
+from evaluation.views.present import score_cell
+from labeling.views.markdown import render_markdown
+from pipelines.requirements.document.markdown import whole
+
+
+@require_GET
+def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    case = _case(request, run_pk, pk)
+    document = document_of(case)
+    context = {
+        "run": case.run,
+        "case": case,
+        "document": document,
+        "sections": _sections(document) if document else [],
+        "missing": _missing(document) if document else [],
+        "score": score_cell(
+            case.scores.filter(metric="rd_score").first(), failed=case.state == "failed"
+        ),
+        "conversation": adapters.content_of(case)["conversation"],
+    }
+    return render(request, "evaluation/document.html", context)
+
+
+@require_GET
+def case_document_file(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    """The same as one Markdown file, with the conversation at its end."""
+    case = _case(request, run_pk, pk)
+    document = document_of(case)
+    if document is None:
+        raise Http404("No document was written for this case.")
+    messages = adapters.to_case(case, gold_layer(case.run.release.layer)).messages
+    response = HttpResponse(whole(document, messages), content_type="text/markdown; charset=utf-8")
+    name = slugify(case.case_id) or f"case-{case.pk}"
+    response["Content-Disposition"] = f'attachment; filename="{name}.md"'
+    return response
+
+
+def document_of(case: CaseRun) -> dict[str, Any] | None:
+    """With a text wherever one is shown, whatever the pipeline left out."""
+    written = (case.output or {}).get("document")
+    if not isinstance(written, dict):
+        return None
+    return {
+        "title": written.get("title") or case.case_id,
+        "sections": [
+            {
+                "id": one["id"],
+                "title": one.get("title") or one["id"],
+                "body": (one.get("body") or "").strip(),
+            }
+            for one in written.get("sections") or []
+        ],
+    }
+
+
+def _case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
+    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    return get_object_or_404(
+        cases.select_related("item", "run__release__project"), run__pk=run_pk, pk=pk
+    )
+
+
+def _sections(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        section | {"html": render_markdown(section["body"]) if section["body"] else ""}
+        for section in document["sections"]
+    ]
+
+
+def _missing(document: dict[str, Any]) -> list[str]:
+    """Required sections that are not there at all; an empty one is shown as empty."""
+    there = {section["id"] for section in document["sections"]}
+    return [name.replace("_", " ") for name in SECTIONS if name not in there]

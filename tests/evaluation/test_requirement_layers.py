@@ -1,0 +1,391 @@
+"""Runs on inferred requirements, issues and whole documents: input, figures and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from evaluation.models import CaseRun, Rating, Run
+from evaluation.services import execution, results, runs
+from labeling.models import Project
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import requirement
+from tests.evaluation.staged import inferred, issue, make_release, pii
+
+pytestmark = pytest.mark.django_db
+
+
+def mean(run: Run, metric: str) -> Any:
+    return aggregate(run, metric).mean
+
+
+def aggregate(run: Run, metric: str) -> Any:
+    return next(row for row in results.aggregates_of(run) if row.metric == metric)
+
+
+def value(run: Run, case_id: str, metric: str) -> float | None:
+    case = next(one for one in results.cases_with_scores(run) if one.case_id == case_id)
+    return next(score.value for score in case.scores.all() if score.metric == metric)
+
+
+def page(client: Any, run: Run, name: str = "run-case", case: int = 0) -> str:
+    row = run.cases.order_by("pk")[case]
+    response = client.get(reverse(name, args=[run.pk, row.pk]))
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+# --- what a pipeline gets ---
+
+
+@pytest.mark.parametrize("layer", ["inference", "validation"])
+def test_it_gets_the_requirements_that_labels_refer_to_and_no_label(
+    project: Project, script: Any, finished: Any, layer: str
+) -> None:
+    seen: list[Case] = []
+
+    def look(case: Case) -> Output:
+        seen.append(case)
+        return {"inferred_requirements": [], "issues": []}
+
+    script(look)
+    gold = {"inferred_requirements": [inferred("Lock")], "issues": [issue()]}
+    key = {"inference": "inferred_requirements", "validation": "issues"}[layer]
+    finished(release=make_release(project, layer, {key: gold[key]}))
+
+    (case,) = seen
+    assert [one["uid"] for one in case.requirements or ()] == ["u1"]
+    assert case.task == layer
+    assert "Say less" not in repr(case)
+    assert "necessity" not in repr(case)
+
+
+def test_the_whole_way_starts_from_the_conversation_alone(
+    project: Project, script: Any, finished: Any
+) -> None:
+    seen: list[Case] = []
+
+    def look(case: Case) -> Output:
+        seen.append(case)
+        return {"requirements": []}
+
+    script(look)
+    finished(release=make_release(project, "end_to_end", {"requirements": [requirement(1)]}))
+
+    assert seen[0].requirements is None
+    assert seen[0].task == "end_to_end"
+
+
+@pytest.mark.parametrize("layer", ["extraction", "inference", "validation", "end_to_end"])
+@pytest.mark.parametrize("pipeline", ["nothing", "everything", "requirements-agent"])
+def test_floors_and_the_agent_run_on_every_requirement_layer(
+    project: Project, finished: Any, layer: str, pipeline: str, no_encoder: None
+) -> None:
+    gold = {
+        "requirements": [requirement(1)],
+        "inferred_requirements": [inferred("Lock")],
+        "issues": [issue()],
+    }
+
+    run = finished(release=make_release(project, layer, gold), pipeline=pipeline)
+
+    assert (run.status, run.n_failed) == ("finished", 0)
+    assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
+
+
+@pytest.fixture
+def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.fakes import WordOverlap
+
+    monkeypatch.setattr(execution, "MiniLM", lambda *_: WordOverlap())
+
+
+# --- inference ---
+
+
+@pytest.fixture
+def inference_run(project: Project, script: Any, finished: Any) -> Run:
+    """Two cases: of two inferences one is in gold; of one none."""
+
+    def behave(case: Case) -> Output:
+        titles = ["Lock", "Dance"] if case.case_id == "case-1" else ["Sing"]
+        return {"inferred_requirements": [inferred(title, confidence=0.9) for title in titles]}
+
+    script(behave)
+    golds = [{"inferred_requirements": [inferred("Lock")]}, {"inferred_requirements": []}]
+    return finished(release=make_release(project, "inference", *golds))
+
+
+def test_gold_judges_while_nobody_rates(inference_run: Run) -> None:
+    assert mean(inference_run, "inference_relevance") == (0.5 + 0.0) / 2
+    assert mean(inference_run, "false_inference_rate") == (0.5 + 1.0) / 2
+    assert mean(inference_run, "brier") == pytest.approx((0.01 + 0.81 + 0.81) / 3)
+    detail = aggregate(inference_run, "inference_relevance").detail
+    assert detail["basis"] == "gold"
+    assert detail["micro"] == {"matches": 1, "gold": 1, "predicted": 3}
+
+
+def rate(run: Run, judge: User, **scores: list[int]) -> None:
+    for case_id, given in scores.items():
+        case = next(one for one in run.cases.all() if one.case_id == case_id.replace("_", "-"))
+        for position, score in enumerate(given):
+            Rating.objects.create(case=case, position=position, judge=judge, score=score)
+
+
+def rescored(run: Run) -> Run:
+    runs.CONTROLS["rescore"](run, by=run.requested_by)
+    execution.work(run.pk, uuid4())
+    return Run.objects.with_progress().get(pk=run.pk)
+
+
+def test_people_judge_once_they_rate(inference_run: Run, people: dict[str, User]) -> None:
+    rate(inference_run, people["ana"], case_1=[2, 2], case_2=[1])
+    rate(inference_run, people["ben"], case_1=[0, 2], case_2=[0])
+
+    run = rescored(inference_run)
+
+    assert mean(run, "inference_relevance") == ((1 + 2) / 4 + 0.5 / 2) / 2
+    assert mean(run, "false_inference_rate") == 0.0
+    assert aggregate(run, "inference_relevance").detail["basis"] == "human"
+
+
+def test_a_judge_who_is_not_done_does_not_count_yet(
+    inference_run: Run, people: dict[str, User]
+) -> None:
+    rate(inference_run, people["ana"], case_1=[2, 2])
+    rate(inference_run, people["ben"], case_1=[0])
+
+    run = rescored(inference_run)
+
+    assert value(run, "case-1", "inference_relevance") == 1.0
+    assert value(run, "case-2", "inference_relevance") is None
+    found = aggregate(run, "inference_relevance")
+    assert (found.mean, found.n, found.n_undefined) == (1.0, 1, 1)
+
+
+def test_a_failed_case_has_the_worst_of_both(project: Project, script: Any, finished: Any) -> None:
+    def fail(case: Case) -> Output:
+        raise RuntimeError("no")
+
+    script(fail)
+    run = finished(
+        release=make_release(project, "inference", {"inferred_requirements": [inferred("A")]})
+    )
+
+    assert (mean(run, "inference_relevance"), mean(run, "false_inference_rate")) == (0.0, 1.0)
+    assert aggregate(run, "inference_relevance").detail["micro"]["gold"] == 1
+
+
+def test_the_page_says_who_judges_and_shows_both_sides(inference_run: Run, signed_in: Any) -> None:
+    client = signed_in("noor")
+
+    summary = client.get(inference_run.get_absolute_url()).content.decode()
+    shown = page(client, inference_run)
+
+    assert "Judged by gold" in summary
+    assert "1 matches of 1 gold and 3 predicted" in summary
+    assert "By domain" in summary
+    assert "Necessity" in shown
+    assert "Login 1" in shown  # what it was triggered by, by its title
+
+
+# --- validation ---
+
+
+@pytest.fixture
+def validation_run(project: Project, script: Any, finished: Any) -> Run:
+    """Micro: 1 of 2 texts found and 1 invented in the first case, none on either side after."""
+
+    def behave(case: Case) -> Output:
+        if case.case_id == "case-1":
+            found = [issue(severity="error"), pii("Ana"), pii("Ben", requirement="u2")]
+            return {"issues": found}
+        return {"issues": [issue("untestable")]}
+
+    script(behave)
+    golds = [
+        {"issues": [issue(), pii("Ana"), pii("Cleo", field="title")]},
+        {"issues": [issue("untestable"), issue("missing_actor", field="actor")]},
+    ]
+    return finished(release=make_release(project, "validation", *golds))
+
+
+def test_issues_and_personal_data_are_counted(validation_run: Run) -> None:
+    run = validation_run
+
+    assert value(run, "case-1", "issue_recall") == 2 / 3
+    assert value(run, "case-1", "issue_precision") == 2 / 3
+    assert value(run, "case-1", "severity_accuracy") == 0.5
+    assert mean(run, "issue_recall") == pytest.approx((2 / 3 + 1 / 2) / 2)
+    assert [mean(run, f"pii_{name}") for name in ("precision", "recall", "f1")] == [0.5, 0.5, 0.5]
+    assert aggregate(run, "pii_f1").n_undefined == 1
+    detail = aggregate(run, "issue_f1").detail
+    assert (detail["micro"]["matches"], detail["micro"]["gold"]) == (3, 5)
+    by_type = next(one for one in detail["breakdowns"] if one["title"] == "Issue type")
+    assert {row["group"]: (row["mean"], row["n"]) for row in by_type["rows"]} == {
+        "missing_actor": (0.0, 1),
+        "pii": (0.5, 2),
+        "too_broad": (1.0, 1),
+        "untestable": (1.0, 1),
+    }
+
+
+def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
+    groups = {
+        one["title"]: one["rows"]
+        for one in aggregate(validation_run, "issue_f1").detail["breakdowns"]
+    }
+
+    assert groups["Difficulty"] == [
+        {"group": "easy", "mean": pytest.approx(2 / 3), "n": 1},
+        {"group": "hard", "mean": pytest.approx(2 / 3), "n": 1},
+    ]
+    assert [row["group"] for row in groups["Domain"]] == ["clinic", "shop"]
+
+
+def test_the_page_of_a_case_shows_issues_side_by_side(validation_run: Run, signed_in: Any) -> None:
+    shown = page(signed_in("noor"), validation_run)
+
+    assert "too_broad" in shown
+    assert "Say less" in shown
+    assert "Login 1" in shown
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"issues": "none"},
+        {"issues": [1]},
+        {"issues": [issue(severity=3)]},
+        {"issues": [issue(span={"start": 3, "end": 1, "text": "x"})]},
+        {"issues": [issue(span={"start": 0, "end": 1})]},
+    ],
+)
+def test_an_output_that_cannot_be_compared_fails_its_case(
+    project: Project, script: Any, finished: Any, broken: Any
+) -> None:
+    script(lambda case: broken)
+
+    run = finished(release=make_release(project, "validation", {"issues": [issue()]}))
+
+    case = run.cases.get()
+    assert (case.state, case.error_class) in {("failed", "parse"), ("queued", "parse")}
+
+
+# --- the whole way ---
+
+
+def document(*, body: str = "Something") -> dict[str, Any]:
+    return {"title": "RD", "sections": [{"id": "overview", "title": "Overview", "body": body}]}
+
+
+@pytest.fixture
+def written(project: Project, script: Any, finished: Any) -> Callable[..., Run]:
+    def make(output: Output, gold: list[Any] | None = None) -> Run:
+        script(lambda case: output)
+        content = {"requirements": [requirement(1)] if gold is None else gold}
+        return finished(release=make_release(project, "end_to_end", content))
+
+    return make
+
+
+def test_a_document_is_scored_by_its_four_parts(written: Callable[..., Run]) -> None:
+    stated = [requirement(1), requirement(9, title="Dance", action="Dance", source_messages=[7])]
+
+    run = written({"requirements": stated, "document": document()})
+
+    assert mean(run, "rd_coverage") == 1.0
+    assert mean(run, "rd_accuracy") == 0.5
+    assert mean(run, "rd_structure") == pytest.approx((1 / 11 + 1) / 2)
+    assert mean(run, "rd_traceability") == 0.5
+    expected = 0.4 * 1 + 0.3 * 0.5 + 0.2 * (1 / 11 + 1) / 2 + 0.1 * 0.5
+    assert mean(run, "rd_score") == pytest.approx(expected)
+
+
+def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
+    written: Callable[..., Run], signed_in: Any
+) -> None:
+    body = "See [0](#message-0) <script>alert(1)</script> [x](javascript:alert(1))"
+    run = written({"requirements": [requirement(1)], "document": document(body=body)})
+    client = signed_in("noor")
+
+    shown = page(client, run, "run-case-document")
+
+    assert 'href="#message-0"' in shown
+    assert 'id="message-0"' in shown
+    assert "<script>alert" not in shown
+    assert 'href="javascript' not in shown
+    assert "Required sections that are missing" in shown
+    assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
+
+
+def test_the_file_ends_with_the_conversation(written: Callable[..., Run], signed_in: Any) -> None:
+    run = written({"requirements": [], "document": document()})
+
+    response = signed_in("noor").get(
+        reverse("run-case-document-file", args=[run.pk, run.cases.get().pk])
+    )
+
+    assert response["Content-Disposition"] == 'attachment; filename="case-1.md"'
+    text = response.content.decode()
+    assert text.startswith("# RD\n")
+    assert "### Message 1\n\n**analyst:** Noted." in text
+
+
+def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:
+    run = written({"requirements": [requirement(1)]})
+    client = signed_in("noor")
+
+    assert "No document was written" in page(client, run, "run-case-document")
+    assert "Requirements document</a>" not in page(client, run)
+    address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk])
+    assert client.get(address).status_code == 404
+
+
+def test_the_document_of_the_agent_leads_to_its_messages(
+    project: Project, finished: Any, signed_in: Any, no_encoder: None
+) -> None:
+    gold = {"requirements": [requirement(1)]}
+    run = finished(release=make_release(project, "end_to_end", gold), pipeline="requirements-agent")
+
+    shown = page(signed_in("noor"), run, "run-case-document")
+
+    cited = {
+        index for one in run.cases.get().output["requirements"] for index in one["source_messages"]
+    }
+    assert cited
+    for index in cited:
+        assert f'href="#message-{index}"' in shown
+        assert f'id="message-{index}"' in shown
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"requirements": None},
+        {"requirements": [], "document": "text"},
+        {"requirements": [], "document": {"sections": "none"}},
+        {"requirements": [], "document": {"sections": [{"title": "no id"}]}},
+        {"requirements": [], "document": {"sections": [{"id": "overview", "body": 3}]}},
+        {"requirements": [], "issues": "none"},
+        {"requirements": [], "inferred_requirements": [{"triggered_by": "REQ-001"}]},
+    ],
+)
+def test_a_document_that_cannot_be_read_fails_its_case(
+    written: Callable[..., Run], broken: Any
+) -> None:
+    run = written(broken)
+
+    assert CaseRun.objects.get(run=run).error_class == "parse"
+
+
+def test_nothing_expected_and_nothing_written(written: Callable[..., Run]) -> None:
+    run = written({"requirements": [], "document": None}, gold=[])
+
+    assert mean(run, "rd_coverage") == mean(run, "rd_traceability") == 1.0
+    assert mean(run, "rd_structure") == 0.5
