@@ -23,6 +23,7 @@ from labeling.models import (
     Comment,
     Conversation,
     Disagreement,
+    Discussion,
     Event,
     FirstPass,
     GoldItem,
@@ -208,6 +209,14 @@ class DisagreementAdmin(ReadOnlyAdmin):
     list_filter = ("round__project", "outcome")
     search_fields = ("conversation__external_id", "note")
     list_select_related = ("conversation", "round__project", "decided_by")
+
+
+@admin.register(Discussion)
+class DiscussionAdmin(ReadOnlyAdmin):
+    list_display = ("round", "layer", "found_at")
+    list_filter = ("round__project", "layer")
+    search_fields = ("round__project__slug",)
+    list_select_related = ("round__project",)
 
 
 @admin.register(Comment)
