@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.wording import name_of
+from pipelines.memory import floors
 from pipelines.types import Case, Message, Output
 
 TITLE_WORDS = 6
@@ -57,6 +58,8 @@ class Nothing:
         self.config: dict[str, Any] = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
+        if case.task in floors.TASKS:
+            return floors.none_of(case)
         return {
             "requirements": [],
             "inferred_requirements": [],
@@ -70,7 +73,7 @@ class Everything:
     """Takes whatever could be meant for meant.
 
     Every message is a requirement, from every requirement everything follows, and it has every
-    flaw; the document says the whole talk in every section.
+    flaw; the document says the whole talk in every section. Every message answers every question.
     """
 
     name = "everything"
@@ -81,6 +84,8 @@ class Everything:
         self.config: dict[str, Any] = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
+        if case.task in floors.TASKS:
+            return floors.all_of(case)
         requirements = self._requirements(case)
         return {"model": None, **self._for_task(case, requirements)}
 

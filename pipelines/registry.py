@@ -12,8 +12,11 @@ from pydantic import BaseModel, ValidationError
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.events.local import EventsLocal, EventsLocalConfig
+from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
+from pipelines.memory.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.pipeline import Memory
 from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.agent import RequirementsAgent
@@ -67,12 +70,29 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     return RequirementsAgent(config, LocalAnalyst(config, tools.encoder or MiniLM()))
 
 
+def _events_local(config: EventsLocalConfig, tools: Tools) -> Pipeline:
+    return EventsLocal(config)
+
+
+def _events_model(config: EventsModelConfig, tools: Tools) -> Pipeline:
+    return EventsModel(config, tools.model)
+
+
 def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     talks = Talks(tools.encoder or MiniLM(), store=tools.store, rows_for=tools.rows_for)
     return Memory(config, open_talk=talks, model=tools.model)
 
 
+def _random(config: RandomConfig, tools: Tools) -> Pipeline:
+    return Random(config)
+
+
+def _lexical(config: BudgetConfig, tools: Tools) -> Pipeline:
+    return LexicalFloor(config)
+
+
 REQUIREMENTS = ("extraction", "inference", "validation", "end_to_end")
+MEMORY = ("qa", "arc")
 
 _ENTRIES = (
     Entry(
@@ -95,15 +115,32 @@ _ENTRIES = (
         name="memory",
         title="Conversation memory",
         summary="Finds the messages that answer a question; a language model may help.",
-        layers=("qa", "arc"),
+        layers=MEMORY,
         config=MemoryConfig,
         make=_memory,
+    ),
+    Entry(
+        name="events-local",
+        title="Events, local",
+        summary="Finds events by word lists and patterns; uses no language model.",
+        layers=("events",),
+        config=EventsLocalConfig,
+        make=_events_local,
+    ),
+    Entry(
+        name="events-model",
+        title="Events by a language model",
+        summary="Asks a language model for events and returns its reply as it is.",
+        layers=("events",),
+        config=EventsModelConfig,
+        make=_events_model,
+        needs_model=True,
     ),
     Entry(
         name="nothing",
         title="Nothing (floor)",
         summary="Never finds anything.",
-        layers=REQUIREMENTS,
+        layers=REQUIREMENTS + MEMORY,
         config=NothingConfig,
         make=_nothing,
         floor=True,
@@ -111,10 +148,28 @@ _ENTRIES = (
     Entry(
         name="everything",
         title="Everything (floor)",
-        summary="Takes every message for a requirement, with all that could follow or be wrong.",
-        layers=REQUIREMENTS,
+        summary="Takes every message for a requirement and for evidence, and all that could follow.",
+        layers=REQUIREMENTS + MEMORY,
         config=EverythingConfig,
         make=_everything,
+        floor=True,
+    ),
+    Entry(
+        name="random",
+        title="Random (floor)",
+        summary="Draws a fixed number of messages by lot.",
+        layers=MEMORY,
+        config=RandomConfig,
+        make=_random,
+        floor=True,
+    ),
+    Entry(
+        name="lexical",
+        title="Same words (floor)",
+        summary="Returns a fixed number of messages that share words with the question (BM25).",
+        layers=MEMORY,
+        config=BudgetConfig,
+        make=_lexical,
         floor=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""What is known of a message as evidence for a question: one row a message, one column a feature."""
+"""What speaks for a message as evidence: one row for each message, one column for each feature."""
 
 from __future__ import annotations
 

@@ -21,8 +21,12 @@ _DATE = re.compile(
 )
 _BOTH = re.compile(r"\b(?:both|each other|in common|together|share)\b", re.I)
 _KINDS = {
-    "when": re.compile(r"^(?:(?:on|since|until|by) )?(?:when|what (?:day|date|year|month|time))", re.I),
-    "where": re.compile(r"\bwhere\b|\b(?:which|what) (?:place|cit|countr|state|destination|town)", re.I),
+    "when": re.compile(
+        r"^(?:(?:on|since|until|by) )?(?:when|what (?:day|date|year|month|time))", re.I
+    ),
+    "where": re.compile(
+        r"\bwhere\b|\b(?:which|what) (?:place|cit|countr|state|destination|town)", re.I
+    ),
     "how_many": re.compile(r"\bhow (?:many|much|often|long|old|far|big)\b", re.I),
     "yes_no": re.compile(
         r"^(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b", re.I
@@ -80,12 +84,8 @@ def _without(text: str, speakers: Speakers, who: str, whose: str) -> str:
     said = WORD.sub(instead, text)
     if who:
         said = re.sub(rf"\b{who},? (?:and|or) {who}\b", who, said)
-    else:
-        said = (
-            re.sub(r"(^|\s)(?:and|or)\s+(?:and\s+)?(?=\s|$)", " ", said)
-            if speakers.about(text)[1:]
-            else said
-        )
+    elif len(speakers.about(text)) > 1:  # "Do and drink beer?"
+        said = re.sub(r"(^|\s)(?:and|or)\s+(?:and\s+)?(?=\s|$)", " ", said)
     return re.sub(r"\s+([?,.!])", r"\1", " ".join(said.split()))
 
 

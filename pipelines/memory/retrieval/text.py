@@ -7,8 +7,7 @@ from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 IMAGE = re.compile(r"^\[image: (.*)\]$", re.MULTILINE)
-STOP = frozenset(
-    """a about after again all also always am an and any are aren't as at be because been before
+_STOP_WORDS = """a about after again all also always am an and any are aren't as at be because been before
     being but by can can't could couldn't did didn't do does doesn't doing don't done for from get
     gets getting go goes going gonna got had has have haven't having he her hers him his how i i'd
     i'll i'm i've if in into is isn't it it's its just let like lot made make me more most much my
@@ -16,8 +15,8 @@ STOP = frozenset(
     than that that's the their them then there these they thing things this those to too up us very
     was wasn't we we're well were what what's when where which while who whom whose why will with
     would yeah yes you you're your im ive dont didnt thats kind kinds type types many mention
-    mentioned""".split()
-)
+    mentioned"""
+STOP = frozenset(_STOP_WORDS.split())
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("ization", "ize"), ("ation", "ate"), ("ator", "ate"),
     ("fulness", "ful"), ("iveness", "ive"), ("ousness", "ous"), ("biliti", "ble"), ("entli", "ent"),

@@ -38,11 +38,10 @@ class Views:
 
 
 def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> Views:
-    texts = [text.spoken(one.content) + " " + text.captions(one.content) for one in messages]
-    texts = [one.strip() or "." for one in texts]
+    texts = texts_of(messages)
     vectors, tokens = _encoded(texts, encoder, store)
     found = speakers.learn(messages)
-    stems = [_named_stems(one, found) for one in texts]
+    stems = stems_of(texts, found)
     pairs = [stems[max(at - 1, 0)] + stems[at] if at else stems[0] for at in range(len(stems))]
     times = [_time(message) for message in messages]
     days = tuple(time.date() if time else None for time in times)
@@ -60,10 +59,16 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
     )
 
 
-def _named_stems(said: str, found: Speakers) -> list[str]:
+def texts_of(messages: Sequence[Message]) -> list[str]:
+    """What was said and what the pictures show; never empty, for no encoder likes that."""
+    texts = [text.spoken(one.content) + " " + text.captions(one.content) for one in messages]
+    return [one.strip() or "." for one in texts]
+
+
+def stems_of(texts: Sequence[str], found: Speakers) -> list[list[str]]:
     """Without the names of those who talk: they are called out all the time."""
     names = {text.stem(name) for names in found.names.values() for name in names}
-    return [stem for stem in text.stems(said) if stem not in names]
+    return [[stem for stem in text.stems(said) if stem not in names] for said in texts]
 
 
 def _encoded(

@@ -1,0 +1,98 @@
+"""Floors of ``qa`` and ``arc``: what is found without understanding the question."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.memory.retrieval import question, speakers, views
+from pipelines.memory.retrieval.lexical import Lexical
+from pipelines.types import Case, Output
+
+TASKS = ("qa", "arc")
+BUDGET = 8
+
+
+class BudgetConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    budget: int = Field(
+        default=BUDGET, ge=1, le=500, description="How many messages are returned for a question."
+    )
+
+
+class RandomConfig(BudgetConfig):
+    seed: int = Field(default=0, ge=0, le=2**31, description="Another seed draws other messages.")
+
+
+class Random:
+    """Draws messages by lot; the same case always draws the same."""
+
+    name = "random"
+    version = "1"
+
+    def __init__(self, config: RandomConfig) -> None:
+        self._budget, self._seed = config.budget, config.seed
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+
+    def run(self, case: Case) -> Output:
+        lot = f"{self._seed}\0{case.case_id}\0{case.question}".encode("utf-8", "replace")
+        seed = int.from_bytes(hashlib.sha256(lot).digest()[:8], "big")
+        order = np.random.default_rng(seed).permutation(len(case.messages))
+        ranked = [int(at) for at in order]
+        return found(ranked[: self._budget], ranked=ranked)
+
+
+class LexicalFloor:
+    """The messages that share most words with the question, by BM25 over stems."""
+
+    name = "lexical"
+    version = "1"
+
+    def __init__(self, config: BudgetConfig) -> None:
+        self._budget = config.budget
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+
+    def run(self, case: Case) -> Output:
+        if not case.messages:
+            return found([], ranked=[])
+        people = speakers.learn(case.messages)
+        asked = question.read(case.question or "", people, span=None)
+        stems = views.stems_of(views.texts_of(case.messages), people)
+        scores = Lexical(stems).score(asked.stems)
+        ranked = [int(at) for at in np.argsort(-scores, kind="stable")]
+        return found([at for at in ranked if scores[at] > 0][: self._budget], ranked=ranked)
+
+
+def found(chosen: Sequence[int], *, ranked: Sequence[int]) -> Output:
+    """An answer of one phase with 0-based positions; outputs count messages from 1."""
+    ids, order = [at + 1 for at in chosen], [at + 1 for at in ranked]
+    return {
+        "evidence": ids,
+        "ranked": order,
+        "phases": [{"title": "Found", "evidence": ids}] if ids else [],
+        "answer": None,
+        "model": None,
+        "trace": {
+            "candidates": {"ids": order, "scores": None},
+            "reranked": {"ids": order, "scores": None},
+            "selected": {"ids": ids, "scores": None},
+            "corpus_size": len(order),
+        },
+        "mode": "oneshot",
+        "steps": [],
+    }
+
+
+def all_of(case: Case) -> Output:
+    everyone = range(len(case.messages))
+    return found(everyone, ranked=everyone)
+
+
+def none_of(case: Case) -> Output:
+    """Ranks nothing either: every message comes back in no order that means anything."""
+    return found([], ranked=[])

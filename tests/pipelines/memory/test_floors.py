@@ -1,0 +1,61 @@
+"""The floors of qa and arc find without understanding."""
+
+from dataclasses import replace
+
+import pytest
+
+from pipelines.registry import build
+from pipelines.types import Case, Message
+
+SAID = ("Hi Bob!", "I went skiing in Aspen.", "Nice.", "My dog is called Rex.", "Bye")
+TALK = Case(
+    case_id="talk",
+    domain="chat",
+    messages=tuple(
+        Message(index=at, role="speaker", speaker="AB"[at % 2], content=said)
+        for at, said in enumerate(SAID)
+    ),
+    question="What is the dog called?",
+    task="qa",
+)
+both_layers = pytest.mark.parametrize("task", ["qa", "arc"])
+
+
+@both_layers
+def test_nothing_finds_and_ranks_nothing(task: str) -> None:
+    output = build("nothing", {}).run(replace(TALK, task=task))
+
+    assert (output["evidence"], output["ranked"], output["phases"]) == ([], [], [])
+
+
+@both_layers
+def test_everything_returns_every_message_counted_from_one(task: str) -> None:
+    output = build("everything", {}).run(replace(TALK, task=task))
+
+    assert output["evidence"] == [1, 2, 3, 4, 5]
+    assert [phase["evidence"] for phase in output["phases"]] == [[1, 2, 3, 4, 5]]
+
+
+def test_random_keeps_to_its_budget_and_draws_the_same_again() -> None:
+    one, again = (build("random", {"budget": 2}).run(TALK) for _ in range(2))
+
+    assert one == again
+    assert len(one["evidence"]) == 2
+    assert sorted(one["ranked"]) == [1, 2, 3, 4, 5]
+
+
+def test_random_draws_otherwise_for_another_seed_and_another_question() -> None:
+    long = replace(TALK, messages=TALK.messages * 40)
+    drawn = build("random", {}).run(long)["ranked"]
+
+    assert build("random", {"seed": 1}).run(long)["ranked"] != drawn
+    assert build("random", {}).run(replace(long, question="Who?"))["ranked"] != drawn
+
+
+def test_lexical_returns_what_shares_words_within_its_budget_and_no_more() -> None:
+    output = build("lexical", {"budget": 3}).run(TALK)
+
+    assert output["evidence"] == [4]
+    assert output["ranked"][0] == 4
+    assert output["trace"]["selected"]["ids"] == [4]
+    assert output["trace"]["corpus_size"] == 5
