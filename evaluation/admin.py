@@ -98,7 +98,7 @@ class StatusFilter(admin.SimpleListFilter):
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return list(Run.Status.choices)
+        return [(value, str(label)) for value, label in Run.Status.choices]
 
     def queryset(self, request: HttpRequest, runs: QuerySet[Any]) -> QuerySet[Any]:
         return runs.filter(state=self.value()) if self.value() else runs

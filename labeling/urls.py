@@ -1,5 +1,7 @@
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
+from django.views.i18n import set_language
 
 from labeling.views.adjudication import (
     adjudicate,
@@ -119,6 +121,7 @@ urlpatterns = [
         name="sign-in",
     ),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("language/", login_not_required(set_language), name="set-language"),
     path("healthz", healthz, name="healthz"),
     path("label/next/", next_sample, name="next-sample"),
     path("label/<int:pk>/", workspace, name="workspace"),

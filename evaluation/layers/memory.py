@@ -17,8 +17,9 @@ from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
 from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
+from labeling.domain.sentences import noted
 
-NO_EVIDENCE = "Not scorable: no expected message can be found in the conversation."
+NO_EVIDENCE = noted("Not scorable: no expected message can be found in the conversation.")
 MANY = 3  # evidence messages from which a question counts as spread out
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Conversation
 
@@ -16,9 +17,9 @@ class BuiltLayer(models.Model):
     """
 
     class Kind(models.TextChoices):
-        TOPICS = "topics", "L1 topics"
-        SIGNALS = "signals", "L1.5 signals"
-        THREADS = "threads", "L2 threads"
+        TOPICS = "topics", _("L1 topics")
+        SIGNALS = "signals", _("L1.5 signals")
+        THREADS = "threads", _("L2 threads")
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="built_layers")
     kind = models.CharField(max_length=7, choices=Kind)

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import GoldItem, GoldRelease, Membership, Project
 
@@ -61,13 +62,13 @@ class Run(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        SCORING = "scoring"
-        FINISHED = "finished"
-        PAUSED = "paused"
-        CANCELLED = "cancelled"
-        FAILED = "failed"  # could not be executed at all; ``failure`` says why
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        SCORING = "scoring", _("Scoring")
+        FINISHED = "finished", _("Finished")
+        PAUSED = "paused", _("Paused")
+        CANCELLED = "cancelled", _("Cancelled")
+        FAILED = "failed", _("Failed")  # could not be executed at all; ``failure`` says why
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="runs")
     pipeline = models.CharField(max_length=100)
@@ -157,16 +158,16 @@ class CaseRun(models.Model):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
 
     class ErrorClass(models.TextChoices):
-        RATE = "rate"
-        TRANSIENT = "transient"
-        PERMANENT = "permanent"
-        PARSE = "parse"
+        RATE = "rate", _("Rate")
+        TRANSIENT = "transient", _("Transient")
+        PERMANENT = "permanent", _("Permanent")
+        PARSE = "parse", _("Parse")
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="cases")
     item = models.ForeignKey(GoldItem, models.PROTECT, related_name="case_runs")

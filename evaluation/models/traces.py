@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import CaseRun
 
@@ -14,9 +15,9 @@ class StageTrace(models.Model):
     """
 
     class Checkpoint(models.TextChoices):
-        CANDIDATES = "candidates", "candidate generation"
-        RERANKED = "reranked", "re-ranking"
-        SELECTED = "selected", "final selection"
+        CANDIDATES = "candidates", _("candidate generation")
+        RERANKED = "reranked", _("re-ranking")
+        SELECTED = "selected", _("final selection")
 
     case = models.ForeignKey(CaseRun, models.CASCADE, related_name="traces")
     checkpoint = models.CharField(max_length=10, choices=Checkpoint)

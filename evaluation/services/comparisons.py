@@ -12,6 +12,7 @@ from evaluation.metrics.comparison import Comparison, compare, holm, verdict
 from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import CaseRun, Run, Score
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -92,11 +93,19 @@ def compare_runs(before: Run, after: Run) -> Compared:
 def _check(before: Run, after: Run) -> None:
     for run in (before, after):
         if run.scored_at is None:
-            raise NotComparable(f"Run {run.pk} has no scores yet: wait until it is finished.")
+            raise NotComparable(
+                say("Run {pk} has no scores yet: wait until it is finished.", pk=run.pk)
+            )
     if before.release_id != after.release_id:
         raise NotComparable(
-            f"Run {before.pk} was measured on {before.release} and run {after.pk} on "
-            f"{after.release}: figures of different gold cannot be compared.",
+            say(
+                "Run {pk} was measured on {release} and run {pk2} on {release2}: figures "
+                "of different gold cannot be compared.",
+                pk=before.pk,
+                release=before.release,
+                pk2=after.pk,
+                release2=after.release,
+            ),
         )
     if before.spec["metrics"] != after.spec["metrics"]:
         raise NotComparable(

@@ -22,6 +22,7 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.runs import RESEND_SECONDS, PipelineRefused
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
 from labeling.services import events
 from labeling.services.vectors import StoredVectors
@@ -50,7 +51,12 @@ def checked_config(settings: Mapping[str, Any]) -> LayersConfig:
         setting = ".".join(str(part) for part in first["loc"])
         known = ", ".join(LayersConfig.model_fields)
         raise PipelineRefused(
-            f"Setting “{setting}” of the layers: {first['msg']}. Known are: {known}.",
+            say(
+                "Setting “{setting}” of the layers: {msg}. Known are: {known}.",
+                setting=setting,
+                msg=first["msg"],
+                known=known,
+            ),
             setting=setting,
         ) from error
 
@@ -272,5 +278,11 @@ def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conv
     known = {one.external_id: one for one in found.filter(external_id__in=wanted)}
     for external_id in wanted:
         if external_id not in known:
-            raise PipelineRefused(f"Project “{project.slug}” has no conversation “{external_id}”.")
+            raise PipelineRefused(
+                say(
+                    "Project “{slug}” has no conversation “{external_id}”.",
+                    slug=project.slug,
+                    external_id=external_id,
+                )
+            )
     return [known[external_id] for external_id in wanted]

@@ -19,6 +19,7 @@ from evaluation import adapters
 from evaluation.services.leases import KeepAlive
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, SuggestionRequest
 from labeling.services import gold
 from labeling.services import suggestion_requests as requests
@@ -146,7 +147,9 @@ def _build(asked: SuggestionRequest) -> Pipeline:
         raise PipelineUnsuitable(error.message, **error.details) from error
     except Exception as error:
         logger.exception("Pipeline %s cannot be built.", asked.pipeline)
-        raise PipelineUnsuitable(f"The pipeline cannot be built: {_text(error)}") from error
+        raise PipelineUnsuitable(
+            say("The pipeline cannot be built: {text}", text=_text(error))
+        ) from error
     asked.pipeline_version = pipeline.version
     asked.save(update_fields=["pipeline_version"])
     return pipeline
@@ -187,7 +190,7 @@ def _labels(output: Any, layer: str) -> list[Any]:
     key = LAYERS[layer].key
     labels = adapters.storable(output).get(key) if isinstance(output, Mapping) else None
     if not isinstance(labels, list):
-        raise adapters.MalformedOutput(f"The pipeline returned no list “{key}”.")
+        raise adapters.MalformedOutput(say("The pipeline returned no list “{key}”.", key=key))
     return labels
 
 

@@ -14,6 +14,7 @@ from evaluation.services.comparisons import Compared, Row, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
+from labeling.translation import translated
 
 CHOICES = 50
 BADGES = {"better": "ok", "worse": "bad", "no detectable difference": "", "not measurable": "warn"}
@@ -29,7 +30,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
         try:
             context |= _shown(compare_runs(before, after))
         except RuleError as error:
-            context["problem"] = error.message
+            context["problem"] = translated(error.message)
     return render(request, "evaluation/compare.html", context)
 
 

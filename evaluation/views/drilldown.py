@@ -11,6 +11,7 @@ from evaluation import adapters
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.models import CaseRun, Score
 from labeling.domain.matching import same_actor
+from labeling.translation import lazy as _
 
 Label = Mapping[str, Any]
 
@@ -24,34 +25,34 @@ class Shown(NamedTuple):
 
 
 REQUIREMENT = (
-    ("title", "Title"),
-    ("type", "Type"),
-    ("actor", "Actor"),
-    ("action", "Action"),
-    ("condition", "Condition"),
-    ("acceptance_criteria", "Acceptance criteria"),
-    ("priority", "Priority"),
+    ("title", _("Title")),
+    ("type", _("Type")),
+    ("actor", _("Actor")),
+    ("action", _("Action")),
+    ("condition", _("Condition")),
+    ("acceptance_criteria", _("Acceptance criteria")),
+    ("priority", _("Priority")),
 )
-STATED = (*REQUIREMENT, ("source_messages", "Messages"), ("confidence", "Confidence"))
+STATED = (*REQUIREMENT, ("source_messages", _("Messages")), ("confidence", _("Confidence")))
 FIELDS = {
     "extraction": STATED,
     "end_to_end": STATED,
     "inference": (
         *REQUIREMENT,
-        ("inference_type", "Inference type"),
-        ("triggered_by", "Triggered by"),
-        ("necessity", "Necessity"),
-        ("rationale", "Rationale"),
-        ("confidence", "Confidence"),
+        ("inference_type", _("Inference type")),
+        ("triggered_by", _("Triggered by")),
+        ("necessity", _("Necessity")),
+        ("rationale", _("Rationale")),
+        ("confidence", _("Confidence")),
     ),
     "validation": (
-        ("requirement", "Requirement"),
-        ("issue_type", "Issue type"),
-        ("field", "Field"),
-        ("severity", "Severity"),
-        ("span", "Exact text"),
-        ("message", "Message"),
-        ("suggested_fix", "Suggested fix"),
+        ("requirement", _("Requirement")),
+        ("issue_type", _("Issue type")),
+        ("field", _("Field")),
+        ("severity", _("Severity")),
+        ("span", _("Exact text")),
+        ("message", _("Message")),
+        ("suggested_fix", _("Suggested fix")),
     ),
 }
 """What the drill-down shows of the labels of each layer."""
@@ -73,10 +74,10 @@ COMPARED = {
 LISTS = {"acceptance_criteria", "triggered_by"}
 
 KINDS = {
-    "matched": ("Matched", "ok"),
-    "near": ("Not matched", "warn"),
-    "missed": ("Missed", "bad"),
-    "extra": ("Extra", "bad"),
+    "matched": (_("Matched"), "ok"),
+    "near": (_("Not matched"), "warn"),
+    "missed": (_("Missed"), "bad"),
+    "extra": (_("Extra"), "bad"),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 
 from evaluation import adapters
 from evaluation.layers import Example
@@ -43,7 +44,7 @@ def _expected(
     return {
         **_message(local_id, example),
         "fate": fate,
-        "title": FATES[fate][0] if fate else "Not returned",
+        "title": FATES[fate][0] if fate else _("Not returned"),
         "near": near if near and near <= FUZZY_DISTANCE else None,
     }
 

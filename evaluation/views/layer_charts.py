@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from labeling.translation import lazy as _
 from pipelines.memory.layers.nodes import Baseline, NodeSignals, Signals, Threads, TopicNode
 
 WIDTH = 1000
@@ -13,14 +14,20 @@ LEAST_HEIGHT = 1.5
 """So that a value of 0 is seen to be there."""
 
 TITLES = {
-    "reply_delay_avg": ("Reply delay, mean", "seconds until the other person answers"),
-    "reply_delay_max": ("Reply delay, longest", "seconds until the other person answers"),
-    "term_shift": ("Term shift", "share of the partner's messages without a usual pet name"),
-    "silence_event": ("Silences", "the pause after the topic is over three times the usual one"),
-    "topic_frequency": ("Topic frequency", "how often the topic was there before"),
-    "initiator_ratio": ("Initiator ratio", "share of exchanges opened by who wrote first of all"),
-    "emotional_tone": ("Emotional tone", "from −1, sad or angry, to 1, glad"),
-    "conflict_intensity": ("Conflict intensity", "from 0 to 1"),
+    "reply_delay_avg": (_("Reply delay, mean"), _("seconds until the other person answers")),
+    "reply_delay_max": (_("Reply delay, longest"), _("seconds until the other person answers")),
+    "term_shift": (_("Term shift"), _("share of the partner's messages without a usual pet name")),
+    "silence_event": (
+        _("Silences"),
+        _("the pause after the topic is over three times the usual one"),
+    ),
+    "topic_frequency": (_("Topic frequency"), _("how often the topic was there before")),
+    "initiator_ratio": (
+        _("Initiator ratio"),
+        _("share of exchanges opened by who wrote first of all"),
+    ),
+    "emotional_tone": (_("Emotional tone"), _("from −1, sad or angry, to 1, glad")),
+    "conflict_intensity": (_("Conflict intensity"), "from 0 to 1"),
 }
 FIXED_RANGES = {
     "term_shift": (0.0, 1.0),
@@ -134,9 +141,9 @@ def _usual(line: Baseline) -> str:
         return ""
     mean = figure(line.mean, line.measure if line.measure != "topic_frequency" else "")
     if line.threshold is None:
-        return f"mean {mean}"
+        return _("mean {mean}").format(mean=mean)
     limit = figure(line.threshold, line.measure if line.measure != "topic_frequency" else "")
-    return f"mean {mean}, stands out above {limit}"
+    return _("mean {mean}, stands out above {limit}").format(mean=mean, limit=limit)
 
 
 def _range(line: Baseline, rows: Mapping[str, NodeSignals]) -> tuple[float, float]:
@@ -152,7 +159,7 @@ def _value_bar(
     value = row.values[line.measure]
     said = figure(value, line.measure)
     if value is None:
-        said = f"undefined: {row.reasons[line.measure]}"
+        said = _("undefined: {reasons}").format(reasons=row.reasons[line.measure])
     text = f"{node.node_id} {node.topic_name}: {said}"
     if value is None:
         return _bar(node, size, y=HEIGHT - 3, height=3, text=text)._replace(undefined=True)

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import BuiltLayer, LayerBuild
@@ -17,6 +18,7 @@ from evaluation.services import layers
 from evaluation.views import layer_charts as charts
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
+from labeling.translation import translated
 from labeling.views import access
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
@@ -76,12 +78,12 @@ def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpR
             [conversation], project=conversation.project, config=config, by=request.user
         )
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
         return redirect("layers", slug, pk)
     if build.finished_at is None:
-        messages.success(request, "A worker builds the layers; this page follows it.")
+        messages.success(request, _("A worker builds the layers; this page follows it."))
     else:
-        messages.info(request, "The layers are built already.")
+        messages.info(request, _("The layers are built already."))
     return redirect(f"{reverse('layers', args=[slug, pk])}?config={build.config_sha256[:SHORT]}")
 
 

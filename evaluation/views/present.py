@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from django.utils.formats import number_format
+
 from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, Score
+from labeling.translation import lazy as _
 
 BADGES = {
     "queued": "",
@@ -43,13 +46,13 @@ class Line(NamedTuple):
 
 
 def figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else number_format(f"{value:.3f}", 3)
 
 
 def interval(row: Aggregate) -> str:
     if row.ci_low is None or row.ci_high is None:
         return "–"
-    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
+    return f"{figure(row.ci_low)} – {figure(row.ci_high)}"
 
 
 def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict[str, Any]:
@@ -68,9 +71,9 @@ def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict
 
 def score_cell(score: Score | None, *, failed: bool) -> Cell:
     if failed:
-        return Cell(figure(score.value) if score else "–", "The pipeline failed", "failed")
+        return Cell(figure(score.value) if score else "–", _("The pipeline failed"), "failed")
     if score is None:
-        return Cell("–", "Not scored yet", "undefined")
+        return Cell("–", _("Not scored yet"), "undefined")
     if score.value is None:
         return Cell("–", score.reason, "undefined")
     return Cell(figure(score.value))
@@ -84,10 +87,10 @@ def case_columns(layer: GoldLayer) -> list[Metric]:
 
 
 FATES = {
-    "found": ("Found", "returned in the answer"),
-    "not_selected": ("Not selected", "ranked, but left out of the answer"),
-    "lost_in_reranking": ("Lost in re-ranking", "a candidate that the ranking dropped"),
-    "never_retrieved": ("Never retrieved", "no candidate at any point"),
+    "found": (_("Found"), _("returned in the answer")),
+    "not_selected": (_("Not selected"), _("ranked, but left out of the answer")),
+    "lost_in_reranking": (_("Lost in re-ranking"), _("a candidate that the ranking dropped")),
+    "never_retrieved": (_("Never retrieved"), _("no candidate at any point")),
 }
 
 
@@ -120,8 +123,11 @@ def reliability_plot(bins: list[dict[str, Any]]) -> dict[str, Any] | None:
                 _x(row["confidence"]),
                 _y(row["accuracy"]),
                 round(3 + 9 * (row["count"] / most) ** 0.5, 1),
-                f"Confidence {row['confidence']:.2f}, correct {row['accuracy']:.2f}, "
-                f"{row['count']} predictions",
+                _("Confidence {value}, correct {value2}, {count} predictions").format(
+                    value=f"{row['confidence']:.2f}",
+                    value2=f"{row['accuracy']:.2f}",
+                    count=row["count"],
+                ),
             )
             for row in used
         ],
@@ -140,7 +146,7 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
     """Micro recall, precision and F1 over the similarity threshold."""
     if not rows:
         return None
-    names = {"recall": "Recall", "precision": "Precision", "f1": "F1"}
+    names = {"recall": _("Recall"), "precision": _("Precision"), "f1": "F1"}
     lines = [
         Line(name, title, _points([(_stretched(row["threshold"]), row[name]) for row in rows]))
         for name, title in names.items()

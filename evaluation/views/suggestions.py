@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.services import suggestions as service
@@ -15,6 +16,7 @@ from labeling.domain.schema import LAYERS
 from labeling.models import Project, SuggestionRequest
 from labeling.services import suggestion_requests as requests
 from labeling.services import suggestions
+from labeling.translation import translated
 from labeling.views import access
 
 SHOWN = 20
@@ -52,9 +54,11 @@ def ask(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         service.ask(project, pipeline=pipeline, layer=layer, by=request.user)
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     else:
-        messages.success(request, f"A worker asks {pipeline} for suggestions now.")
+        messages.success(
+            request, _("A worker asks {pipeline} for suggestions now.").format(pipeline=pipeline)
+        )
     return redirect("suggestions", project.slug)
 
 
@@ -63,7 +67,9 @@ def switch(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     on = request.POST.get("suggestions") == "on"
     suggestions.switch(project, on=on, by=request.user)  # type: ignore[arg-type]
-    messages.success(request, f"Suggestions are {'on' if on else 'off'} in this project.")
+    messages.success(
+        request, _("Suggestions are {value} in this project.").format(value="on" if on else "off")
+    )
     return redirect("suggestions", project.slug)
 
 

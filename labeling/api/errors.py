@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from labeling.domain.errors import RuleError
+from labeling.translation import translated, translated_tree
 
 STATUS = {
     "already_submitted": 409,
@@ -35,7 +37,11 @@ class ErrorOut(serializers.Serializer[Any]):
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our rule errors and DRF's own, in the one shape."""
     if isinstance(error, RuleError):
-        body = {"code": error.code, "message": error.message, "details": error.details}
+        body = {
+            "code": error.code,
+            "message": translated(error.message),
+            "details": translated_tree(error.details, shown={"message"}),
+        }
         return Response(body, status=STATUS.get(error.code, 400))
     response = exception_handler(error, context)
     if response is not None:
@@ -45,7 +51,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _body(error: Exception, response: Response) -> dict[str, Any]:
     if isinstance(error, exceptions.ValidationError):
-        message = "Some fields are missing or wrong; see details."
+        message = gettext("Some fields are missing or wrong; see details.")
         return {"code": "invalid", "message": message, "details": {"fields": response.data}}
     detail = (response.data or {}).get("detail", "")
     return {"code": getattr(detail, "code", "error"), "message": str(detail), "details": {}}

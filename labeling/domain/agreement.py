@@ -21,6 +21,7 @@ from labeling.domain.kappa import (
 )
 from labeling.domain.ratings import Grid, Ratings, grid
 from labeling.domain.resampling import Sampler, interval
+from labeling.domain.sentences import noted
 
 __all__ = [
     "Agreement",
@@ -38,7 +39,9 @@ __all__ = [
 
 Statistic = Literal["min", "mean"]
 Measure = Literal["kappa", "f1"]
-ONE_LABEL = "both used one and the same label throughout, so chance alone explains the agreement"
+ONE_LABEL = noted(
+    "both used one and the same label throughout, so chance alone explains the agreement"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +224,8 @@ def _positive_f1(positive: NDArray[np.float64] | None) -> float | None:
 
 def _why_no_kappa(shared: int, size: int) -> str:
     if not shared:
-        return "they submitted no sample in common"
-    return ONE_LABEL if size else "their common samples hold no unit that both labelled"
+        return noted("they submitted no sample in common")
+    return ONE_LABEL if size else noted("their common samples hold no unit that both labelled")
 
 
 def gate_value(
@@ -230,7 +233,7 @@ def gate_value(
 ) -> tuple[float | None, str]:
     """The figure that the gate compares with its threshold, or why there is none."""
     if not pairs:
-        return None, "agreement needs the submitted labels of at least two annotators"
+        return None, noted("agreement needs the submitted labels of at least two annotators")
     by_pair = [(pair, pair.kappa if measure == "kappa" else pair.positive_f1) for pair in pairs]
     undefined = [
         f"{pair.a} and {pair.b}: {pair.undefined}" for pair, value in by_pair if value is None
@@ -243,8 +246,8 @@ def gate_value(
 
 def _why_no_overall(counts: NDArray[np.int64]) -> str:
     if (counts.sum(axis=1) < 2).all():
-        return "no unit was labelled by two annotators"
-    return "all annotators used one and the same label throughout"
+        return noted("no unit was labelled by two annotators")
+    return noted("all annotators used one and the same label throughout")
 
 
 def excluded_samples(
@@ -261,7 +264,7 @@ def excluded_samples(
         for conversation in given:
             by.setdefault(conversation, []).append(annotator)
     rows += [
-        {"conversation": name, "annotator": people[0], "reason": "nobody else submitted it"}
+        {"conversation": name, "annotator": people[0], "reason": noted("nobody else submitted it")}
         for name, people in by.items()
         if len(people) == 1
     ]

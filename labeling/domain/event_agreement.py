@@ -15,11 +15,12 @@ from labeling.domain.agreement import (
 )
 from labeling.domain.matching import Record, match_events
 from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.sentences import noted
 
 Events = Mapping[str, Sequence[Record]]
 """One annotator's events by conversation; a conversation without any is an empty list."""
 
-NO_UNITS = "events have no units that could be left out, so they are compared by F1"
+NO_UNITS = noted("events have no units that could be left out, so they are compared by F1")
 
 
 def event_agreement(
@@ -91,7 +92,9 @@ def _pair(a: str, b: str, left: Events, right: Events, seed: int) -> PairAgreeme
 
 
 def _why_undefined(shared: Sequence[str]) -> str:
-    return "neither marked an event" if shared else "they submitted no sample in common"
+    return (
+        noted("neither marked an event") if shared else noted("they submitted no sample in common")
+    )
 
 
 def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:

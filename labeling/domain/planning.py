@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 
 
 class TooFewAnnotators(RuleError):
@@ -76,8 +77,12 @@ def plan(
     people = sorted(set(annotators))
     if overlap > len(people):
         raise TooFewAnnotators(
-            f"{overlap} annotators per conversation are wanted, but there are only "
-            f"{len(people)}: add annotators or lower the overlap.",
+            say(
+                "{overlap} annotators per conversation are wanted, but there are only "
+                "{people}: add annotators or lower the overlap.",
+                overlap=overlap,
+                people=len(people),
+            ),
             overlap=overlap,
             annotators=len(people),
         )
@@ -108,12 +113,23 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
     if given != places:
         change = f"add {places - given}" if given < places else f"take {given - places} away"
         raise UnfairQuotas(
-            f"{work}, but the numbers add up to {given}: {change}.", places=places, given=given
+            say(
+                "{work}, but the numbers add up to {given}: {change}.",
+                work=work,
+                given=given,
+                change=change,
+            ),
+            places=places,
+            given=given,
         )
     if max(quotas.values(), default=0) > conversations:
         raise UnfairQuotas(
-            f"There are {conversations} conversations, and nobody can label one twice: "
-            f"{max(quotas.values())} for one person are too many.",
+            say(
+                "There are {conversations} conversations, and nobody can label one "
+                "twice: {max} for one person are too many.",
+                conversations=conversations,
+                max=max(quotas.values()),
+            ),
             conversations=conversations,
             most=max(quotas.values()),
         )
@@ -136,7 +152,9 @@ def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int,
     """
     total = sum(percents.values())
     if total != 100:
-        raise UnfairQuotas(f"The percents add up to {total}, not to 100.", total=total)
+        raise UnfairQuotas(
+            say("The percents add up to {total}, not to 100.", total=total), total=total
+        )
     quotas = {one: places * percent // 100 for one, percent in percents.items()}
     lost = sorted(percents, key=lambda one: (-(places * percents[one] % 100), one))
     for one in lost[: places - sum(quotas.values())]:

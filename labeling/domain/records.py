@@ -14,6 +14,7 @@ from labeling.domain.matching import (
     Synonyms,
     source_overlap,
 )
+from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 
 Labels = Mapping[str, Sequence[Record]]
@@ -114,11 +115,11 @@ def _pair(
     rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
     undefined = {}
     if not conversations:
-        undefined["record_f1"] = undefined["micro_f1"] = "they submitted no sample in common"
+        undefined["record_f1"] = undefined["micro_f1"] = noted("they submitted no sample in common")
     if not rows:
-        undefined["fields"] = "no two of their requirements have similar text"
+        undefined["fields"] = noted("no two of their requirements have similar text")
     if not has_sources:
-        undefined["source_overlap"] = "these records cite no messages"
+        undefined["source_overlap"] = noted("these records cite no messages")
     fields = [_mean([row[column] for row in rows]) for column in range(4)]
     return RecordAgreement(
         a=a,

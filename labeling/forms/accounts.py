@@ -6,10 +6,12 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import UserChangeForm
+from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.errors import RuleError
 from labeling.models import Membership
 from labeling.services import projects
+from labeling.translation import translated
 
 
 class MembersFormSet(forms.BaseInlineFormSet):
@@ -23,7 +25,7 @@ class MembersFormSet(forms.BaseInlineFormSet):
         try:
             projects.keep_a_lead(self.instance, without=before, added=leading)
         except RuleError as error:
-            raise forms.ValidationError(error.message) from error
+            raise forms.ValidationError(translated(error.message)) from error
 
     def _makes_a_lead(self, form: Any) -> bool:
         entered = form.cleaned_data
@@ -43,6 +45,8 @@ class AccountForm(UserChangeForm):
             if alone:
                 names = ", ".join(project.name for project in alone)
                 raise forms.ValidationError(
-                    f"Nobody else leads {names}: give somebody the role first."
+                    _("Nobody else leads {names}: give somebody the role first.").format(
+                        names=names
+                    )
                 )
         return stays

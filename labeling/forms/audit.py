@@ -9,6 +9,7 @@ from django.apps import apps
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Event
 
@@ -32,12 +33,12 @@ class DayField(forms.DateField):
 class AuditFilter(forms.Form):
     """Narrows the audit log of a project. A field that is wrong narrows nothing and says so."""
 
-    actor = forms.CharField(label="Who", required=False, max_length=150)
-    verb = forms.ChoiceField(label="Event", required=False)
-    object_type = forms.ChoiceField(label="About", required=False)
-    object_id = forms.CharField(label="Id", required=False, max_length=200)
-    since = DayField(label="From")
-    until = DayField(label="To")
+    actor = forms.CharField(label=_("Who"), required=False, max_length=150)
+    verb = forms.ChoiceField(label=_("Event"), required=False)
+    object_type = forms.ChoiceField(label=_("About"), required=False)
+    object_id = forms.CharField(label=_("Id"), required=False, max_length=200)
+    since = DayField(label=_("From"))
+    until = DayField(label=_("To"))
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Annotation, Conversation, Round
 from labeling.services import comments
@@ -28,7 +29,7 @@ class CommentForm(ReplyForm):
         about: str = self.cleaned_data["about"]
         number, colon, uid = about.partition(":")
         if about and not (number.isdecimal() and len(number) < 10):
-            raise forms.ValidationError("Choose a message or a label of this page.")
+            raise forms.ValidationError(_("Choose a message or a label of this page."))
         if colon:
             return self._at_label(int(number), uid)
         pin = Pin(int(number)) if number else Pin()
@@ -45,5 +46,5 @@ class CommentForm(ReplyForm):
             .first()
         )
         if answer is None:
-            raise forms.ValidationError("Choose a message or a label of this page.")
+            raise forms.ValidationError(_("Choose a message or a label of this page."))
         return Place(self.conversation, answer.assignment.round, answer), Pin(label_uid=uid)

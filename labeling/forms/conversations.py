@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Conversation, Project
 
@@ -11,7 +12,7 @@ from labeling.models import Conversation, Project
 class ConversationFilter(forms.Form):
     """Narrows a project's conversations; a value that is not offered narrows nothing."""
 
-    search = forms.CharField(label="Id contains", required=False, max_length=200)
+    search = forms.CharField(label=_("Id contains"), required=False, max_length=200)
     domain = forms.ChoiceField(required=False)
     difficulty = forms.ChoiceField(
         required=False, choices=[("", "any"), *Conversation.Difficulty.choices]

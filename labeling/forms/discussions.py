@@ -5,6 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.disagreements import Split
 from labeling.models import Disagreement
@@ -20,13 +21,13 @@ class PlaceField(forms.CharField):
     def clean(self, value: Any) -> Place:
         place = Place.parse(super().clean(value))
         if place is None:
-            raise forms.ValidationError("This names no disagreement.")
+            raise forms.ValidationError(_("This names no disagreement."))
         return place
 
 
 class RemarkForm(forms.Form):
     place = PlaceField()
-    body = forms.CharField(label="Remark", max_length=5000, strip=True)
+    body = forms.CharField(label=_("Remark"), max_length=5000, strip=True)
 
 
 class DecisionForm(forms.Form):
@@ -34,7 +35,7 @@ class DecisionForm(forms.Form):
 
     place = PlaceField()
     outcome = forms.ChoiceField(
-        required=False, choices=[("", "open again"), *Disagreement.Outcome.choices]
+        required=False, choices=[("", _("open again")), *Disagreement.Outcome.choices]
     )
     note = forms.CharField(required=False, max_length=5000)
 
@@ -43,7 +44,7 @@ class DisagreementFilter(forms.Form):
     """Narrows the disagreements of a round; a value that is not offered narrows nothing."""
 
     state = forms.ChoiceField(
-        required=False, choices=[ANY, (OPEN, "not decided"), (DECIDED, "decided")]
+        required=False, choices=[ANY, (OPEN, _("not decided")), (DECIDED, "decided")]
     )
     outcome = forms.ChoiceField(required=False, choices=[ANY, *Disagreement.Outcome.choices])
     pair = forms.ChoiceField(required=False)

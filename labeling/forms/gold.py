@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.release import RELEASE_NAME
 from labeling.domain.targets import target_layers, title_of
@@ -11,7 +12,10 @@ from labeling.models import Project
 
 IN_ADDRESSES = RegexValidator(
     rf"^{RELEASE_NAME.pattern}\Z",
-    "Use letters, digits, dots, hyphens and underscores, no dot first: it is part of an address.",
+    _(
+        "Use letters, digits, dots, hyphens and underscores, no dot first: it is "
+        "part of an address."
+    ),
 )
 
 
@@ -20,10 +24,10 @@ class FreezeForm(forms.Form):
     name = forms.CharField(
         max_length=100,
         validators=[IN_ADDRESSES],
-        help_text="The same name again makes its next version.",
+        help_text=_("The same name again makes its next version."),
     )
     message = forms.CharField(
-        label="What this release is for",
+        label=_("What this release is for"),
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),

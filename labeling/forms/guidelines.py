@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Annotation, Guideline, GuidelineCheck, Project
 from labeling.services.guidelines import named_in_disagreements
@@ -12,15 +13,17 @@ from labeling.services.guidelines import named_in_disagreements
 
 class GuidelineForm(forms.Form):
     body = forms.CharField(
-        label="Guidelines",
-        help_text="Markdown",
+        label=_("Guidelines"),
+        help_text=_("Markdown"),
         max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 24}),
     )
     summary = forms.CharField(
-        label="What changed, in one line",
+        label=_("What changed, in one line"),
         max_length=300,
-        help_text="Annotators read it first: “A deadline is a constraint, not a data requirement”.",
+        help_text=_(
+            "Annotators read it first: “A deadline is a constraint, not a data requirement”."
+        ),
     )
     base_version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -32,12 +35,16 @@ class WorklistFilter(forms.Form):
 
     state = forms.ChoiceField(
         required=False,
-        choices=[(OPEN, "to check"), (STANDS, "still stands"), (ANEW, "to be labelled anew")],
+        choices=[
+            (OPEN, _("to check")),
+            (STANDS, _("still stands")),
+            (ANEW, _("to be labelled anew")),
+        ],
     )
     version = forms.ChoiceField(required=False)
     annotator = forms.ChoiceField(required=False)
     disputed = forms.BooleanField(
-        label="Only conversations because of which the guidelines change", required=False
+        label=_("Only conversations because of which the guidelines change"), required=False
     )
 
     def __init__(self, project: Project, newest: Guideline, data: Any) -> None:
@@ -47,7 +54,7 @@ class WorklistFilter(forms.Form):
         versions = older.order_by("version").values_list("version", flat=True)
         people = User.objects.filter(assignments__round__project=project).distinct()
         names = people.order_by("username").values_list("username", flat=True)
-        self._offer("version", [(str(one), f"version {one}") for one in versions])
+        self._offer("version", [(str(one), _("version {one}").format(one=one)) for one in versions])
         self._offer("annotator", [(one, one) for one in names])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
@@ -76,5 +83,7 @@ class WorklistFilter(forms.Form):
 
 class CheckForm(forms.Form):
     annotation = forms.IntegerField(min_value=1, max_value=2**63 - 1)
-    stands = forms.ChoiceField(choices=[("1", "still stands"), ("0", "has to be labelled anew")])
+    stands = forms.ChoiceField(
+        choices=[("1", _("still stands")), ("0", _("has to be labelled anew"))]
+    )
     note = forms.CharField(required=False, max_length=5000)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Membership
 from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
@@ -11,7 +12,7 @@ from labeling.services.invitations import DAYS, MOST_DAYS, MOST_USES
 
 class MemberForm(forms.Form):
     username = forms.CharField(
-        label="User name",
+        label=_("User name"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
@@ -19,19 +20,19 @@ class MemberForm(forms.Form):
 
 
 class RoleForm(forms.Form):
-    role = forms.ChoiceField(label="New role", choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=_("New role"), choices=Membership.Role.choices)
 
 
 class InvitationForm(forms.Form):
-    role = forms.ChoiceField(label="As", choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=_("As"), choices=Membership.Role.choices)
     uses = forms.IntegerField(
-        label="For how many people",
+        label=_("For how many people"),
         initial=1,
         min_value=1,
         max_value=MOST_USES,
     )
     days = forms.IntegerField(
-        label="Valid for days",
+        label=_("Valid for days"),
         initial=DAYS,
         min_value=1,
         max_value=MOST_DAYS,
@@ -42,18 +43,21 @@ class NewAccountForm(UserCreationForm):
     """Name and password of somebody who came by an invitation."""
 
     full_name = forms.CharField(
-        label="Your name", required=False, max_length=150, help_text="Shown beside the user name."
+        label=_("Your name"),
+        required=False,
+        max_length=150,
+        help_text=_("Shown beside the user name."),
     )
     field_order = ("username", "full_name", "password1", "password2")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         username = self.fields["username"]
-        username.label = "User name"
+        username.label = _("User name")
         username.widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(
-        label="What is it for?", max_length=100, help_text="For example: nightly export."
+        label=_("What is it for?"), max_length=100, help_text=_("For example: nightly export.")
     )

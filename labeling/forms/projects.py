@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.core.validators import validate_slug
+from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import are_targets
@@ -13,14 +14,14 @@ from labeling.models import Project
 class ProjectForm(forms.Form):
     name = forms.CharField(max_length=200)
     slug = forms.CharField(
-        label="Short name",
+        label=_("Short name"),
         max_length=50,
         validators=[validate_slug],
-        help_text="Used in addresses and commands, for example interviews; it never changes.",
+        help_text=_("Used in addresses and commands, for example interviews; it never changes."),
     )
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     layers = forms.MultipleChoiceField(
-        label="What is labelled",
+        label=_("What is labelled"),
         choices=[(layer.name, layer.title) for layer in LAYERS.values()],
         initial=["extraction"],
         widget=forms.CheckboxSelectMultiple,
@@ -30,17 +31,17 @@ class ProjectForm(forms.Form):
         initial=0.75,
         min_value=-1,
         max_value=1,
-        help_text="A calibration round passes when its κ is greater than this.",
+        help_text=_("A calibration round passes when its κ is greater than this."),
     )
     kappa_statistic = forms.ChoiceField(
         label="Which κ counts", choices=Project.Statistic.choices, initial=Project.Statistic.MIN
     )
     overlap = forms.IntegerField(
-        label="Annotators per conversation",
+        label=_("Annotators per conversation"),
         initial=3,
         min_value=1,
         max_value=100,
-        help_text="In full labeling; a calibration round goes to everybody.",
+        help_text=_("In full labeling; a calibration round goes to everybody."),
     )
 
     def clean_layers(self) -> list[str]:
@@ -52,7 +53,11 @@ def _with_what_they_refer_to(layers: list[str]) -> list[str]:
         needs = LAYERS[name].needs
         if needs and not set(needs) & set(layers):
             titles = " or ".join(LAYERS[need].title.lower() for need in needs)
-            raise forms.ValidationError(f"{LAYERS[name].title} refer to {titles}: label these too.")
+            raise forms.ValidationError(
+                _("{title} refer to {titles}: label these too.").format(
+                    title=LAYERS[name].title, titles=titles
+                )
+            )
     return layers
 
 
@@ -62,28 +67,32 @@ class ProjectSetup(forms.ModelForm):
     def clean_layers(self) -> list[str]:
         layers = self.cleaned_data["layers"]
         if not layers or not _is_list_of(layers, str) or not LAYERS.keys() >= set(layers):
-            raise forms.ValidationError(f"Give a list of these: {', '.join(LAYERS)}.")
+            raise forms.ValidationError(
+                _("Give a list of these: {layers}.").format(layers=", ".join(LAYERS))
+            )
         return _with_what_they_refer_to(layers)
 
     def clean_actor_synonyms(self) -> list[list[str]]:
         groups = self.cleaned_data["actor_synonyms"] or []
         if not _is_list_of(groups, list) or not all(_is_list_of(one, str) for one in groups):
-            raise forms.ValidationError("Give groups of words: [[“buyer”, “shopper”]].")
+            raise forms.ValidationError(_("Give groups of words: [[“buyer”, “shopper”]]."))
         return groups
 
     def clean_targets(self) -> dict[str, dict[str, int]]:
         targets = self.cleaned_data["targets"] or {}
         if not are_targets(targets):
             raise forms.ValidationError(
-                "Give whole numbers by layer and difficulty: "
-                "{“layers”: {“extraction”: 80}, “difficulty”: {“easy”: 40}}."
+                _(
+                    "Give whole numbers by layer and difficulty: {“layers”: {“extraction”: "
+                    "80}, “difficulty”: {“easy”: 40}}."
+                )
             )
         return dict(targets)
 
     def clean_match_threshold(self) -> float:
         threshold: float = self.cleaned_data["match_threshold"]
         if not 0 <= threshold < 1:
-            raise forms.ValidationError("A similarity threshold is at least 0 and less than 1.")
+            raise forms.ValidationError(_("A similarity threshold is at least 0 and less than 1."))
         return threshold
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Max, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.numbers import whole_number
 from labeling.domain.planning import (
@@ -18,6 +19,7 @@ from labeling.domain.planning import (
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.services import assignments
 from labeling.services.rounds import unplanned, working_in
+from labeling.translation import translated
 
 NEW = ""  # conversations that are in no round yet
 SHARE = "share_"  # begins the names of the fields with a number for one person
@@ -44,14 +46,18 @@ class RoundPreview:
         if not self.annotators:
             return "0"
         fewest, extra = divmod(self.assignments, self.annotators)
-        return f"{fewest} to {fewest + 1}" if extra else str(fewest)
+        return (
+            _("{fewest} to {value}").format(fewest=fewest, value=fewest + 1)
+            if extra
+            else str(fewest)
+        )
 
 
 class PeopleField(forms.ModelMultipleChoiceField):
     def clean(self, value: Any) -> Any:
         """SQLite breaks off at a number that is larger than any row's."""
         if any(whole_number(str(one)) is None for one in value or []):
-            raise forms.ValidationError("Choose people of the list.")
+            raise forms.ValidationError(_("Choose people of the list."))
         return super().clean(value)
 
 
@@ -59,66 +65,68 @@ class RoundForm(forms.Form):
     """A new round of ``project``. ``chosen`` are the conversations it would take."""
 
     kind = forms.ChoiceField(
-        label="Kind of round",
+        label=_("Kind of round"),
         choices=[(kind.value, kind.label.capitalize()) for kind in Round.Kind],
         widget=forms.RadioSelect,
     )
-    source = forms.ChoiceField(label="Conversations", required=False)
+    source = forms.ChoiceField(label=_("Conversations"), required=False)
     batch = forms.IntegerField(
-        label="How many",
+        label=_("How many"),
         min_value=1,
         max_value=100_000,
         initial=20,
-        help_text="Drawn by the seed from those that are in no round yet.",
+        help_text=_("Drawn by the seed from those that are in no round yet."),
     )
     split = forms.ChoiceField(required=False)
     domain = forms.ChoiceField(required=False)
     annotators = PeopleField(queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple)
     overlap = forms.IntegerField(
-        label="Annotators per conversation",
+        label=_("Annotators per conversation"),
         min_value=1,
         max_value=100,
         required=False,
-        help_text="Full labeling only: a calibration round goes to everybody chosen above.",
+        help_text=_("Full labeling only: a calibration round goes to everybody chosen above."),
     )
     seed = forms.IntegerField(
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text="The same seed draws the same conversations and hands them out the same way.",
+        help_text=_("The same seed draws the same conversations and hands them out the same way."),
     )
     order = forms.ChoiceField(
-        label="What comes first",
+        label=_("What comes first"),
         choices=[(order.value, order.label.capitalize()) for order in Round.Order],
         required=False,
-        help_text="The priority of a conversation comes with its import.",
+        help_text=_("The priority of a conversation comes with its import."),
     )
     skip_policy = forms.ChoiceField(
-        label="A skipped conversation",
+        label=_("A skipped conversation"),
         choices=[(policy.value, policy.label.capitalize()) for policy in Round.SkipPolicy],
         required=False,
     )
     pool = forms.BooleanField(
-        label="Annotators take the next conversation themselves",
+        label=_("Annotators take the next conversation themselves"),
         required=False,
-        help_text="Full labeling only: places are reserved while somebody works on them.",
+        help_text=_("Full labeling only: places are reserved while somebody works on them."),
     )
     sharing = forms.ChoiceField(
-        label="How the work is shared",
+        label=_("How the work is shared"),
         choices=[
-            (EVENLY, "Evenly"),
-            (BY_NUMBER, "By a number of conversations for each person"),
-            (BY_PERCENT, "By a percent for each person"),
+            (EVENLY, _("Evenly")),
+            (BY_NUMBER, _("By a number of conversations for each person")),
+            (BY_PERCENT, _("By a percent for each person")),
         ],
         required=False,
-        help_text="Full labeling without a pool only.",
+        help_text=_("Full labeling without a pool only."),
     )
     override_reason = forms.CharField(
-        label="Reason for passing the locked gate",
+        label=_("Reason for passing the locked gate"),
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Full labeling only. It is recorded and printed on every gold release after it.",
+        help_text=_(
+            "Full labeling only. It is recorded and printed on every gold release after it."
+        ),
     )
 
     seen = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -141,8 +149,11 @@ class RoundForm(forms.Form):
         earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
         self._choices("split", [("", "any"), *_named(splits)])
         self._choices("domain", [("", "any"), *_named(domains)])
-        again = [(str(number), f"the same as round {number}") for number in earlier]
-        self._choices("source", [(NEW, "not yet in any round"), *again])
+        again = [
+            (str(number), _("the same as round {number}").format(number=number))
+            for number in earlier
+        ]
+        self._choices("source", [(NEW, str(_("not yet in any round"))), *again])
 
     def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
         field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
@@ -193,8 +204,10 @@ class RoundForm(forms.Form):
             again["seen"] = str(newest)  # who sends it once more means it
             self.data = again
             raise forms.ValidationError(
-                f"Round {newest} was opened meanwhile. Look at it first; send this again only if "
-                "you want one more."
+                _(
+                    "Round {newest} was opened meanwhile. Look at it first; send this again "
+                    "only if you want one more."
+                ).format(newest=newest)
             )
 
     def _newest_number(self) -> int:
@@ -242,7 +255,7 @@ class RoundForm(forms.Form):
             if quotas is not None:
                 check_quotas(quotas, conversations=conversations, overlap=overlap)
         except UnfairQuotas as unfair:
-            refusal = unfair.message
+            refusal = translated(unfair.message)
         return RoundPreview(
             conversations=conversations,
             unplanned=unplanned(self.project).count(),
@@ -261,11 +274,11 @@ class BatchForm(forms.Form):
     """More conversations for an open round of full labeling."""
 
     batch = forms.IntegerField(
-        label="How many",
+        label=_("How many"),
         min_value=1,
         max_value=100_000,
         initial=20,
-        help_text="Drawn by the round's seed from those that are in no round yet.",
+        help_text=_("Drawn by the round's seed from those that are in no round yet."),
     )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
@@ -291,10 +304,10 @@ class MoveForm(forms.Form):
     """To whom the open work of ``person`` goes."""
 
     to = forms.ModelChoiceField(
-        label="To",
+        label=_("To"),
         queryset=User.objects.none(),
         required=False,
-        empty_label="Nobody: take it back",
+        empty_label=_("Nobody: take it back"),
     )
 
     def __init__(self, project: Project, person: User, *args: Any, **kwargs: Any) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline
@@ -13,12 +14,12 @@ class Adjudication(models.Model):
     class Kind(models.TextChoices):
         """Why the annotators differed; or that they did not, and somebody accepted that."""
 
-        AMBIGUOUS = "ambiguous", "ambiguous text"
-        GUIDELINE = "guideline", "gap in the guidelines"
-        ERROR = "error", "annotator error"
-        EDGE_CASE = "edge_case", "edge case"
-        SUBJECTIVE = "subjective"
-        ACCEPTED = "accepted", "accepted as agreed"  # gold keeps who agreed
+        AMBIGUOUS = "ambiguous", _("ambiguous text")
+        GUIDELINE = "guideline", _("gap in the guidelines")
+        ERROR = "error", _("annotator error")
+        EDGE_CASE = "edge_case", _("edge case")
+        SUBJECTIVE = "subjective", _("Subjective")
+        ACCEPTED = "accepted", _("accepted as agreed")  # gold keeps who agreed
 
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="adjudications")
     layer = models.CharField(max_length=20)

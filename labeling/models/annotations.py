@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.assignments import Assignment
 from labeling.models.projects import Guideline
@@ -19,9 +20,9 @@ class Annotation(models.Model):
     """
 
     class Status(models.TextChoices):
-        DRAFT = "draft"
-        SUBMITTED = "submitted"
-        SKIPPED = "skipped"
+        DRAFT = "draft", _("Draft")
+        SUBMITTED = "submitted", _("Submitted")
+        SKIPPED = "skipped", _("Skipped")
 
     assignment = models.OneToOneField(Assignment, models.PROTECT)
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="annotations")
@@ -68,12 +69,12 @@ class AnnotationRevision(models.Model):
     """One accepted save. Append-only: updates and deletes are refused by the database."""
 
     class Kind(models.TextChoices):
-        SAVED = "saved"
-        SUBMITTED = "submitted"
-        SKIPPED = "skipped"
-        REOPENED = "reopened"
-        RETURNED = "returned"
-        RESTORED = "restored"
+        SAVED = "saved", _("Saved")
+        SUBMITTED = "submitted", _("Submitted")
+        SKIPPED = "skipped", _("Skipped")
+        REOPENED = "reopened", _("Reopened")
+        RETURNED = "returned", _("Returned")
+        RESTORED = "restored", _("Restored")
 
     annotation = models.ForeignKey(Annotation, models.PROTECT, related_name="revisions")
     version = models.PositiveIntegerField()

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.projects import Membership, Project
 
@@ -23,14 +24,14 @@ class Conversation(models.Model):
     """What people label. Its text never changes: labels point to message positions."""
 
     class Difficulty(models.TextChoices):
-        EASY = "easy"
-        MEDIUM = "medium"
-        HARD = "hard"
+        EASY = "easy", _("Easy")
+        MEDIUM = "medium", _("Medium")
+        HARD = "hard", _("Hard")
 
     class Split(models.TextChoices):
-        TRAIN = "train"
-        DEV = "dev"
-        TEST = "test"
+        TRAIN = "train", _("Train")
+        DEV = "dev", _("Dev")
+        TEST = "test", _("Test")
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="conversations")
     external_id = models.CharField(max_length=200)

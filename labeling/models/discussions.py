@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.annotations import Annotation
 from labeling.models.conversations import Conversation
@@ -18,10 +19,10 @@ class Disagreement(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        GUIDELINE = "guideline", "the guidelines change"
-        ERROR = "error", "annotator error"
-        AMBIGUOUS = "ambiguous", "ambiguous text"
-        EDGE_CASE = "edge_case", "edge case"
+        GUIDELINE = "guideline", _("the guidelines change")
+        ERROR = "error", _("annotator error")
+        AMBIGUOUS = "ambiguous", _("ambiguous text")
+        EDGE_CASE = "edge_case", _("edge case")
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="disagreements")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="disagreements")

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline, Membership, Project
@@ -73,11 +74,14 @@ class GoldItem(models.Model):
     """
 
     class How(models.TextChoices):
-        UNANIMOUS = "unanimous"
-        MAJORITY = "majority"
-        ADJUDICATED = "adjudicated"
-        SINGLE = "single", "single annotator"
-        IMPORTED = "imported"  # published elsewhere; who labelled it is not known here
+        UNANIMOUS = "unanimous", _("Unanimous")
+        MAJORITY = "majority", _("Majority")
+        ADJUDICATED = "adjudicated", _("Adjudicated")
+        SINGLE = "single", _("single annotator")
+        IMPORTED = (
+            "imported",
+            _("Imported"),
+        )  # published elsewhere; who labelled it is not known here
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")

@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.fields import EventSchemaField
 
@@ -34,8 +35,8 @@ class Project(models.Model):
     """A dataset in the making: its label layers, its people and the bar they have to pass."""
 
     class Statistic(models.TextChoices):
-        MIN = "min", "lowest pair"
-        MEAN = "mean", "mean of the pairs"
+        MIN = "min", _("lowest pair")
+        MEAN = "mean", _("mean of the pairs")
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=200)
@@ -100,9 +101,12 @@ class Membership(models.Model):
     """What one person may do in one project. A person may hold several roles."""
 
     class Role(models.TextChoices):
-        ANNOTATOR = "annotator"  # labels what is assigned, sees nobody else's labels
-        LEAD = "lead"  # plans rounds, sees all labels, releases gold
-        RESEARCHER = "researcher"  # reads agreement and gold, launches evaluations
+        ANNOTATOR = (
+            "annotator",
+            _("Annotator"),
+        )  # labels what is assigned, sees nobody else's labels
+        LEAD = "lead", _("Lead")  # plans rounds, sees all labels, releases gold
+        RESEARCHER = "researcher", _("Researcher")  # reads agreement and gold, launches evaluations
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.annotations import Annotation
 
@@ -11,9 +12,9 @@ class Review(models.Model):
     """A reviewer's verdict on one submitted answer. Append-only; the newest one counts."""
 
     class Verdict(models.TextChoices):
-        ACCEPTED = "accepted"
-        FIXED = "fixed", "fixed and accepted"  # ``payload`` holds the corrected labels
-        RETURNED = "returned", "returned with a comment"
+        ACCEPTED = "accepted", _("Accepted")
+        FIXED = "fixed", _("fixed and accepted")  # ``payload`` holds the corrected labels
+        RETURNED = "returned", _("returned with a comment")
 
     annotation = models.ForeignKey(Annotation, models.PROTECT, related_name="reviews")
     version = models.PositiveIntegerField(help_text="The version of the annotation it is about")

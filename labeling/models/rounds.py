@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline, Membership, Project
@@ -30,24 +31,24 @@ class Round(models.Model):
     """
 
     class Kind(models.TextChoices):
-        CALIBRATION = "calibration"
-        FULL = "full", "full labeling"
+        CALIBRATION = "calibration", _("Calibration")
+        FULL = "full", _("full labeling")
 
     class State(models.TextChoices):
-        OPEN = "open"
-        PASSED = "passed"  # calibration only
-        FAILED = "failed"  # calibration only
-        CLOSED = "closed"  # full labeling only
+        OPEN = "open", _("Open")
+        PASSED = "passed", _("Passed")  # calibration only
+        FAILED = "failed", _("Failed")  # calibration only
+        CLOSED = "closed", _("Closed")  # full labeling only
 
     class SkipPolicy(models.TextChoices):
-        OTHERS = "others", "give it to somebody else"
-        SAME = "same", "give it to the same person again, at the end"
-        NEVER = "never", "leave it"
+        OTHERS = "others", _("give it to somebody else")
+        SAME = "same", _("give it to the same person again, at the end")
+        NEVER = "never", _("leave it")
 
     class Order(models.TextChoices):
-        SEED = "seed", "shuffled by the seed"
-        LEAST = "least", "least labelled first"
-        PRIORITY = "priority", "by priority"
+        SEED = "seed", _("shuffled by the seed")
+        LEAST = "least", _("least labelled first")
+        PRIORITY = "priority", _("by priority")
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()

@@ -12,6 +12,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.merging import attributed, numbered, overrules_everybody, plain
 from labeling.domain.references import heading_of
 from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, merges
 from labeling.services.annotations import InvalidPayload, ReasonMissing
@@ -61,7 +62,11 @@ def decide_clusters(
     clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
     if len(decision.labels) != len(clusters):
         raise InvalidPayload(
-            f"There are {len(clusters)} labels to decide about, not {len(decision.labels)}."
+            say(
+                "There are {clusters} labels to decide about, not {labels}.",
+                clusters=len(clusters),
+                labels=len(decision.labels),
+            )
         )
     if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
         raise ReasonMissing("Choose why the annotators differed.")
@@ -166,8 +171,12 @@ def _check_labels(conversation: Conversation, layer: str, payload: Mapping[str, 
     problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
     if problems:
         raise InvalidPayload(
-            f"The decided labels of {conversation} are not complete: "
-            f"{problems[0].path}: {problems[0].message}",
+            say(
+                "The decided labels of {conversation} are not complete: {path}: {message}",
+                conversation=conversation,
+                path=problems[0].path,
+                message=problems[0].message,
+            ),
             problems=[problem._asdict() for problem in problems],
         )
 
@@ -263,7 +272,7 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
                 version=1,
                 guideline=guideline,
                 payload=_as_agreed(layer, stored[merge.pk]),
-                reason=f"accepted as agreed ({merge.state})",
+                reason=say("accepted as agreed ({state})", state=merge.state),
                 kind=Kind.ACCEPTED,
                 decided_by=by,
             )
@@ -295,7 +304,12 @@ def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, A
 def _refuse_blind(conversation: Conversation) -> None:
     newest = conversation.rounds.order_by("-number").first()
     if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
-        raise Blind(f"Round {newest.number} is blind while it is open: decide when it has closed.")
+        raise Blind(
+            say(
+                "Round {number} is blind while it is open: decide when it has closed.",
+                number=newest.number,
+            )
+        )
 
 
 def _refuse_own_work(conversation: Conversation, by: User) -> None:

@@ -20,6 +20,7 @@ from labeling.domain.matching import texts_to_prime
 from labeling.domain.origins import of_origin
 from labeling.domain.records import record_agreement
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 from labeling.domain.units import (
     BY_REQUIREMENT,
@@ -338,12 +339,12 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     )
     for annotator, conversation, status, skip_reason, version, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
-            reason = f"skipped: {skip_reason}" if skip_reason else "not submitted"
+            reason = f"skipped: {skip_reason}" if skip_reason else noted("not submitted")
             found[annotator][conversation] = reason
         elif selection.guideline and version != selection.guideline:
             found[annotator][conversation] = f"labelled under guidelines v{version}"
         elif selection.origin == "assisted" and first_pass is None:
-            found[annotator][conversation] = "submitted without having seen suggestions"
+            found[annotator][conversation] = noted("submitted without having seen suggestions")
     return dict(found)
 
 

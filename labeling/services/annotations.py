@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
+from labeling.domain.sentences import say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import assignments, events, locking, merges, rounds, suggestions
 from labeling.services.checking import problems_of
@@ -194,7 +195,9 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     _refuse_if_stale(annotation, save)
     chosen = annotation.revisions.filter(version=version).first()
     if chosen is None:
-        raise UnknownRevision(f"This answer has no revision {version}: choose one of the list.")
+        raise UnknownRevision(
+            say("This answer has no revision {version}: choose one of the list.", version=version)
+        )
     save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")

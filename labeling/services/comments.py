@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import (
     Annotation,
     Assignment,
@@ -167,7 +168,12 @@ def _add(
 def _check_pin(place: Place, pin: Pin) -> None:
     messages = place.conversation.messages
     if pin.message_index is not None and not messages.filter(index=pin.message_index).exists():
-        raise UnknownPin(f"There is no message {pin.message_index} in this conversation.")
+        raise UnknownPin(
+            say(
+                "There is no message {message_index} in this conversation.",
+                message_index=pin.message_index,
+            )
+        )
     payload = place.annotation.payload if place.annotation else {}
     if pin.label_uid and pin.label_uid not in _uids(payload):
         raise UnknownPin("This label is not saved: save it first, or comment on the message.")

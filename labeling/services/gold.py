@@ -17,6 +17,7 @@ from labeling.domain.release import (
     release_sha256,
 )
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
+from labeling.domain.sentences import say
 from labeling.domain.similarity import Ruler
 from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
@@ -69,7 +70,13 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     release = wanted.order_by("-version").first()
     if release is None:
         known = ", ".join(map(str, releases.order_by("-pk")[:5])) or "none yet"
-        raise UnknownRelease(f"There is no gold release {address}. Newest releases: {known}.")
+        raise UnknownRelease(
+            say(
+                "There is no gold release {address}. Newest releases: {known}.",
+                address=address,
+                known=known,
+            )
+        )
     return release
 
 
@@ -100,7 +107,9 @@ def freeze(
     hashes = [item_sha256(document) for document in documents]
     parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
     if parent and list(parent.items.values_list("sha256", flat=True)) == hashes:
-        raise NothingChanged(f"{parent} holds exactly this already; nothing was frozen.")
+        raise NothingChanged(
+            say("{parent} holds exactly this already; nothing was frozen.", parent=parent)
+        )
     release = _create(project, layer, name, message, by, parent, left_out, hashes, ruler)
     GoldItem.objects.bulk_create(
         [
@@ -139,20 +148,39 @@ def freeze(
 def check_name(project: Project, layer: str, name: str) -> None:
     if layer == END_TO_END and not set(project.layers) >= STAGES:
         needed = ", ".join(LAYERS[stage].title.lower() for stage in settling.stages_of(layer))
-        raise UnknownLayer(f"{project.slug} has no whole to freeze: that takes {needed}.")
+        raise UnknownLayer(
+            say(
+                "{slug} has no whole to freeze: that takes {needed}.",
+                slug=project.slug,
+                needed=needed,
+            )
+        )
     if layer not in target_layers(project.layers):
         raise UnknownLayer(
-            f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
+            say(
+                "{slug} has no layer {value}. It labels: {layers}.",
+                slug=project.slug,
+                value=f"{layer!r}",
+                layers=", ".join(project.layers),
+            )
         )
     if not RELEASE_NAME.fullmatch(name):
         raise BadName(
-            f"{name!r} cannot name a release: use up to 100 letters, digits, dots, hyphens and "
-            "underscores, no dot first."
+            say(
+                "{value} cannot name a release: use up to 100 letters, digits, dots, "
+                "hyphens and underscores, no dot first.",
+                value=f"{name!r}",
+            )
         )
     taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
     if taken:
         raise NameTaken(
-            f"{name!r} is the name of {taken.project.slug}'s {taken.layer} gold: choose another."
+            say(
+                "{value} is the name of {slug}'s {layer} gold: choose another.",
+                value=f"{name!r}",
+                slug=taken.project.slug,
+                layer=taken.layer,
+            )
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold_changes import ItemChanged, changed
+from labeling.domain.sentences import say
 from labeling.models import GoldRelease
 
 
@@ -37,8 +38,14 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
     """Item by item. Only items whose hashes differ are read."""
     if before.layer != after.layer:
         raise NotComparable(
-            f"{before} holds {before.layer} and {after} holds {after.layer}: compare two releases "
-            "of one layer."
+            say(
+                "{before} holds {layer} and {after} holds {layer2}: compare two releases "
+                "of one layer.",
+                before=before,
+                layer=before.layer,
+                after=after,
+                layer2=after.layer,
+            )
         )
     left, right = (dict(one.items.values_list("item_id", "sha256")) for one in (before, after))
     names = sorted(left.keys() | right.keys())

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.sentences import say
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
 from labeling.services import annotations as answers
 from labeling.services import events, locking
@@ -39,7 +40,9 @@ def add_version(
     if number != base_version:
         raise _stale(base_version, number)
     if newest and newest.body == body:
-        raise GuidelineUnchanged(f"This is the text of version {number}: nothing was changed.")
+        raise GuidelineUnchanged(
+            say("This is the text of version {number}: nothing was changed.", number=number)
+        )
     try:
         with transaction.atomic():
             added = Guideline.objects.create(
@@ -128,7 +131,10 @@ def _one_newline(text: str) -> str:
 
 def _stale(base_version: int, current: int) -> StaleVersion:
     return StaleVersion(
-        f"Version {current} was written meanwhile. Compare it with your text, then save again.",
+        say(
+            "Version {current} was written meanwhile. Compare it with your text, then save again.",
+            current=current,
+        ),
         base_version=base_version,
         current_version=current,
     )

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import Assignment, Project, Round
 from labeling.services import annotations, assignments, events, rounds
 
@@ -59,10 +60,10 @@ def return_to(
 
 def _check_taker(assignment: Assignment, to: User) -> None:
     if not assignments.annotators(assignment.round.project).filter(pk=to.pk).exists():
-        raise HandoverImpossible(f"{to.get_username()} is no annotator of this project.")
+        raise HandoverImpossible(say("{to} is no annotator of this project.", to=to.get_username()))
     if assignment.conversation_id in _had(assignment.round, to):
         raise HandoverImpossible(
-            f"{to.get_username()} has this conversation already: choose somebody else."
+            say("{to} has this conversation already: choose somebody else.", to=to.get_username())
         )
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.secrets import digest_of, make_secret
+from labeling.domain.sentences import noted, say
 from labeling.models import Invitation, Membership, Project
 from labeling.services import events
 
@@ -94,10 +95,10 @@ def find(secret: str) -> Invitation | None:
 def why_over(invitation: Invitation) -> str:
     """Why a link opens nothing any more; empty while it does."""
     if invitation.revoked_at:
-        return "This invitation was revoked."
+        return noted("This invitation was revoked.")
     if invitation.expires_at <= timezone.now():
         return f"This invitation expired on {invitation.expires_at:%-d %B %Y}."
-    return "" if invitation.uses_left else "This invitation has been used."
+    return "" if invitation.uses_left else noted("This invitation has been used.")
 
 
 @transaction.atomic
@@ -132,7 +133,9 @@ def accept_as_new(
                 username, password=password, first_name=first, last_name=last
             )
     except IntegrityError:
-        raise NameInUse(f"Somebody is called “{username}” already: choose another.") from None
+        raise NameInUse(
+            say("Somebody is called “{username}” already: choose another.", username=username)
+        ) from None
     accept(invitation, user=user)
     return user
 

@@ -14,6 +14,7 @@ from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import Answer, Labelled
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.importing import Turn
+from labeling.domain.sentences import say
 from labeling.models import Annotation, Assignment, Conversation, Project, Round
 from labeling.services.export import FolderInUse, UnknownFormat
 from labeling.services.gold_formats import json_list
@@ -93,9 +94,15 @@ def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
     """Write all labels into an empty folder and return the files."""
     writer = _WRITERS.get(format)
     if writer is None:
-        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+        raise UnknownFormat(
+            say(
+                "There is no format {value}. Available: {formats}.",
+                value=f"{format!r}",
+                formats=", ".join(FORMATS),
+            )
+        )
     if folder.exists() and any(folder.iterdir()):
-        raise FolderInUse(f"{folder} is not empty: choose an empty folder.")
+        raise FolderInUse(say("{folder} is not empty: choose an empty folder.", folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
     return writer(project, folder)
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from labeling.domain.errors import RuleError
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import SUBMITTED, Answer, Fault, Found, Labelled
+from labeling.domain.sentences import say
 from labeling.models import Conversation, Guideline, Project
 from labeling.services import events, rounds
 from labeling.services.export import UnknownFormat
@@ -87,7 +88,13 @@ def import_labels(
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     """
     if format not in READERS:
-        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(READERS)}.")
+        raise UnknownFormat(
+            say(
+                "There is no format {value}. Available: {readers}.",
+                value=f"{format!r}",
+                readers=", ".join(READERS),
+            )
+        )
     project = Project.objects.select_for_update().get(pk=project.pk)
     if not project.guidelines.exists():
         raise rounds.RoundImpossible("Write the guidelines first: labels count under a version.")
@@ -176,7 +183,9 @@ class _Intake:
             self.report.unchanged += 1
             return
         if number := known.open_rounds.get(conversation.pk):
-            raise Refused(f"is being labelled in round {number}; close that round first")
+            raise Refused(
+                say("is being labelled in round {number}; close that round first", number=number)
+            )
         texts = known.texts[conversation.pk]
         payload = check_answer(answer, self.project, texts, format=self.format)
         self._seen.add(seen)
@@ -200,8 +209,11 @@ class _Intake:
             version = max(self._guidelines)
         if version not in self._guidelines:
             raise Refused(
-                f"was made under version {version} of the guidelines, which the project does not "
-                "have; write it first"
+                say(
+                    "was made under version {version} of the guidelines, which the project "
+                    "does not have; write it first",
+                    version=version,
+                )
             )
         return self._guidelines[version].pk
 

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import noted
 from labeling.models import Annotation, Round
 
 
@@ -34,12 +35,14 @@ def keep(answers: QuerySet[Annotation]) -> None:
 def why_locked(annotation: Annotation, round_: Round) -> str:
     """Why a submitted answer cannot be reopened, as a sentence; empty when it can."""
     if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
-        return (
+        return noted(
             "This calibration round closed with its last answer: agreement was computed from it, "
             "so no answer of it can be reopened."
         )
     if round_.state != Round.State.OPEN:
-        return "This round of full labeling was closed, so its answers can no longer be reopened."
+        return noted(
+            "This round of full labeling was closed, so its answers can no longer be reopened."
+        )
     if annotation.locked_at:
-        return "A gold release holds this answer, so it can no longer be reopened."
+        return noted("A gold release holds this answer, so it can no longer be reopened.")
     return ""

@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 
 from labeling.domain.agreement import PairAgreement, pair_agreement
 from labeling.domain.calibration import Standing, standings
+from labeling.domain.sentences import noted
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.domain.units import BY_MESSAGE, units
 from labeling.models import (
@@ -37,13 +38,13 @@ from labeling.models.assignments import ANSWERED
 from labeling.services import agreement, assignments, events
 
 STATES = {
-    "unplanned": "Not in a round",
-    "waiting": "In a round, nobody has begun",
-    "begun": "Being labelled",
-    "labelled": "All answers are in",
-    "disputed": "Disputed, not decided yet",
-    "decided": "Decided by an adjudicator",
-    "gold": "In gold",
+    "unplanned": noted("Not in a round"),
+    "waiting": noted("In a round, nobody has begun"),
+    "begun": noted("Being labelled"),
+    "labelled": noted("All answers are in"),
+    "disputed": noted("Disputed, not decided yet"),
+    "decided": noted("Decided by an adjudicator"),
+    "gold": noted("In gold"),
 }
 STATUS = {
     "pending": Q(annotation__isnull=True),

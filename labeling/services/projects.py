@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import Membership, Project
 from labeling.services import events
 
@@ -64,7 +65,7 @@ def create(
         if not Project.objects.filter(slug=slug).exists():
             raise
         raise SlugTaken(
-            f"There is a project “{slug}” already: choose another short name."
+            say("There is a project “{slug}” already: choose another short name.", slug=slug)
         ) from None
     Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
     events.record("project.created", project, project=project, actor=by, name=name)
@@ -77,7 +78,10 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
         raise UnknownUser(
-            f"Nobody is called “{username}” here. An administrator adds people in the admin."
+            say(
+                "Nobody is called “{username}” here. An administrator adds people in the admin.",
+                username=username,
+            )
         )
     membership, added = Membership.objects.get_or_create(project=project, user=user, role=role)
     if added:
@@ -96,7 +100,12 @@ def change_role(*, membership: Membership, role: str, by: User) -> None:
     keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=membership.user_id, role=role).exists():
         raise RoleHeld(
-            f"{user} is {role} here already: remove {user} as {membership.role} instead."
+            say(
+                "{user} is {role} here already: remove {user} as {role2} instead.",
+                user=user,
+                role=role,
+                role2=membership.role,
+            )
         )
     Membership.objects.filter(pk=membership.pk).update(role=role)
     events.record(

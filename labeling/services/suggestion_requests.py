@@ -20,6 +20,7 @@ from django.utils import timezone
 from labeling.domain.errors import RuleError
 from labeling.domain.origins import plain
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
 from labeling.services import events
 from labeling.services.checking import problems_of
@@ -60,7 +61,12 @@ def request(project: Project, *, layer: str, pipeline: str, by: User | None) -> 
     """Ask for suggestions. While the same are being made, asking again changes nothing."""
     if layer not in project.layers:
         raise NothingToSuggest(
-            f"{project.slug} has no layer {layer!r}. It labels: {', '.join(project.layers)}."
+            say(
+                "{slug} has no layer {value}. It labels: {layers}.",
+                slug=project.slug,
+                value=f"{layer!r}",
+                layers=", ".join(project.layers),
+            )
         )
     if not wanted(project).exists():
         raise NothingToSuggest(
@@ -173,7 +179,7 @@ def store(
 def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
     """A label of the schema: pipelines know no uid, and may say more than an annotator can."""
     if not isinstance(label, Mapping):
-        raise UnusableSuggestion(f"Label {number} is no JSON object.")
+        raise UnusableSuggestion(say("Label {number} is no JSON object.", number=number))
     shape = LAYERS[layer]
     known = {name: value for name, value in label.items() if name in shape.label.model_fields}
     named = {"uid": f"s{number}"}

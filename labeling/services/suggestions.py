@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from labeling.domain.errors import RuleError
 from labeling.domain.origins import Suggested, claims, verified
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted
 from labeling.models import (
     Annotation,
     Assignment,
@@ -63,15 +64,17 @@ def sight(assignment: Assignment) -> Sight:
 
 def _why_off(assignment: Assignment) -> str:
     if assignment.round.kind != Round.Kind.FULL:
-        return "Nothing is suggested in a calibration round."
+        return noted("Nothing is suggested in a calibration round.")
     if not assignment.round.project.suggestions:
-        return "Suggestions are switched off in this project."
+        return noted("Suggestions are switched off in this project.")
     if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
-        return "Nothing is suggested for conversations of the test split or of a blind round."
+        return noted(
+            "Nothing is suggested for conversations of the test split or of a blind round."
+        )
     if assignment.round.state != Round.State.OPEN:
-        return "This round has ended."
+        return noted("This round has ended.")
     if not _of(assignment).exists():
-        return "There are no suggestions for this conversation."
+        return noted("There are no suggestions for this conversation.")
     return ""
 
 

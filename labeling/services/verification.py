@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from labeling.domain.references import unresolved
 from labeling.domain.release import release_sha256
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted, say
 from labeling.domain.targets import END_TO_END
 from labeling.models import GoldItem, GoldRelease
 from labeling.services.gold import messages_of
@@ -49,14 +50,16 @@ def _header(release: GoldRelease, faults: list[Fault]) -> dict[str, Any]:
 def _item_faults(item: GoldItem) -> Iterator[Fault]:
     document = _parsed(item.canonical)
     if _text_sha256(item.canonical) != item.sha256:
-        yield Fault(item.item_id, "The content does not match its hash.")
+        yield Fault(item.item_id, noted("The content does not match its hash."))
     named = (document.get("item_id"), document.get("split"), _how(document))
     if named != (item.item_id, item.split, item.how):
-        yield Fault(item.item_id, "The item's columns do not match its content.")
+        yield Fault(item.item_id, noted("The item's columns do not match its content."))
     if document.get("conversation") != messages_of(item.conversation):
-        yield Fault(item.item_id, "The conversation is not the one that was labelled.")
+        yield Fault(item.item_id, noted("The conversation is not the one that was labelled."))
     if lost := _lost_references(document):
-        yield Fault(item.item_id, f"A label refers to {lost[0]}, which is not in the item.")
+        yield Fault(
+            item.item_id, say("A label refers to {lost}, which is not in the item.", lost=lost[0])
+        )
 
 
 def _lost_references(document: dict[str, Any]) -> list[str]:

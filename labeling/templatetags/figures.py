@@ -1,10 +1,12 @@
-"""Figures as text: two decimals, and a dash where there is none."""
+"""Figures as text of the language: two decimals, and a dash where there is none."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import template
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
 
 register = template.Library()
 
@@ -14,7 +16,9 @@ UNDEFINED = "–"
 @register.filter
 def figure(value: float | None, decimals: int = 2) -> str:
     """``0.61``, with a real minus sign; undefined is a dash and never 0."""
-    return UNDEFINED if value is None else f"{value:.{decimals}f}".replace("-", "−")
+    if value is None:
+        return UNDEFINED
+    return number_format(f"{value:.{decimals}f}", decimals).replace("-", "−")
 
 
 @register.filter
@@ -22,7 +26,7 @@ def interval(pair: dict[str, Any] | None) -> str:
     """The 95 % interval of a pair: ``0.48 to 0.73``."""
     if not pair or pair.get("ci_low") is None:
         return UNDEFINED
-    return f"{figure(pair['ci_low'])} to {figure(pair['ci_high'])}"
+    return _("{low} to {high}").format(low=figure(pair["ci_low"]), high=figure(pair["ci_high"]))
 
 
 @register.filter

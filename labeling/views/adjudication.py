@@ -20,11 +20,13 @@ from labeling.services import adjudications as service
 from labeling.services import merges
 from labeling.services.adjudications import Item
 from labeling.services.settling import needs_of
+from labeling.translation import lazy as _
+from labeling.translation import translated_tree
 from labeling.views import access
 from labeling.views.markdown import render_markdown
 from labeling.views.paging import PAGE
 
-TABS = {"disputed": "Disputed", "agreed": "Agreed", "decided": "Decided"}
+TABS = {"disputed": _("Disputed"), "agreed": _("Agreed"), "decided": _("Decided")}
 KINDS = [kind for kind in Adjudication.Kind if kind != Adjudication.Kind.ACCEPTED]
 
 
@@ -96,7 +98,7 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
     after = request.GET.get("after", "")
     found = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
     if found is None:
-        messages.info(request, "Nothing is disputed any more: everything has been decided.")
+        messages.info(request, _("Nothing is disputed any more: everything has been decided."))
         return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")
     return redirect(f"{reverse('adjudicate', args=[found.conversation])}?layer={layer}")
 
@@ -112,7 +114,9 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     number = sum(counts[state] for state in states)
     if request.method == "POST" and given.get("expected") == str(number):
         accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
-        messages.success(request, f"{accepted} conversations are accepted as agreed.")
+        messages.success(
+            request, _("{accepted} conversations are accepted as agreed.").format(accepted=accepted)
+        )
         return redirect(f"{reverse('adjudication', args=[project.slug])}?tab=decided&layer={layer}")
     context = {
         "project": project,
@@ -183,8 +187,12 @@ def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[st
         "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)}
         if guideline
         else None,
-        "layers": form_layers([merge.layer, *given], event_schema=found.project.event_schema),
-        "keys": [key._asdict() for key in adjudication_keys(list(letters.values()))],
+        "layers": translated_tree(
+            form_layers([merge.layer, *given], event_schema=found.project.event_schema)
+        ),
+        "keys": translated_tree(
+            [key._asdict() for key in adjudication_keys(list(letters.values()))]
+        ),
         "page": {
             "user": request.user.pk,
             "conversation": found.pk,

@@ -20,36 +20,48 @@ from labeling.services import agreement as service
 from labeling.services.agreement import Selection
 from labeling.services.differences import Difference, differences
 from labeling.services.vectors import RulerNeeded, stored_ruler
+from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.gate import gates, statistic_words, verdict
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_DIFFERENCES = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
-BLIND = "A calibration round is blind until its last answer is in."
+BLIND = _("A calibration round is blind until its last answer is in.")
 
 
 UNIT_WORDS = {
     "extraction": (
-        "The unit is the message: it counts as marked when a requirement of the annotator cites "
-        "it. “Nothing here” marks no message."
+        _(
+            "The unit is the message: it counts as marked when a requirement of the "
+            "annotator cites it. “Nothing here” marks no message."
+        )
     ),
     "inference": (
-        "The unit is the requirement, matched between the annotators: it counts as marked when an "
-        "inferred requirement is triggered by it. Whoever has no such requirement judges nothing."
+        _(
+            "The unit is the requirement, matched between the annotators: it counts "
+            "as marked when an inferred requirement is triggered by it. Whoever has "
+            "no such requirement judges nothing."
+        )
     ),
     "validation": (
-        "The unit is one field of one requirement, matched between the annotators: it counts as "
-        "marked when an issue names it. Whoever has no such requirement judges nothing."
+        _(
+            "The unit is one field of one requirement, matched between the "
+            "annotators: it counts as marked when an issue names it. Whoever has no "
+            "such requirement judges nothing."
+        )
     ),
-    "qa": "The unit is the message: it counts as marked when it is evidence for a question.",
-    "arc": "The unit is the message: it counts as marked when it is evidence for a phase.",
+    "qa": _("The unit is the message: it counts as marked when it is evidence for a question."),
+    "arc": _("The unit is the message: it counts as marked when it is evidence for a phase."),
     "events": (
-        "Nobody says what is not an event, so there is no κ: two events are the same if their "
-        "types are equal and their triggers overlap, and the figure is the F1 of the two."
+        _(
+            "Nobody says what is not an event, so there is no κ: two events are the "
+            "same if their types are equal and their triggers overlap, and the "
+            "figure is the F1 of the two."
+        )
     ),
     "relevance": (
-        "The unit is the rated label, matched between the annotators; the rating is the label."
+        _("The unit is the rated label, matched between the annotators; the rating is the label.")
     ),
 }
 
@@ -149,7 +161,7 @@ def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpRespo
     project = access.led(request.user, slug)
     found = round_of(project, number)
     service.request(found)
-    messages.success(request, "The worker computes it now; reload this page in a moment.")
+    messages.success(request, _("The worker computes it now; reload this page in a moment."))
     return redirect(found)
 
 

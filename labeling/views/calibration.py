@@ -16,6 +16,7 @@ from labeling.domain.units import BY_MESSAGE
 from labeling.models import Project, Round
 from labeling.services import agreement, discussions
 from labeling.templatetags.figures import figure
+from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
 from labeling.views.gate import DONE, gates, lowest_pair
@@ -100,13 +101,15 @@ def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
     latest = rounds[-1] if rounds else None
     if latest is None:
         return _marked([written, _open_step(project), *_later("label", "measure", "full")])
-    names = f"calibration round {latest.number}"
-    opened = Step("done", f"Open {names}")
+    names = _("calibration round {number}").format(number=latest.number)
+    opened = Step("done", _("Open {names}").format(names=names))
     if latest.state == Round.State.OPEN:
         return _marked([written, opened, _label_step(latest), *_later("measure", "full")])
-    labelled = Step("done", "Label it blind", detail=f"{latest.n_done} answers")
+    labelled = Step(
+        "done", _("Label it blind"), detail=_("{n_done} answers").format(n_done=latest.n_done)
+    )
     value = (latest.agreement or {}).get("value")
-    measured = Step("done", "Measure agreement", detail=f"{latest.state}, κ {figure(value)}")
+    measured = Step("done", _("Measure agreement"), detail=f"{latest.state}, κ {figure(value)}")
     before = [written, opened, labelled, measured]
     if any(one.state == Round.State.PASSED for one in rounds):
         return _marked([*before, _full_step(project)])
@@ -123,9 +126,9 @@ def _marked(found: list[Step]) -> list[Step]:
 
 
 LATER = {
-    "label": Step("later", "Label it blind", "the annotators"),
-    "measure": Step("later", "Measure agreement", "the server, with the last answer"),
-    "full": Step("later", "Open full labeling", "a lead"),
+    "label": Step("later", _("Label it blind"), _("the annotators")),
+    "measure": Step("later", _("Measure agreement"), _("the server, with the last answer")),
+    "full": Step("later", _("Open full labeling"), "a lead"),
 }
 
 
@@ -136,14 +139,18 @@ def _later(*names: str) -> list[Step]:
 def _guidelines_step(project: Project) -> Step:
     newest = project.guidelines.only("version").first()
     if newest:
-        return Step("done", "Write the guidelines", detail=f"version {newest.version}")
+        return Step(
+            "done",
+            _("Write the guidelines"),
+            detail=_("version {version}").format(version=newest.version),
+        )
     url = reverse("guideline-new", args=[project.slug])
-    return Step("later", "Write the guidelines", "a lead", url=url)
+    return Step("later", _("Write the guidelines"), "a lead", url=url)
 
 
 def _open_step(project: Project) -> Step:
     url = reverse("round-new", args=[project.slug])
-    return Step("later", "Open a calibration round", "a lead", url=url)
+    return Step("later", _("Open a calibration round"), "a lead", url=url)
 
 
 def _label_step(latest: Any) -> Step:
@@ -153,9 +160,11 @@ def _label_step(latest: Any) -> Step:
         .values_list("annotator__username")
         .annotate(n=Count("pk"))
     )
-    waiting = ", ".join(f"{name} ({n} left)" for name, n in missing)
-    detail = f"{latest.n_done} of {latest.n_assigned} answers are in"
-    return Step("later", "Label it blind", waiting, detail, latest.get_absolute_url())
+    waiting = ", ".join(_("{name} ({n} left)").format(name=name, n=n) for name, n in missing)
+    detail = _("{n_done} of {n_assigned} answers are in").format(
+        n_done=latest.n_done, n_assigned=latest.n_assigned
+    )
+    return Step("later", _("Label it blind"), waiting, detail, latest.get_absolute_url())
 
 
 def _after_failure(project: Project, latest: Round) -> list[Step]:
@@ -167,23 +176,25 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
     return [
         Step(
             done,
-            "Discuss the disagreements",
-            "the annotators and a lead",
-            f"{decided} of {wanted} decided" if wanted is not None else "being prepared",
+            _("Discuss the disagreements"),
+            _("the annotators and a lead"),
+            _("{decided} of {wanted} decided").format(decided=decided, wanted=wanted)
+            if wanted is not None
+            else _("being prepared"),
             reverse("disagreements", args=[slug, latest.number]),
         ),
         Step(
             "done" if newer else "later",
-            "Change the guidelines",
+            _("Change the guidelines"),
             "a lead",
-            f"version {newer.version}" if newer else "",
+            _("version {version}").format(version=newer.version) if newer else "",
             reverse("guideline-new", args=[slug]),
         ),
         Step(
             "later",
-            "Open the next calibration round",
+            _("Open the next calibration round"),
             "a lead",
-            "with the same batch or a fresh one",
+            _("with the same batch or a fresh one"),
             f"{reverse('round-new', args=[slug])}?same_as={latest.number}",
         ),
     ]
@@ -192,6 +203,8 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
 def _full_step(project: Project) -> Step:
     opened = project.rounds.filter(Q(kind=Round.Kind.FULL)).order_by("-number").first()
     if opened:
-        return Step("done", "Open full labeling", detail=f"round {opened.number}")
+        return Step(
+            "done", _("Open full labeling"), detail=_("round {number}").format(number=opened.number)
+        )
     url = reverse("round-new", args=[project.slug])
-    return Step("later", "Open full labeling", "a lead", url=url)
+    return Step("later", _("Open full labeling"), "a lead", url=url)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import floor
 from typing import NamedTuple
 
+from django.utils.translation import gettext as _
+
 from labeling.templatetags.figures import figure
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 260, 16, 36, 44, 16
@@ -100,8 +102,14 @@ def _ticks(bottom: float) -> list[Tick]:
 
 
 def _sentence(one: Reading) -> str:
-    verdict = "passed" if one.passed else "not passed"
+    verdict = "passed" if one.passed else _("not passed")
     if one.value is None:
-        return f"round {one.number}: no κ, {verdict}"
-    span = f" ({figure(one.low)} to {figure(one.high)})" if one.low is not None else ""
-    return f"round {one.number}: κ {figure(one.value)}{span}, {verdict}"
+        return _("round {number}: no κ, {verdict}").format(number=one.number, verdict=verdict)
+    span = (
+        _(" ({figure} to {figure2})").format(figure=figure(one.low), figure2=figure(one.high))
+        if one.low is not None
+        else ""
+    )
+    return _("round {number}: κ {figure}{span}, {verdict}").format(
+        number=one.number, figure=figure(one.value), span=span, verdict=verdict
+    )

@@ -12,12 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.forms.comments import CommentForm, ReplyForm
 from labeling.models import Assignment, Comment, Conversation
 from labeling.services import comments
+from labeling.translation import translated
 from labeling.views import access
 
 MENTIONS_SHOWN = 20
@@ -65,11 +67,11 @@ def _label_name(comment: Comment) -> str:
         return ""
     answer = comment.annotation
     labels = [label for layer in answer.payload.values() for label in layer]
-    (name, *_) = [
+    (name, *_others) = [
         str(label.get("id") or label["uid"])
         for label in labels
         if label["uid"] == comment.label_uid
-    ] or ["a label that is not there any more"]
+    ] or [_("a label that is not there any more")]
     return f"{answer.assignment.annotator.get_username()}: {name}"
 
 
@@ -101,7 +103,7 @@ def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             comments.post(place, body=form.cleaned_data["body"], author=request.user, pin=pin)  # type: ignore[arg-type]
         except RuleError as error:
-            messages.error(request, error.message)
+            messages.error(request, translated(error.message))
     return redirect(reverse("conversation", args=[slug, pk]) + "#comments")
 
 
@@ -126,7 +128,7 @@ def _writable(request: HttpRequest, pk: int) -> Comment:
     visible = comments.visible_to(request.user)
     found = get_object_or_404(visible.select_related("project", "parent__conversation"), pk=pk)
     if not comments.may_write(request.user, found.project):
-        raise PermissionDenied("Researchers read comments; annotators and leads write them.")
+        raise PermissionDenied(_("Researchers read comments; annotators and leads write them."))
     return found
 
 

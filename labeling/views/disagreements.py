@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.disagreements import Split
@@ -22,6 +23,7 @@ from labeling.services import agreement
 from labeling.services import discussions as service
 from labeling.services.discussions import Place
 from labeling.services.vectors import RulerNeeded
+from labeling.translation import translated, translated_tree
 from labeling.views import access
 from labeling.views.discussion_entries import Entry, People, entries_of
 
@@ -54,7 +56,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "fitting": len(places),
         "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
         "size": PAGE,
-        "keys": [key._asdict() for key in DISCUSSION_KEYS],
+        "keys": translated_tree([key._asdict() for key in DISCUSSION_KEYS]),
         "query": _query(request),
     }
     return render(request, "labeling/disagreements.html", context)
@@ -65,16 +67,16 @@ def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpRe
     """For the lead and the annotators of the round."""
     project, found = _round(request.user, slug, number)
     if not (access.leads(request.user, project) or _labelled(found, request.user)):
-        raise PermissionDenied("Leads and the annotators of the round discuss it.")
+        raise PermissionDenied(_("Leads and the annotators of the round discuss it."))
     _refuse_blind(found, request.user)
     form = RemarkForm(request.POST)
     if not form.is_valid():
-        return _refused(request, found, "Write something first.")
+        return _refused(request, found, _("Write something first."))
     place, body = form.cleaned_data["place"], form.cleaned_data["body"]
     try:
         service.say(found, place, body=body, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return _refused(request, found, error.message)
+        return _refused(request, found, translated(error.message))
     return _entry_page(request, project, found, place)
 
 
@@ -84,12 +86,12 @@ def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpRes
     found = _led_round(request.user, project, slug, number)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _refused(request, found, "Choose one of the outcomes.")
+        return _refused(request, found, _("Choose one of the outcomes."))
     place, decision = form.cleaned_data.pop("place"), form.cleaned_data
     try:
         service.decide(found, place, by=request.user, **decision)  # type: ignore[arg-type]
     except RuleError as error:
-        return _refused(request, found, error.message)
+        return _refused(request, found, translated(error.message))
     return _entry_page(request, project, found, place)
 
 
@@ -115,16 +117,16 @@ def _round(user: Any, slug: str, number: int) -> tuple[Project, Round]:
 
 def _led_round(user: Any, project: Project, slug: str, number: int) -> Round:
     """Who may read the page but not decide gets 403, everybody else 404."""
-    _, found = _round(user, slug, number)
+    _project, found = _round(user, slug, number)
     if not access.leads(user, project):
-        raise PermissionDenied("Only a lead of the project may decide this.")
+        raise PermissionDenied(_("Only a lead of the project may decide this."))
     _refuse_blind(found, user)
     return found
 
 
 def _refuse_blind(found: Round, user: Any) -> None:
     if service.blind_again(found, user):
-        raise PermissionDenied("You are labelling these conversations again, blind.")
+        raise PermissionDenied(_("You are labelling these conversations again, blind."))
 
 
 def _labelled(found: Round, user: Any) -> bool:

@@ -13,6 +13,7 @@ from django.db.models import Q
 from labeling.domain.disagreements import Split
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
 from labeling.services.discussions import Place, letters_of
+from labeling.translation import lazy as _
 from labeling.views.labels import Label, labels_of
 
 AROUND = 2  # messages of context on either side
@@ -33,7 +34,7 @@ class People(NamedTuple):
         return cls(
             letters,
             {
-                name: f"{letter} (you)" if name == own else letter
+                name: _("{letter} (you)").format(letter=letter) if name == own else letter
                 for name, letter in letters.items()
             },
         )
@@ -58,11 +59,11 @@ class Words(NamedTuple):
     unmarked: str
 
 
-MARKED = Words("marked it with", "did not mark it")
+MARKED = Words(_("marked it with"), _("did not mark it"))
 WORDS = {
-    "inference": Words("inferred from it", "inferred nothing from it"),
-    "validation": Words("found there", "found nothing wrong there"),
-    "events": Words("marked it as", "did not mark it"),
+    "inference": Words(_("inferred from it"), _("inferred nothing from it")),
+    "validation": Words(_("found there"), _("found nothing wrong there")),
+    "events": Words(_("marked it as"), _("did not mark it")),
 }
 
 
@@ -93,9 +94,9 @@ Found = Mapping[Place, tuple[Split, Disagreement | None]]
 
 def entries_of(discussed: Round, found: Found, people: People) -> list[Entry]:
     """Three queries, however many entries there are."""
-    context = _context({place: split.message for place, (split, _) in found.items()})
+    context = _context({place: split.message for place, (split, _row) in found.items()})
     answers = _answers(discussed, found)
-    threads = _threads([row for _, row in found.values() if row], people)
+    threads = _threads([row for _split, row in found.values() if row], people)
     entries = []
     for place, (split, row) in found.items():
         sides = _sides(split, answers, place, people)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
@@ -33,10 +34,10 @@ class Gate(NamedTuple):
     @property
     def title(self) -> str:
         return {
-            "open": "Open",
-            "locked": "Locked",
-            "measuring": "Measuring",
-            "overridden": "Overridden",
+            "open": _("Open"),
+            "locked": _("Locked"),
+            "measuring": _("Measuring"),
+            "overridden": _("Overridden"),
         }[self.state]
 
 
@@ -61,49 +62,61 @@ def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
     calibrations = [one for one in rounds if one.kind == Round.Kind.CALIBRATION]
     passed = next((one for one in calibrations if one.state == Round.State.PASSED), None)
     if passed is not None:
-        return Gate("open", f"{reached(passed)}.", "Full labeling can be opened.")
+        return Gate("open", f"{reached(passed)}.", _("Full labeling can be opened."))
     overridden = next((one for one in rounds if one.override_reason), None)
     if overridden is not None:
-        by = overridden.opened_by.get_username() if overridden.opened_by else "the command line"
+        by = overridden.opened_by.get_username() if overridden.opened_by else _("the command line")
         return Gate(
             "overridden",
-            f"No calibration round has passed. Round {overridden.number} was opened past the gate "
-            f"by {by}: “{overridden.override_reason}”",
-            "The reason is printed on every gold release.",
+            _(
+                "No calibration round has passed. Round {number} was opened past the "
+                "gate by {by}: “{override_reason}”"
+            ).format(number=overridden.number, by=by, override_reason=overridden.override_reason),
+            _("The reason is printed on every gold release."),
         )
     return _not_passed(project, calibrations[0] if calibrations else None)
 
 
 def _not_passed(project: Project, latest: Any) -> Gate:
-    wanted = f"κ of more than {project.kappa_threshold:g} is needed"
+    wanted = _("κ of more than {value} is needed").format(value=f"{project.kappa_threshold:g}")
     if latest is None:
         return Gate(
             "locked",
-            f"No calibration round has been held; {wanted} ({statistic_words(project)}).",
-            "Open a calibration round to measure whether the annotators agree.",
+            _("No calibration round has been held; {wanted} ({statistic_words}).").format(
+                wanted=wanted, statistic_words=statistic_words(project)
+            ),
+            _("Open a calibration round to measure whether the annotators agree."),
         )
     if latest.state == Round.State.OPEN:
         return Gate(
             "measuring",
-            f"Calibration round {latest.number} is open: {latest.n_done} of {latest.n_assigned} "
-            "assignments are answered.",
-            "Agreement is computed as soon as the last one is in.",
+            _(
+                "Calibration round {number} is open: {n_done} of {n_assigned} "
+                "assignments are answered."
+            ).format(number=latest.number, n_done=latest.n_done, n_assigned=latest.n_assigned),
+            _("Agreement is computed as soon as the last one is in."),
         )
     return Gate(
         "locked",
         f"{reached(latest)}.",
-        "Discuss the disagreements, write a new version of the guidelines, then open the next "
-        "calibration round.",
+        _(
+            "Discuss the disagreements, write a new version of the guidelines, then "
+            "open the next calibration round."
+        ),
     )
 
 
 def statistic_words(project: Project) -> str:
-    return "for every pair" if project.kappa_statistic == "min" else "on average over the pairs"
+    return (
+        _("for every pair") if project.kappa_statistic == "min" else _("on average over the pairs")
+    )
 
 
 def reached(measured: Round) -> str:
     """“Round 1 reached κ 0.61 (lowest pair ana–ben), more than 0.75 is needed”."""
-    return f"Round {measured.number} {verdict(measured.agreement or {})}"
+    return _("Round {number} {verdict}").format(
+        number=measured.number, verdict=verdict(measured.agreement or {})
+    )
 
 
 def verdict(figures: Mapping[str, Any]) -> str:
@@ -111,8 +124,13 @@ def verdict(figures: Mapping[str, Any]) -> str:
     layers: Mapping[str, Any] = figures.get("layers", {})
     if len(layers) < 2:
         return _verdict(figures)
-    each = [_reached(own, f" on {_titled(name)}") for name, own in layers.items()]
-    return f"reached {', '.join(each)}; {_needed(figures)} on each"
+    each = [
+        _reached(own, _(" on {titled}").format(titled=_titled(name)))
+        for name, own in layers.items()
+    ]
+    return _("reached {each}; {needed} on each").format(
+        each=", ".join(each), needed=_needed(figures)
+    )
 
 
 def _titled(layer: str) -> str:
@@ -122,22 +140,28 @@ def _titled(layer: str) -> str:
 
 def _reached(figures: Mapping[str, Any], where: str = "") -> str:
     if figures.get("value") is None:
-        return f"no {_measure(figures)}{where} ({_why_none(figures)})"
+        return _("no {measure}{where} ({why_none})").format(
+            measure=_measure(figures), where=where, why_none=_why_none(figures)
+        )
     return f"{_measure(figures)} {figure(figures['value'])}{where} ({_basis(figures)})"
 
 
 def _verdict(figures: Mapping[str, Any]) -> str:
     if figures.get("value") is None:
-        return f"has no {_measure(figures)}: {_why_none(figures)}"
-    return f"reached {_reached(figures)}, {_needed(figures)}"
+        return _("has no {measure}: {why_none}").format(
+            measure=_measure(figures), why_none=_why_none(figures)
+        )
+    return _("reached {reached}, {needed}").format(
+        reached=_reached(figures), needed=_needed(figures)
+    )
 
 
 def _why_none(figures: Mapping[str, Any]) -> str:
-    return str(figures.get("reasons", {}).get("value", "it was not measured"))
+    return str(figures.get("reasons", {}).get("value", _("it was not measured")))
 
 
 def _needed(figures: Mapping[str, Any]) -> str:
-    return f"more than {figures['threshold']:g} is needed"
+    return _("more than {value} is needed").format(value=f"{figures['threshold']:g}")
 
 
 def _measure(figures: Mapping[str, Any]) -> str:
@@ -147,9 +171,9 @@ def _measure(figures: Mapping[str, Any]) -> str:
 
 def _basis(figures: Mapping[str, Any]) -> str:
     if figures["statistic"] == "mean":
-        return f"mean of {len(figures['pairs'])} pairs"
+        return _("mean of {pairs} pairs").format(pairs=len(figures["pairs"]))
     pair = lowest_pair(figures)
-    return f"lowest pair {pair['a']}–{pair['b']}" if pair else "lowest pair"
+    return _("lowest pair {a}–{b}").format(a=pair["a"], b=pair["b"]) if pair else _("lowest pair")
 
 
 def lowest_pair(figures: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -9,6 +9,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
@@ -18,6 +19,7 @@ from labeling.services import gold_requests
 from labeling.services.export import export_lines
 from labeling.services.gold_requests import ASKED, OUTCOMES
 from labeling.services.verification import verify
+from labeling.translation import translated
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of
@@ -46,9 +48,9 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             gold_requests.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, "A worker is freezing the release; it appears here.")
+            messages.success(request, _("A worker is freezing the release; it appears here."))
             return redirect("gold", project.slug)
     return _gold_page(request, project, form, status=400)
 
@@ -71,7 +73,11 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Str
     return StreamingHttpResponse(
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
+        headers={
+            "Content-Disposition": _('attachment; filename="{release}.jsonl"').format(
+                release=release
+            )
+        },
     )
 
 
@@ -144,7 +150,7 @@ def readiness(project: Project) -> Readiness:
     for pk, round_pk, overlap, is_answer in rows:
         newest.setdefault(pk, (round_pk, overlap))
         answers[pk] += newest[pk][0] == round_pk and round_pk not in blind and is_answer
-    complete = {pk for pk, (_, overlap) in newest.items() if answers[pk] >= overlap} - decided
+    complete = {pk for pk, (_at, overlap) in newest.items() if answers[pk] >= overlap} - decided
     return Readiness(len(complete), len(decided), len(newest) - len(complete | decided))
 
 

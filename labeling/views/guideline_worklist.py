@@ -9,6 +9,7 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
@@ -16,6 +17,7 @@ from labeling.forms.guidelines import CheckForm, WorklistFilter
 from labeling.models import Guideline, GuidelineCheck, Project
 from labeling.services import guidelines as service
 from labeling.services import locking
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.paging import page_of
 
@@ -41,7 +43,7 @@ def guideline_check(request: HttpRequest, slug: str) -> HttpResponse:
     newest = get_object_or_404(project.guidelines.all()[:1])
     form = CheckForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Say whether the labels still stand.")
+        messages.error(request, _("Say whether the labels still stand."))
         return _back(request, slug)
     asked = form.cleaned_data
     answers = service.superseded(project, newest).select_related(
@@ -57,7 +59,7 @@ def guideline_check(request: HttpRequest, slug: str) -> HttpResponse:
             by=request.user,  # type: ignore[arg-type]
         )
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     return _back(request, slug)
 
 

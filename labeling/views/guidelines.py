@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError
@@ -14,6 +15,7 @@ from labeling.forms.guidelines import GuidelineForm
 from labeling.models import Assignment, Disagreement, Guideline, Project, Round
 from labeling.services import discussions
 from labeling.services import guidelines as service
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
@@ -69,9 +71,14 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, f"Version {added.version} is written. New rounds follow it.")
+            messages.success(
+                request,
+                _("Version {version} is written. New rounds follow it.").format(
+                    version=added.version
+                ),
+            )
             return redirect("guideline", project.slug, added.version)
     context = {"project": project, "form": form, "newest": newest}
     status = 400 if form.errors else 200
@@ -95,8 +102,10 @@ def _draft(project: Project, asked: str | None) -> str:
     split = discussions.split_of(row)
     if split is None:
         raise Http404
-    about = f", {split.name}" if split.name else f", message {split.message}"
-    rule = row.note or "Write the rule here."
+    about = (
+        f", {split.name}" if split.name else _(", message {message}").format(message=split.message)
+    )
+    rule = row.note or _("Write the rule here.")
     return f"\n## Draft: {row.conversation}{about}\n\n{_quoted(row, split.message)}{rule}\n"
 
 

@@ -13,13 +13,14 @@ from django.views.decorators.http import require_GET
 
 from labeling.domain.chats import KINDS, Kind
 from labeling.models import ImportReport
+from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.gold_items import ListLength
 
 PER_PAGE = 100
 NEWEST = 50
 EFFECTS = ("lost", "read", "noted")
-UNKNOWN = Kind("noted", "Something odd")
+UNKNOWN = Kind("noted", _("Something odd"))
 
 
 class KindRow(NamedTuple):
@@ -73,7 +74,7 @@ def _kinds(report: ImportReport) -> list[KindRow]:
     """What was lost first, then what was read all the same, then what is only worth knowing."""
     counted = Counter((fault["kind"], fault["file"]) for fault in report.faults)
     files = [row["file"] for row in report.counts]
-    names = {name for name, _ in counted}
+    names = {name for name, _count in counted}
     order = [*KINDS, *sorted(names - set(KINDS))]
     rows = [
         KindRow(name, KINDS.get(name, UNKNOWN), by_file, sum(by_file))

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -19,6 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.forms.members import InvitationForm, NewAccountForm
 from labeling.models import Invitation
 from labeling.services import invitations as service
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.members import members_context
 
@@ -52,7 +54,7 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         context = {"project": project, "invitation": found}
         return render(request, "labeling/invitation_revoke.html", context)
     service.revoke(found, by=cast(User, request.user))
-    messages.success(request, "The link opens nothing any more.")
+    messages.success(request, _("The link opens nothing any more."))
     return redirect("members", slug)
 
 
@@ -95,7 +97,7 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
                 full_name=form.cleaned_data["full_name"],
             )
         except service.NameInUse as error:
-            form.add_error("username", error.message)
+            form.add_error("username", translated(error.message))
         except RuleError as error:
             return _over(request, found, error)
         else:
@@ -108,10 +110,13 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
 
 def _over(request: HttpRequest, found: Invitation, error: RuleError) -> HttpResponse:
     """Somebody else was quicker."""
-    context = {"invitation": found, "over": error.message}
+    context = {"invitation": found, "over": translated(error.message)}
     return render(request, "labeling/invitation.html", context, status=410)
 
 
 def _welcome(request: HttpRequest, found: Invitation) -> HttpResponse:
-    messages.success(request, f"Welcome: you are {found.role} of {found.project.name}.")
+    messages.success(
+        request,
+        _("Welcome: you are {role} of {name}.").format(role=found.role, name=found.project.name),
+    )
     return redirect("home")

@@ -19,6 +19,7 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
@@ -45,15 +46,15 @@ def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseB
         return _streamed(label_exports.labelstudio_text(project), f"{slug}-labelstudio.json")
     if format == "doccano":
         return _zipped(project, f"{slug}-doccano.zip")
-    raise Http404(f"There is no format “{format}”.")
+    raise Http404(_("There is no format “{format}”.").format(format=format))
 
 
 def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
     kind = "application/json" if name.endswith(".json") else "application/x-ndjson"
     return StreamingHttpResponse(
         lines,
-        content_type=f"{kind}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        content_type=_("{kind}; charset=utf-8").format(kind=kind),
+        headers={"Content-Disposition": _('attachment; filename="{name}"').format(name=name)},
     )
 
 
@@ -106,7 +107,12 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
     except RuleError as error:
         return _page(request, project, LabelUploadForm(), refused=error, status=400)
     uploads.forget(kept)
-    messages.success(request, f"{report.new} answers are stored, {report.unchanged} were known.")
+    messages.success(
+        request,
+        _("{new} answers are stored, {unchanged} were known.").format(
+            new=report.new, unchanged=report.unchanged
+        ),
+    )
     return redirect("labels", project.slug)
 
 
@@ -152,7 +158,7 @@ def _losses(project: Project) -> list[tuple[str, list[str]]]:
     """For each layer of the project what each format loses, in the order of the formats."""
     answer = [", ".join(losses.answer) for losses in LOSSES.values()]
     return [
-        ("The answer itself", answer),
+        (_("The answer itself"), answer),
         *_lost_of_labels(project),
     ]
 

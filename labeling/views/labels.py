@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.utils.translation import gettext as _
+
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import cited
 
@@ -71,7 +73,9 @@ def labels_of(payload: Mapping[str, Any], layers: Iterable[str], *, prefix: str)
 def _names(payload: Mapping[str, Any]) -> dict[str, str]:
     """What to call each label that another one may refer to."""
     return {
-        str(label.get("uid")): f"{label.get('id', '')} {label.get('title') or 'Untitled'}".strip()
+        str(
+            label.get("uid")
+        ): f"{label.get('id', '')} {label.get('title') or _('Untitled')}".strip()
         for layer in ("extraction", "inference")
         for label in payload.get(LAYERS[layer].key, [])
     }
@@ -122,7 +126,9 @@ def _readable(value: Any, widget: str, names: Mapping[str, str]) -> Any:
 def _phase(phase: Mapping[str, Any], names: Mapping[str, str]) -> str:
     when = f" ({phase['time_range']})" if phase.get("time_range") else ""
     messages = ", ".join(map(str, phase.get("evidence") or []))
-    return f"{phase.get('title') or 'Untitled'}{when}: messages {messages or 'none'}"
+    return _("{value}{when}: messages {value2}").format(
+        value=phase.get("title") or "Untitled", when=when, value2=messages or "none"
+    )
 
 
 def _argument(argument: Mapping[str, Any], names: Mapping[str, str]) -> str:

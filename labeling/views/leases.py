@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from labeling.models import Assignment
@@ -17,9 +18,17 @@ from labeling.services import assignments
 def lease_renew(request: HttpRequest, pk: int) -> HttpResponse:
     mine = _mine(request.user, pk)
     if assignments.renew(mine):
-        messages.success(request, f"{mine.conversation} stays reserved for you.")
+        messages.success(
+            request,
+            _("{conversation} stays reserved for you.").format(conversation=mine.conversation),
+        )
     else:
-        messages.error(request, f"{mine.conversation} is no longer free: others have taken it.")
+        messages.error(
+            request,
+            _("{conversation} is no longer free: others have taken it.").format(
+                conversation=mine.conversation
+            ),
+        )
     return redirect("home")
 
 
@@ -27,9 +36,19 @@ def lease_renew(request: HttpRequest, pk: int) -> HttpResponse:
 def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
     mine = _mine(request.user, pk)
     if assignments.give_back(mine):
-        messages.success(request, f"{mine.conversation} is free for others. Your draft is kept.")
+        messages.success(
+            request,
+            _("{conversation} is free for others. Your draft is kept.").format(
+                conversation=mine.conversation
+            ),
+        )
     else:
-        messages.info(request, f"{mine.conversation} is not reserved: there is nothing to return.")
+        messages.info(
+            request,
+            _("{conversation} is not reserved: there is nothing to return.").format(
+                conversation=mine.conversation
+            ),
+        )
     return redirect("home")
 
 

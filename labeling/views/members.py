@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
@@ -15,6 +16,7 @@ from labeling.forms.members import InvitationForm, MemberForm, RoleForm
 from labeling.models import Membership, Project, Round
 from labeling.services import handovers, invitations
 from labeling.services import projects as service
+from labeling.translation import translated
 from labeling.views import access
 
 
@@ -53,14 +55,16 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = MemberForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Give a user name and a role.")
+        messages.error(request, _("Give a user name and a role."))
         return redirect("members", slug)
     try:
         added = service.add_member(project=project, by=_person(request), **form.cleaned_data)
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     else:
-        messages.success(request, f"{added.user} is {added.role} of this project.")
+        messages.success(
+            request, _("{user} is {role} of this project.").format(user=added.user, role=added.role)
+        )
     return redirect("members", slug)
 
 
@@ -76,9 +80,14 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             service.change_role(membership=membership, by=_person(request), **form.cleaned_data)
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, f"{membership.user} is {membership.role} now, not {before}.")
+            messages.success(
+                request,
+                _("{user} is {role} now, not {before}.").format(
+                    user=membership.user, role=membership.role, before=before
+                ),
+            )
             return _after(request, project, membership, work)
     context = {"project": project, "membership": membership, "form": form, "work": work}
     status = 400 if form.errors else 200
@@ -97,9 +106,12 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         service.remove_member(membership=membership, by=_person(request))
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
         return redirect("members", slug)
-    messages.success(request, f"{membership.user} is no longer {membership.role} here.")
+    messages.success(
+        request,
+        _("{user} is no longer {role} here.").format(user=membership.user, role=membership.role),
+    )
     return _after(request, project, membership, work)
 
 
@@ -117,7 +129,9 @@ def _after(
         return redirect("members", project.slug)
     messages.warning(
         request,
-        f"An open calibration round waits for {membership.user}: move the work that is left.",
+        _("An open calibration round waits for {user}: move the work that is left.").format(
+            user=membership.user
+        ),
     )
     return redirect("work-move", project.slug, membership.user_id)
 

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.forms.targets import TargetsForm
@@ -36,7 +37,7 @@ def targets(request: HttpRequest, slug: str) -> HttpResponse:
     form = TargetsForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
         service.set_targets(project, targets=form.targets(), by=cast(User, request.user))
-        messages.success(request, "The targets are set.")
+        messages.success(request, _("The targets are set."))
         return redirect("progress", slug)
     context = {"project": project, "form": form}
     return render(request, "labeling/targets.html", context, status=400 if form.errors else 200)

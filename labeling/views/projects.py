@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError
@@ -16,6 +17,7 @@ from labeling.models import GoldRelease, Project
 from labeling.services import assignments, progress
 from labeling.services import projects as service
 from labeling.services.rounds import unplanned
+from labeling.translation import translated
 from labeling.views import access, activity
 from labeling.views.gate import DONE, gate_of, lowest_pair
 from labeling.views.home import project_cards
@@ -33,15 +35,15 @@ def project_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def project_new(request: HttpRequest) -> HttpResponse:
     if not _may_create(request.user):
-        raise PermissionDenied("Only staff may create projects.")
+        raise PermissionDenied(_("Only staff may create projects."))
     form = ProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             created = service.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, "The project is there. Add its people and its guidelines.")
+            messages.success(request, _("The project is there. Add its people and its guidelines."))
             return redirect(created)
     return render(request, "labeling/project_new.html", {"form": form}, status=_status(form))
 

@@ -16,15 +16,17 @@ from labeling.models import Annotation, Membership, Project, Review, Round
 from labeling.services import assignments, merges
 from labeling.services import reviews as service
 from labeling.services.reviews import Row
+from labeling.translation import lazy as _
+from labeling.translation import translated_tree
 from labeling.views import access
 from labeling.views.markdown import render_markdown
 from labeling.views.paging import PAGE
 
-TABS = {"open": "To review", "done": "Reviewed"}
+TABS = {"open": _("To review"), "done": _("Reviewed")}
 MODES = {
-    "sample": "The sample",
-    "lowest": "All, lowest agreement first",
-    "all": "All, oldest first",
+    "sample": _("The sample"),
+    "lowest": _("All, lowest agreement first"),
+    "all": _("All, oldest first"),
 }
 LAST = 2.0  # behind every agreement
 
@@ -97,7 +99,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     found = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
     query = _query(request, "after", "tab")
     if found is None:
-        messages.info(request, "Nothing is left to review in this list.")
+        messages.info(request, _("Nothing is left to review in this list."))
         return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
     return redirect(f"{reverse('review', args=[found.pk])}?{query}")
 
@@ -139,8 +141,8 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         "submitted": submitted,
         "may_write": may_write,
         "next_url": _next_url(project, found, query),
-        "layers": form_layers(project.layers, event_schema=project.event_schema),
-        "keys": [key._asdict() for key in REVIEW_KEYS],
+        "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
+        "keys": translated_tree([key._asdict() for key in REVIEW_KEYS]),
         "page": {
             "user": request.user.pk,
             "annotation": found.pk,

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.domain.errors import RuleError
@@ -17,6 +18,7 @@ from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
 from labeling.models import Assignment, Project, Round
 from labeling.services import handovers
 from labeling.services import rounds as service
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.gate import gates
 
@@ -33,9 +35,9 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             opened = _open(project, form, request.user)
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, f"Round {opened.number} is open.")
+            messages.success(request, _("Round {number} is open.").format(number=opened.number))
             return redirect(project)
     context = {
         "project": project,
@@ -60,9 +62,9 @@ def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     try:
         service.close(found, by=request.user)
     except RuleError as error:
-        messages.error(request, error.message)
+        messages.error(request, translated(error.message))
     else:
-        messages.success(request, f"Round {found.number} is closed.")
+        messages.success(request, _("Round {number} is closed.").format(number=found.number))
     return redirect(project)
 
 
@@ -91,9 +93,14 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
                 found, conversations=form.chosen(), by=_person(request), annotators=people
             )
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
-            messages.success(request, f"Round {number} has {added} more conversations.")
+            messages.success(
+                request,
+                _("Round {number} has {added} more conversations.").format(
+                    number=number, added=added
+                ),
+            )
             return redirect(project)
     left = service.unplanned(project).count()
     context = {"project": project, "round": found, "form": form, "unplanned": left}
@@ -116,7 +123,7 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 project=project, person=person, by=_person(request), to=to
             )
         except RuleError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, translated(error.message))
         else:
             messages.success(request, _moved(moved, to))
             return redirect(project)
@@ -134,11 +141,13 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _moved(moved: handovers.Moved, to: User | None) -> str:
     if not any(moved):
-        return "Nothing was open."
-    taken_back = f"{moved.taken_back} taken back"
+        return _("Nothing was open.")
+    taken_back = _("{taken_back} taken back").format(taken_back=moved.taken_back)
     if to is None:
         return f"{taken_back[:1].upper()}{taken_back[1:]}."
-    return f"{moved.moved} moved to {to.get_username()}, {taken_back}."
+    return _("{moved} moved to {to}, {taken_back}.").format(
+        moved=moved.moved, to=to.get_username(), taken_back=taken_back
+    )
 
 
 def _person(request: HttpRequest) -> User:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -37,5 +38,5 @@ def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "GET":
         return render(request, "labeling/token_revoke.html", {"token": found})
     service.revoke(found, by=user)
-    messages.success(request, f"“{found.name}” opens nothing any more.")
+    messages.success(request, _("“{name}” opens nothing any more.").format(name=found.name))
     return redirect("tokens")

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.keys import KEYS
@@ -13,6 +14,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import assignments, locking, suggestions
+from labeling.translation import translated_tree
 from labeling.views.markdown import render_markdown
 
 
@@ -35,8 +37,8 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         "conversation_messages": list(assignment.conversation.messages.all()),
         "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)},
         "annotation": _annotation(assignment, annotation or Annotation()),
-        "layers": form_layers(project.layers, event_schema=project.event_schema),
-        "keys": [key._asdict() for key in KEYS],
+        "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
+        "keys": translated_tree([key._asdict() for key in KEYS]),
         **_place_in_queue(assignment),
     }
     return render(request, "labeling/workspace.html", context)
@@ -52,7 +54,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     mine = Assignment.objects.owned_by(request.user).filter(pk=came_from)
     found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     if found is None:
-        messages.info(request, "Nothing is left to label: everything you were given is done.")
+        messages.info(request, _("Nothing is left to label: everything you were given is done."))
         return redirect("home")
     return redirect("workspace", found.pk)
 

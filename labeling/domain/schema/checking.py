@@ -12,6 +12,7 @@ from labeling.domain.schema.forms import EventSchema
 from labeling.domain.schema.labels import LAYERS, Layer
 from labeling.domain.schema.links import Surroundings, link_problems
 from labeling.domain.schema.problems import Problem
+from labeling.domain.sentences import say
 
 # What a draft may still lack. Everything else (a wrong type, an unknown field) is a broken client.
 _OPEN_IN_A_DRAFT = {"missing", "blank", "too_few"}
@@ -106,7 +107,9 @@ def _repeated_names(payload: Mapping[str, Any], layers: Iterable[str]) -> Iterat
         last = {name: key for key, name in named}
         for name, count in counts.items():
             if count > 1:
-                yield Problem(last[name], f"Two labels have the {field} {name}.")
+                yield Problem(
+                    last[name], say("Two labels have the {field} {name}.", field=field, name=name)
+                )
 
 
 def _listed(labels: Any) -> list[Any]:

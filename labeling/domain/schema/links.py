@@ -13,6 +13,7 @@ from typing import Any
 from labeling.domain.schema.forms import EventSchema, form_fields
 from labeling.domain.schema.labels import Layer
 from labeling.domain.schema.problems import Problem
+from labeling.domain.sentences import say
 
 NOT_THERE = "The label that this names is not there."
 
@@ -60,7 +61,7 @@ def _message_problems(value: Any, path: str, around: Surroundings) -> Iterator[P
 def _position_problems(indices: list[Any], path: str, message_count: int) -> Iterator[Problem]:
     for index in indices:
         if isinstance(index, int) and index >= message_count:
-            yield Problem(path, f"There is no message {index}.")
+            yield Problem(path, say("There is no message {index}.", index=index))
 
 
 def _span_problems(span: Mapping[str, Any], path: str, around: Surroundings) -> Iterator[Problem]:
@@ -68,9 +69,9 @@ def _span_problems(span: Mapping[str, Any], path: str, around: Surroundings) -> 
     if not all(type(number) is int and number >= 0 for number in (index, start, end)):
         return  # said by its shape
     if index >= around.message_count:
-        yield Problem(path, f"There is no message {index}.")
+        yield Problem(path, say("There is no message {index}.", index=index))
     elif around.messages is not None and around.messages[index][start:end] != span.get("text"):
-        yield Problem(path, f"Message {index} does not say this at that place.")
+        yield Problem(path, say("Message {index} does not say this at that place.", index=index))
 
 
 def _reference_problems(
@@ -111,10 +112,13 @@ def _event_problems(
     if not isinstance(name, str) or not name:
         return
     if name not in event_schema:
-        yield Problem(f"{path}.type", f"This project has no event type {name}.")
+        yield Problem(f"{path}.type", say("This project has no event type {name}.", name=name))
         return
     arguments = label.get("arguments")
     for position, argument in enumerate(arguments if isinstance(arguments, list) else []):
         role = argument.get("role") if isinstance(argument, Mapping) else None
         if isinstance(role, str) and role and role not in event_schema[name]:
-            yield Problem(f"{path}.arguments.{position}.role", f"{name} has no role {role}.")
+            yield Problem(
+                f"{path}.arguments.{position}.role",
+                say("{name} has no role {role}.", name=name, role=role),
+            )

@@ -1,0 +1,207 @@
+"""Collect every text of the product, and write the catalogues: ``python -m config.messages``.
+
+The sources are the templates, the marked texts of Python and of the scripts, and the tables of the
+pure places, which mark nothing: whatever stands in a table is a text by standing there.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from babel.messages import Catalog
+
+ROOT = Path(__file__).resolve().parent.parent
+APPS = ("labeling", "evaluation")
+MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "say", "noted"}
+PLURAL_MARKS = {"ngettext", "ngettext_lazy"}
+SCRIPT_TEXT = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|`([^`$]*)`)""")
+
+Text = tuple[str, str]
+"""A text and its plural, which is empty for most."""
+
+
+def collect() -> dict[str, set[Text]]:
+    """The texts of each catalogue."""
+    django = {*_of_templates(), *_of_python(), *((text, "") for text in _of_tables() if text)}
+    return {"django": django, "djangojs": {(text, "") for text in _of_scripts()}}
+
+
+def _of_templates() -> Iterator[Text]:
+    from django.template import engines
+
+    engine = engines["django"].engine  # type: ignore[attr-defined]
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        template = engine.from_string(path.read_text())
+        yield from _of_nodes(template.nodelist)
+        for text in re.findall(r"""\b_\("([^"]+)"\)""", path.read_text()):
+            yield text, ""
+
+
+def _of_nodes(nodes: Any) -> Iterator[Text]:
+    from django.template.base import Node
+    from django.templatetags.i18n import BlockTranslateNode, TranslateNode
+
+    for node in nodes:
+        if isinstance(node, TranslateNode):
+            yield node.filter_expression.var.literal.replace("%", "%%"), ""
+        elif isinstance(node, BlockTranslateNode):
+            one, _names = node.render_token_list(node.singular)
+            many = node.render_token_list(node.plural)[0] if node.plural else ""
+            yield (_trimmed(one), _trimmed(many)) if node.trimmed else (one, many)
+        if isinstance(node, Node):
+            for name in (*node.child_nodelists, "nodelist_loop", "nodelist_empty"):
+                yield from _of_nodes(getattr(node, name, None) or ())
+            for _condition, inner in getattr(node, "conditions_nodelists", ()):
+                yield from _of_nodes(inner)
+
+
+def _trimmed(text: str) -> str:
+    from django.utils.translation import trim_whitespace
+
+    return trim_whitespace(text)
+
+
+def _of_python() -> Iterator[Text]:
+    trees = [
+        ast.parse(path.read_text())
+        for app in APPS
+        for path in sorted((ROOT / app).rglob("*.py"))
+        if not {"migrations", "management"} & set(path.parts)
+    ]
+    errors = _rule_errors(trees)
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                yield from _of_call(node, errors)
+
+
+def _of_call(node: ast.Call, errors: set[str]) -> Iterator[Text]:
+    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+    texts = [text for one in node.args for text in _constants(one)]
+    if name in PLURAL_MARKS and len(texts) > 1:
+        yield texts[0], texts[1]
+    elif name in MARKS or name in errors:
+        yield from ((text, "") for one in node.args[:1] for text in _constants(one))
+    elif name in ("Problem", "PydanticCustomError"):
+        yield from ((text, "") for one in node.args[1:] for text in _constants(one))
+
+
+def _constants(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return [*_constants(node.body), *_constants(node.orelse)]
+    return []
+
+
+def _rule_errors(trees: list[ast.Module]) -> set[str]:
+    """The names of the classes below RuleError: the first thing they take is a sentence."""
+    bases = {
+        node.name: {getattr(base, "id", "") for base in node.bases}
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = {"RuleError"}
+    while below := {name for name, above in bases.items() if above & found} - found:
+        found |= below
+    return found
+
+
+def _of_scripts() -> Iterator[str]:
+    for path in sorted((ROOT / "static").glob("*/*.js")):
+        for quoted, plain in SCRIPT_TEXT.findall(path.read_text()):
+            yield ast.literal_eval(f'"{quoted}"') if quoted else plain
+
+
+def _of_tables() -> Iterator[str]:
+    from evaluation.metrics.registry import METRICS
+    from labeling.domain import keys
+    from labeling.domain.chats.faults import KINDS
+    from labeling.domain.kappa import BANDS
+    from labeling.domain.schema import LAYERS, form_layers
+    from pipelines.registry import describe
+
+    yield from _of_choices()
+    yield from (kind.title for kind in KINDS.values())
+    yield from ("poor", *(name for _limit, name in BANDS))
+    for metric in METRICS.values():
+        yield from (metric.title, metric.summary)
+    for table in (keys.KEYS, keys.DISCUSSION_KEYS, keys.ADJUDICATION_KEYS, keys.REVIEW_KEYS):
+        for key in table:
+            yield from (key.label, key.group)
+    for layer in form_layers(list(LAYERS)):
+        yield from _shown(layer)
+    yield from _shown(describe())
+
+
+def _shown(value: Any) -> Iterator[str]:
+    """What people read in plain JSON, at any depth."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            if key in ("title", "label", "help", "summary", "group") and isinstance(one, str):
+                yield one
+            else:
+                yield from _shown(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _shown(one._asdict() if hasattr(one, "_asdict") else one)
+
+
+def _of_choices() -> Iterator[str]:
+    """The states and roles, shown as the words they are stored as or as their labels."""
+    from django.apps import apps
+    from django.db.models import TextChoices
+    from django.utils.translation import override
+
+    with override(None):
+        for app in APPS:
+            for model in apps.get_app_config(app).get_models():
+                for choices in vars(model).values():
+                    if isinstance(choices, type) and issubclass(choices, TextChoices):
+                        yield from (word for row in choices.choices for word in map(str, row))
+
+
+def catalogue(domain: str, texts: set[Text], old: Catalog | None = None) -> Catalog:
+    """Every text, with what the old catalogue says of it."""
+    from babel.messages import Catalog
+
+    new = Catalog(locale="de", domain=domain, fuzzy=False, project="Assay")
+    for one, many in sorted(texts):
+        said = old.get(one) if old is not None else None
+        new.add((one, many) if many else one, said.string if said is not None else None)
+    return new
+
+
+def main() -> None:
+    """Add new texts, drop old ones, keep translations, compile."""
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po, write_po
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    import django
+
+    django.setup()
+    folder = ROOT / "locale" / "de" / "LC_MESSAGES"
+    folder.mkdir(parents=True, exist_ok=True)
+    for domain, texts in collect().items():
+        path = folder / f"{domain}.po"
+        old = read_po(path.open("rb")) if path.exists() else None
+        new = catalogue(domain, texts, old)
+        with path.open("wb") as file:
+            write_po(file, new, width=100, omit_header=False, no_location=True)
+        with path.with_suffix(".mo").open("wb") as file:
+            write_mo(file, new)
+        missing = sum(not (all(m.string) if m.pluralizable else m.string) for m in new if m.id)
+        sys.stdout.write(f"{domain}: {len(texts)} texts, {missing} not translated\n")
+
+
+if __name__ == "__main__":
+    main()

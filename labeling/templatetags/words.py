@@ -1,0 +1,33 @@
+"""Texts in the language of the reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.utils.html import json_script
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from labeling.translation import script_texts, translated
+
+register = template.Library()
+
+
+@register.filter(name="translated")
+def in_the_language(text: Any) -> str:
+    """What a pure place, a table or the state of a row says: ``{{ metric.title|translated }}``."""
+    return translated(str(text) if not isinstance(text, str) else text)
+
+
+@register.filter
+def within(text: Any) -> str:
+    """A title within a sentence: a small first letter, but German nouns keep theirs."""
+    words = in_the_language(text)
+    return words if (get_language() or "").startswith("de") else words.lower()
+
+
+@register.simple_tag
+def texts_of_scripts() -> SafeString:
+    """The catalogue for ``t()`` of static/labeling/texts.js."""
+    return json_script(script_texts(), "texts")

@@ -1,0 +1,63 @@
+"""The words of the pure places in the language of the reader: the edge where they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, cast
+
+from django.conf import settings
+from django.utils.translation import get_language, gettext, gettext_lazy
+from django.utils.translation.trans_real import DjangoTranslation
+from django.views.i18n import JavaScriptCatalog
+
+from labeling.domain.sentences import Sentence
+
+SHOWN = frozenset({"title", "label", "help", "group"})
+"""The keys of what a page gives its scripts whose texts are for people."""
+
+
+def lazy(text: str) -> str:
+    """``gettext_lazy``, typed as the text that it becomes: for the tables of a module."""
+    return cast("str", gettext_lazy(text))
+
+
+def translated(text: Any) -> str:
+    """A text of a table, or a sentence with its values; what no catalogue knows stays as it is."""
+    if isinstance(text, Sentence):
+        values = {
+            name: translated(value) if isinstance(value, Sentence) else value
+            for name, value in text.values.items()
+        }
+        return gettext(text.pattern).format(**values)
+    return gettext(text) if text else ""  # gettext("") is the head of the catalogue
+
+
+def translated_tree(value: Any, *, shown: Iterable[str] = SHOWN) -> Any:
+    """Plain JSON with the texts under the ``shown`` keys translated."""
+    if isinstance(value, Mapping):
+        return {
+            key: translated(one)
+            if key in shown and isinstance(one, str)
+            else translated_tree(one, shown=shown)
+            for key, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [translated_tree(one, shown=shown) for one in value]
+    return value
+
+
+def script_texts() -> dict[str, str]:
+    """The catalogue of the scripts in the language of the page; nothing for English."""
+    return _script_texts(get_language() or settings.LANGUAGE_CODE)
+
+
+@cache
+def _script_texts(language: str) -> dict[str, str]:
+    if language.startswith("en"):
+        return {}
+    catalog = JavaScriptCatalog()
+    catalog.translation = DjangoTranslation(
+        language, domain="djangojs", localedirs=[str(path) for path in settings.LOCALE_PATHS]
+    )
+    return {text: said for text, said in catalog.get_catalog().items() if isinstance(said, str)}
