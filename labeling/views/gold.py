@@ -74,9 +74,7 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Str
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
         headers={
-            "Content-Disposition": _('attachment; filename="{release}.jsonl"').format(
-                release=release
-            )
+            "Content-Disposition": f'attachment; filename="{release}.jsonl"'
         },
     )
 

@@ -53,8 +53,8 @@ def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
     kind = "application/json" if name.endswith(".json") else "application/x-ndjson"
     return StreamingHttpResponse(
         lines,
-        content_type=_("{kind}; charset=utf-8").format(kind=kind),
-        headers={"Content-Disposition": _('attachment; filename="{name}"').format(name=name)},
+        content_type=f"{kind}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
