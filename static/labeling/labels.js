@@ -1,6 +1,6 @@
 // The labels of one layer. The open one holds its form; a change touches only the cards it concerns.
 
-import { el } from "./dom.js";
+import { el, setAttribute, setText } from "./dom.js";
 import { drawDetails } from "./details.js";
 import { LabelForm } from "./form.js";
 import { citedMessages } from "./layers.js";
@@ -100,10 +100,10 @@ export class LabelList {
   draw(card, label, drawn, problems) {
     const [, name, heading, wrong] = drawn;
     card.drawn = drawn;
-    card.id.textContent = name;
+    setText(card.id, name);
     card.name.textContent = heading || t("Untitled");
     card.name.classList.toggle("untitled", !heading);
-    card.remove.setAttribute("aria-label", t("Delete {name}", { name }));
+    setAttribute(card.remove, "aria-label", t("Delete {name}", { name }));
     card.meta.replaceChildren(...this.badges(label, problems));
     card.root.classList.toggle("wrong", wrong > 0);
   }
@@ -131,7 +131,9 @@ export class LabelList {
   }
 
   highlight(uids) {
-    for (const uid of this.related) this.cards.get(uid)?.root.classList.remove("related");
+    for (const uid of this.related) {
+      if (!uids.has(uid)) this.cards.get(uid)?.root.classList.remove("related");
+    }
     for (const uid of uids) this.cards.get(uid)?.root.classList.add("related");
     this.related = uids;
   }

@@ -108,7 +108,9 @@ export class MessageList {
   }
 
   highlight(indices) {
-    for (const index of this.related) this.items[index]?.classList.remove("related");
+    for (const index of this.related) {
+      if (!indices.has(index)) this.items[index]?.classList.remove("related");
+    }
     for (const index of indices) this.items[index]?.classList.add("related");
     this.related = indices;
   }
