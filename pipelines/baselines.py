@@ -65,6 +65,7 @@ class Nothing:
             "inferred_requirements": [],
             "issues": [],
             "document": None,
+            "events": [],
             "model": None,
         }
 

@@ -52,6 +52,8 @@ class Entry:
     """Gets the checked configuration and what the caller has to share."""
     needs_model: bool = False
     floor: bool = False
+    suggests: bool = True
+    """Whether its output says where in the text things stand, so that people can take it over."""
 
 
 def _nothing(config: NothingConfig, tools: Tools) -> Pipeline:
@@ -135,12 +137,13 @@ _ENTRIES = (
         config=EventsModelConfig,
         make=_events_model,
         needs_model=True,
+        suggests=False,
     ),
     Entry(
         name="nothing",
         title="Nothing (floor)",
         summary="Never finds anything.",
-        layers=REQUIREMENTS + MEMORY,
+        layers=(*REQUIREMENTS, *MEMORY, "events"),
         config=NothingConfig,
         make=_nothing,
         floor=True,

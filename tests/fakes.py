@@ -2,10 +2,13 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pipelines.llm import ChatMessage, Reply
 
 
 class WordOverlap:
@@ -56,3 +59,16 @@ def requirement(title: str, **fields: Any) -> dict[str, Any]:
         "rationale": "",
         "confidence": 0.9,
     } | fields
+
+
+@dataclass
+class Scripted:
+    """A language model that always says the same, and remembers what it was asked."""
+
+    reply: str
+    id: str = "test/scripted"
+    asked: list[Sequence[ChatMessage]] = field(default_factory=list)
+
+    def complete(self, messages: Sequence[ChatMessage], **options: Any) -> Reply:
+        self.asked.append(messages)
+        return Reply(self.reply, model="scripted-1")

@@ -66,6 +66,8 @@ def layers_for(project: Project) -> list[str]:
 
 
 def _layers_of(entry: Entry, project: Project) -> list[str]:
+    if not entry.suggests:
+        return []
     return [name for name in project.layers if name in entry.layers and name in SUGGESTED]
 
 
