@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.leases import MAX_ATTEMPTS, KeepAlive, expiry
+from evaluation.services.models import model_from_settings
 from evaluation.services.runs import RESEND_SECONDS, PipelineRefused
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
@@ -265,8 +266,8 @@ def _encoder() -> MiniLM:
 
 
 def _model() -> ChatModel | None:
-    """The layers are built without a language model; ``implementation: model`` is refused."""
-    return None
+    """None without a configured one: ``implementation: model`` is then refused."""
+    return model_from_settings()
 
 
 def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conversation]:

@@ -17,6 +17,7 @@ from django.db import OperationalError, transaction
 
 from evaluation import adapters
 from evaluation.services.leases import KeepAlive
+from evaluation.services.models import model_from_settings
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
@@ -144,7 +145,7 @@ def _build(asked: SuggestionRequest) -> Pipeline:
     """A new version of the pipeline begins anew: its suggestions stand beside the older ones."""
     encoder = MiniLM(StoredVectors("pipeline"))
     try:
-        pipeline = registry.build(asked.pipeline, {}, encoder=encoder)
+        pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model_from_settings())
     except PipelineError as error:
         raise PipelineUnsuitable(error.message, **error.details) from error
     except Exception as error:
