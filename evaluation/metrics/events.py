@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from labeling.domain.matching import assign
 Schema = Mapping[str, Sequence[str]]
 """Event types with their roles."""
 
+SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
 
 NOTHING = "Nothing was expected and nothing was predicted."
@@ -87,7 +89,14 @@ def norm(text: str) -> str:
     >>> norm(" ACME （China） Ltd。")
     'acme(china)ltd.'
     """
+    return _norm_short(text) if len(text) <= SHORT else _norm(text)
+
+
+def _norm(text: str) -> str:
     return _WHITE.sub("", text).translate(_WIDTH).lower()
+
+
+_norm_short = lru_cache(maxsize=20_000)(_norm)
 
 
 def read_events(events: Iterable[Any]) -> Reading:

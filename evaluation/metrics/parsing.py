@@ -25,6 +25,10 @@ _START = re.compile(r"\[\s*(?:[{\]]|\Z)|\{\s*(?:[\"'“‘}\w]|\Z)")
 _PUNCTUATION = str.maketrans("，：；｛｝［］【】", ",:;{}[][]")
 _CLOSERS = {"{": "}", "[": "]"}
 _QUOTES = {'"': '"', "“": "”"}
+_REST_OF_STRING = {
+    opening: re.compile(rf"[^{closing}\\]*(?:\\.[^{closing}\\]*)*{closing}", re.S)
+    for opening, closing in _QUOTES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,8 @@ def _locate(text: str) -> tuple[str, str | None, str]:
 
 def _span(text: str) -> str:
     """From the first bracket to the one that closes it; all if nothing does, or more follows."""
+    if text[-1:] == _CLOSERS[text[0]] and _loaded(text):
+        return text
     opened, at = _scan(text)
     cut_off = bool(opened) or _START.search(text, at) is not None
     return text.strip() if cut_off else text[:at]
@@ -195,16 +201,8 @@ def _end_of_string(text: str, opening: int) -> int:
     """The position behind the quote that closes the string opened there, or the end."""
     if opening >= len(text):
         return len(text)
-    wanted = _QUOTES[text[opening]]
-    at = opening + 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
-            continue
-        if text[at] == wanted:
-            return at + 1
-        at += 1
-    return len(text)
+    found = _REST_OF_STRING[text[opening]].match(text, opening + 1)
+    return found.end() if found else len(text)
 
 
 def _full_width(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _SEPARATOR = re.compile(
     r"[\"'”’」』`*\])）】\s]{0,9}(?:（[^（）\n]{0,50}）|\([^()\n]{0,50}\))?[*\s]{0,9}"
@@ -47,7 +48,7 @@ def read_thought(
     (['质押'], ['张三'])
     """
     types, roles = frozenset(types), frozenset(roles)
-    names = _pattern([*types, *roles])
+    names = _pattern(types | roles)
     hits = [] if names is None else list(names.finditer(text))
     covered = _covered(text, arguments)
     by_fold = _by_fold(types)
@@ -94,13 +95,19 @@ def _readings(said: str) -> set[str]:
 
 def _covered(text: str, arguments: Iterable[str]) -> list[tuple[int, int]]:
     """Where the words of arguments stand."""
-    words = [re.escape(one) for one in sorted(arguments, key=len, reverse=True) if len(one) > 1]
-    return [hit.span() for hit in re.finditer("|".join(words), text)] if words else []
+    found: list[tuple[int, int]] = []
+    for words in set(arguments):
+        at = text.find(words) if len(words) > 1 else -1
+        while at >= 0:
+            found.append((at, at + len(words)))
+            at = text.find(words, at + len(words))
+    return found
 
 
-def _pattern(names: Iterable[str]) -> re.Pattern[str] | None:
+@lru_cache(maxsize=64)
+def _pattern(names: frozenset[str]) -> re.Pattern[str] | None:
     """Any of the names, longest first; one of Latin letters only as a whole word."""
-    ordered = sorted(filter(None, set(names)), key=lambda name: (-len(name), name))
+    ordered = sorted(filter(None, names), key=lambda name: (-len(name), name))
     if not ordered:
         return None
     return re.compile("|".join(_bounded(name) for name in ordered), re.IGNORECASE)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import execution, results
+from evaluation.services import execution, results, runs
+from evaluation.services.comparisons import NotComparable, compare_runs
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import GOLD, SCHEMA, event, make_events_release, prediction
@@ -344,3 +346,80 @@ def test_the_page_of_a_case_shows_every_argument(news, write, signed_in):
     assert "not in the text" in text
     assert "trailing_commas" in text
     assert "after repair" in text
+
+
+# --- pipelines of events ------------------------------------------------------------------------
+
+
+def test_a_pipeline_gets_the_event_schema_of_the_run(news, launch):
+    run = launch(release=news, pipeline="events-local")
+    news.project.event_schema = {"Sale": ["Buyer"]}
+    news.project.save()
+
+    execution.work(run.pk, uuid4())
+
+    assert Run.objects.with_progress().get(pk=run.pk).status == "finished"
+    assert mean(run, "type_f1") == 1.0
+    assert mean(run, "parse_errors") is None  # it returns events, so nothing is parsed
+
+
+def test_a_project_without_a_schema_is_measured_by_that_of_its_gold(project, write):
+    make_events_release(project, schema={})
+
+    run = measure(write(*RIGHT))
+
+    assert run.spec["event_schema"] == {
+        "Sale": ["Buyer", "Seller"],
+        "质押": ["质押方", "质权方"],
+    }
+
+
+def test_duee_files_become_gold_that_can_be_measured(write, people):
+    lines = [
+        {
+            "id": "d-1",
+            "text": "张三质押股份。",
+            "event_list": [
+                {
+                    "event_type": "质押",
+                    "trigger": "质押",
+                    "arguments": [
+                        {"role": "质押方", "argument": "张三"},
+                        {"role": "质权方", "argument": "不在文中"},
+                    ],
+                }
+            ],
+        }
+    ]
+    path = write(*lines, name="duee.jsonl")
+    options = {"project": "duee", "layer": "events", "format": "duee", "name": "duee"}
+    call_command("import_gold", str(path), stdout=StringIO(), **options)
+    right = prediction("d-1", event("质押", 质押方="张三", 质权方="不在文中"))
+
+    run = measure(write(right), gold="duee")
+
+    assert mean(run, "strict_f1") == 1.0
+    assert mean(run, "hallucination_entity_rate") == 1 / 2
+
+
+def test_runs_with_other_settings_of_the_metrics_are_not_compared(news, write, tmp_path):
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("metrics: {schema: {mode: syntax_only}}\n")
+    path = write(*RIGHT)
+    before, after = measure(path), measure(path, "--config", str(settings))
+
+    with pytest.raises(NotComparable, match="different settings"):
+        compare_runs(before, after)
+
+    rows = compare_runs(before, measure(path)).rows
+    assert "strict_f1" in [row.metric.id for row in rows]
+
+
+def test_scoring_again_gives_the_same(news, write):
+    run = measure(write(*RIGHT[:2]))
+    before = mean(run, "strict_f1")
+
+    runs.rescore(run, by=None)
+    execution.work(run.pk, uuid4())
+
+    assert mean(run, "strict_f1") == before
