@@ -35,6 +35,7 @@ class PredictionsForm(forms.Form):
     metrics = forms.JSONField(
         label="Settings of the metrics",
         required=False,
+        initial=dict,
         help_text='For events, as JSON: {"cot": {"enabled": true}}. Empty: the defaults.',
         widget=forms.Textarea(attrs={"rows": 2}),
     )
