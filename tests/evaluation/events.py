@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
-from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.models import GoldRelease, Project
+from tests.evaluation.releases import freeze
 
 SCHEMA = {"质押": ["质押方", "质权方"], "Sale": ["Buyer", "Seller"]}
 TEXTS = {
@@ -24,31 +24,7 @@ def make_events_release(project: Project, *, schema: Any = SCHEMA) -> GoldReleas
     project.event_schema = schema
     project.save()
     contents = [_content(name) for name in TEXTS]
-    hashes = [item_sha256(content) for content in contents]
-    release = GoldRelease.objects.create(
-        project=project,
-        layer="events",
-        name="news",
-        version=1,
-        guideline=project.guidelines.first(),
-        header="{}",
-        sha256=release_sha256({}, hashes),
-    )
-    for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
-        conversation = Conversation.objects.create(
-            project=project, external_id=content["item_id"], content_sha256="0" * 64
-        )
-        GoldItem.objects.create(
-            release=release,
-            conversation=conversation,
-            item_id=content["item_id"],
-            position=position,
-            split="dev",
-            how="single",
-            canonical=canonical_json(content),
-            sha256=sha256,
-        )
-    return release
+    return freeze(project, "events", name="news", contents=contents)
 
 
 def _content(name: str) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
-from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
+from tests.evaluation.releases import freeze
 
 
 def inferred(title: str, *, necessity: str = "necessary", **fields: Any) -> dict[str, Any]:
@@ -43,31 +43,7 @@ def pii(text: str, **fields: Any) -> dict[str, Any]:
 def make_release(project: Project, layer: str, *golds: dict[str, Any]) -> GoldRelease:
     """One item for each of ``golds``; all but end to end refer to the requirement ``u1``."""
     contents = [_content(layer, number, gold) for number, gold in enumerate(golds, start=1)]
-    hashes = [item_sha256(content) for content in contents]
-    release = GoldRelease.objects.create(
-        project=project,
-        layer=layer,
-        name=layer,
-        version=1,
-        guideline=project.guidelines.first(),
-        header="{}",
-        sha256=release_sha256({}, hashes),
-    )
-    for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
-        conversation = Conversation.objects.create(
-            project=project, external_id=content["item_id"], content_sha256="0" * 64
-        )
-        GoldItem.objects.create(
-            release=release,
-            conversation=conversation,
-            item_id=content["item_id"],
-            position=position,
-            split="dev",
-            how="single",
-            canonical=canonical_json(content),
-            sha256=sha256,
-        )
-    return release
+    return freeze(project, layer, name=layer, contents=contents)
 
 
 def _content(layer: str, number: int, gold: dict[str, Any]) -> dict[str, Any]:

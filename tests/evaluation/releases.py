@@ -1,0 +1,39 @@
+"""Gold out of documents, whatever their layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
+
+
+def freeze(
+    project: Project, layer: str, *, name: str, contents: Sequence[dict[str, Any]]
+) -> GoldRelease:
+    hashes = [item_sha256(content) for content in contents]
+    release = GoldRelease.objects.create(
+        project=project,
+        layer=layer,
+        name=name,
+        version=1,
+        guideline=project.guidelines.first(),
+        header="{}",
+        sha256=release_sha256({}, hashes),
+    )
+    for position, (content, sha256) in enumerate(zip(contents, hashes, strict=True)):
+        conversation = Conversation.objects.create(
+            project=project, external_id=content["item_id"], content_sha256="0" * 64
+        )
+        GoldItem.objects.create(
+            release=release,
+            conversation=conversation,
+            item_id=content["item_id"],
+            position=position,
+            split=content["split"],
+            how="single",
+            canonical=canonical_json(content),
+            sha256=sha256,
+        )
+    return release
