@@ -2,7 +2,7 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: help serve test check lint docs install lock
+.PHONY: help serve test check lint docs messages install lock
 
 help:
 	@echo "make serve      set up and run the product with the demo project"
@@ -10,6 +10,7 @@ help:
 	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
 	@echo "make lint       only the checks: format, lint, imports, types, migrations"
 	@echo "make docs       write the help of the commands into the documents"
+	@echo "make messages   collect the texts of the product, write and compile locale/"
 	@echo "make install    only set up"
 	@echo "make lock       choose the newest versions that fit and write requirements.lock"
 
@@ -26,6 +27,9 @@ lint:
 
 docs: install
 	@ASSAY_REFRESH_DOCS=1 .venv/bin/python -m pytest -q tests/project/test_docs.py -k help
+
+messages: install
+	@.venv/bin/python -m config.messages
 
 install:
 	@$(PYTHON) config/bootstrap.py install

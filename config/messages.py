@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ APPS = ("labeling", "evaluation")
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "say", "noted"}
 PLURAL_MARKS = {"ngettext", "ngettext_lazy"}
 SCRIPT_TEXT = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|`([^`$]*)`)""")
+
+THE_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # always the same: equal texts make equal files
 
 Text = tuple[str, str]
 """A text and its plural, which is empty for most."""
@@ -173,7 +176,7 @@ def catalogue(domain: str, texts: set[Text], old: Catalog | None = None) -> Cata
     """Every text, with what the old catalogue says of it."""
     from babel.messages import Catalog
 
-    new = Catalog(locale="de", domain=domain, fuzzy=False, project="Assay")
+    new = Catalog(locale="de", domain=domain, fuzzy=False, project="Assay", creation_date=THE_DAY)
     for one, many in sorted(texts):
         said = old.get(one) if old is not None else None
         new.add((one, many) if many else one, said.string if said is not None else None)

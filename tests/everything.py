@@ -1,0 +1,85 @@
+"""Something of every kind in one project, and the address of every page about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from evaluation.models import CaseRun
+from evaluation.services import runs
+from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
+from labeling.services import comments, invitations, tokens
+from tests import factories
+
+
+def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]:
+    """What each URL is about: objects that exist, so that only access decides."""
+    release = factories.make_release(project, items=2)
+    run = runs.launch(release, pipeline="nothing", requested_by=people["noor"])
+    factories.open_full(project, 2)
+    mine = Assignment.objects.filter(annotator=people["ana"], annotation__isnull=True)[0]
+    of_project: list[Any] = [project.slug]
+    of_release = [release.name, release.version]
+    case = CaseRun.objects.filter(run=run)[0]
+    member = Membership.objects.get(user=people["ben"])
+    report = ImportReport.objects.create(project=project, format="realtalk")
+    of_item = [*of_project, *of_release, release.items.all()[0].item_id]
+    said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
+    answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
+    invited = invitations.invite(project=project, role="annotator", by=people["rita"])
+    about = {
+        "invitation": [invited.secret],
+        "invitation-revoke": [*of_project, invited.invitation.pk],
+        "token-revoke": [tokens.issue(user=people["ana"], name="export").token.pk],
+        "table": [*of_project, "people"],
+        "member-role": [*of_project, member.pk],
+        "adjudicate": [mine.conversation_id],
+        "api-adjudication": [mine.conversation_id, "extraction"],
+        "review": [answered],
+        "api-review": [answered],
+        "api-comment-resolve": [said.pk],
+        "comment-reply": [said.pk],
+        "comment-resolve": [said.pk],
+        "comment-add": [*of_project, mine.conversation_id],
+        "docs-page": ["metrics"],
+        "guideline": [*of_project, 1],
+        "member-remove": [*of_project, member.pk],
+        "conversation": [*of_project, mine.conversation_id],
+        "api-gold-release": of_release,
+        "gold-item": of_item,
+        "import-report": [*of_project, report.pk],
+        "run-case": [run.pk, case.pk],
+        "run-case-document": [run.pk, case.pk],
+        "run-case-document-file": [run.pk, case.pk],
+        "experiment-file": ["csv"],
+    }
+    for names, arguments in [
+        ("project guidelines guideline-new conversations gold gold-freeze", of_project),
+        ("round-new member-add api-project", of_project),
+        ("progress members audit targets invitation-new", of_project),
+        ("imports", of_project),
+        ("layers layers-progress layers-build", [*of_project, mine.conversation_id]),
+        ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
+        ("calibration guideline-worklist guideline-check", of_project),
+        ("suggestions suggestions-ask suggestions-switch", of_project),
+        ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),
+        ("disagreement-names", [*of_project, 2]),
+        ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
+        ("round-batch", [*of_project, 2]),
+        ("labels labels-preview labels-import", of_project),
+        ("labels-export", [*of_project, "native"]),
+        ("work-move", [*of_project, people["ben"].pk]),
+        ("lease-renew lease-give-back api-queue-lease", [mine.pk]),
+        ("agreement-pair agreement-compute", [*of_project, 2]),
+        ("gold-release gold-export gold-verify", of_item[:3]),
+        ("run run-progress run-control run-results run-cases-csv", [run.pk]),
+        ("api-run api-run-cases api-run-control", [run.pk]),
+        ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
+        ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
+        ("api-annotation-comments", [mine.pk]),
+        ("api-annotation-suggestions api-annotation-first-pass", [mine.pk]),
+        ("api-annotation-revision", [mine.pk, 1]),
+    ]:
+        about |= dict.fromkeys(names.split(), arguments)
+    return about

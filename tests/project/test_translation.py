@@ -1,0 +1,177 @@
+"""Every text goes through the catalogues, and the catalogues are whole."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from config import messages
+from labeling.domain.sentences import say
+from labeling.models import Project
+from labeling.translation import translated
+from tests import everything
+from tests.project.test_access import EXPECTED
+
+TEMPLATES = settings.BASE_DIR / "templates"
+CATALOGUES = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES"
+PLACES = re.compile(r"%\(\w+\)s|\{\w*\}|%%")
+
+AS_THEY_ARE = {"Assay", "CSV", "JSON", "Esc", "Alt", "Ctrl", "Shift", "Markdown", "sha256"}
+AS_THEY_ARE |= {
+    "SHA",
+    "metrics",
+    "python",
+    "results.json",
+    "cases.csv",
+    "AC1",
+    "F1",
+    "rev",
+    "UTC",
+    "case_id",
+}
+"""Product, formats, keys and symbols: the same in every language."""
+
+
+def untranslated(source: str) -> list[str]:
+    """The words of a template that no translation tag holds: of its text and its attributes."""
+    source = re.sub(r"\{% block (main|body)_class %\}.*?\{% endblock %\}", "", source)
+    source = re.sub(r"\{% blocktranslate.*?\{% endblocktranslate %\}", "", source, flags=re.S)
+    source = re.sub(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", "", source, flags=re.S)
+    read_out = re.findall(r'\s(?:title|aria-label|placeholder|alt)="([^"]*)"', source)
+    for machine in ("script", "style", "code", "pre", "kbd"):
+        source = re.sub(rf"<{machine}\b.*?</{machine}>", " ", source, flags=re.S)
+    shown = re.sub(r'<(?:"[^"]*"|[^">])*>|&\w+;', "\n", source).split("\n")
+    return [text.strip() for text in [*shown, *read_out] if words(text)]
+
+
+def words(text: str) -> list[str]:
+    found = re.findall(r"[A-Za-z][\w.]*[A-Za-z0-9]", text)
+    return [word for word in found if word not in AS_THEY_ARE]
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
+def test_no_template_holds_text_outside_of_the_tags(path: Path) -> None:
+    assert untranslated(path.read_text()) == []
+
+
+def test_text_outside_of_the_tags_would_be_found() -> None:
+    source = '<p title="Hello">{% translate "Yes" %} <b>No {{ name }}</b> <kbd>Enter</kbd></p>'
+    assert untranslated(source) == ["No", "Hello"]
+
+
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_the_catalogue_holds_every_text_and_no_other(domain: str) -> None:
+    """Failed? Run ``make messages`` and translate what is new in locale/de."""
+    texts = {one for one, _many in messages.collect()[domain]}
+    assert texts == {singular(message.id) for message in catalogue(domain)}
+
+
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_every_text_is_translated_with_its_places(domain: str) -> None:
+    for message in catalogue(domain):
+        pairs = [(message.id, message.string)]
+        if isinstance(message.id, tuple):
+            pairs = list(zip(message.id, message.string, strict=True))
+        for text, said in pairs:
+            assert said, f"not translated: {text}"
+            assert set(PLACES.findall(text)) == set(PLACES.findall(said)), text
+
+
+@pytest.mark.parametrize("domain", ["django", "djangojs"])
+def test_what_is_served_is_what_is_written(domain: str) -> None:
+    compiled = io.BytesIO()
+    with (CATALOGUES / f"{domain}.po").open("rb") as file:
+        write_mo(compiled, read_po(file))
+    assert compiled.getvalue() == (CATALOGUES / f"{domain}.mo").read_bytes()
+
+
+def catalogue(domain: str) -> list[Any]:
+    with (CATALOGUES / f"{domain}.po").open("rb") as file:
+        return [message for message in read_po(file) if message.id]
+
+
+def singular(text: str | tuple[str, str]) -> str:
+    return text if isinstance(text, str) else text[0]
+
+
+def test_a_sentence_keeps_its_pattern_for_the_reader() -> None:
+    sentence = say("Round {number} is open.", number=3)
+    assert sentence == "Round 3 is open."
+
+    from django.utils.translation import override
+
+    with override("de"):
+        assert translated(sentence) == "Runde 3 ist offen."
+
+
+def test_a_refusal_is_told_in_the_language_of_the_browser(project: Project, rita: User) -> None:
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(rita)
+
+    answer = client.post(reverse("member-add", args=[project.slug]), {"username": "x"}, follow=True)
+
+    assert "Geben Sie einen Benutzernamen und eine Rolle an." in answer.content.decode()
+
+
+def test_the_choice_of_a_person_is_above_that_of_the_browser(rita: User) -> None:
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(rita)
+    assert '<html lang="de">' in client.get("/projects/").content.decode()
+
+    answer = client.post(reverse("set-language"), {"language": "en-gb", "next": "/projects/"})
+
+    assert answer.url == "/projects/"
+    assert '<html lang="en-gb">' in client.get("/projects/").content.decode()
+
+
+def test_an_unknown_language_is_answered_in_english(rita: User) -> None:
+    client = Client(headers={"accept-language": "fr-CA, tlh"})
+    client.force_login(rita)
+    assert '<html lang="en-gb">' in client.get("/").content.decode()
+
+
+LOCALIZED = re.compile(
+    r"\s(?:x|y|x1|x2|y1|y2|cx|cy|r|d|dx|dy|points|width|height|viewBox|value|max|min|step|data-[\w-]+)"
+    r'="[^"a-zA-Z]*\d,\d[^"]*"'
+)
+
+
+def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
+    project: Project, people: dict[str, User]
+) -> None:
+    about = everything.addresses(project, people)
+    for name, row in EXPECTED.items():
+        who = next((who for who in ("rita", "ana") if getattr(row, who) == 200), None)
+        if who is None or row.post or name.startswith("api-"):
+            continue
+        client = Client(headers={"accept-language": "de"})
+        client.force_login(people[who])
+        answer = client.get(reverse(name, args=about.get(name, [])))
+        if answer["Content-Type"].startswith("text/html"):
+            text = answer.content.decode()
+            assert LOCALIZED.findall(text) == [], name
+            assert "<html" not in text or '<html lang="de">' in text, name
+
+
+def test_files_for_machines_are_the_same_in_every_language(
+    project: Project, people: dict[str, User]
+) -> None:
+    about = everything.addresses(project, people)
+    for name in ("table", "agreement-csv", "gold-export", "run-results", "run-cases-csv"):
+        client = Client()
+        client.force_login(people["rita"])
+        url = reverse(name, args=about[name])
+        said = [
+            b"".join(client.get(url, headers={"accept-language": code})) for code in ("en", "de")
+        ]
+        assert said[0] == said[1], name
