@@ -6,7 +6,7 @@ nothing, and event instances are not kept apart. A null or blank argument is no 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -15,14 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluation.metrics.event_options import EventOptions
+from evaluation.metrics.event_schema import Schema, event_type, schema_violation
 from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
 from labeling.domain.matching import assign
-
-Schema = Mapping[str, Sequence[str]]
-"""Event types with their roles."""
 
 SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
@@ -133,11 +131,6 @@ def argument_text(argument: Mapping[str, Any]) -> str | None:
     return str(words).strip() or None
 
 
-def event_type(event: Mapping[str, Any]) -> str | None:
-    kind = event.get("event_type", event.get("type"))
-    return kind.strip() or None if isinstance(kind, str) else None
-
-
 def score_events(sample: Sample, options: EventOptions | None = None) -> dict[str, Value]:
     """Every event metric of one sample.
 
@@ -219,16 +212,6 @@ def relaxed_match(a: str, b: str, options: EventOptions) -> bool:
         return True
     left, right = set(a), set(b)
     return len(left & right) / len(left | right) >= options.relaxed_char_overlap_threshold
-
-
-def schema_violation(value: Any, mode: str, schema: Schema) -> str:
-    """The first thing in which events break the format; empty if nothing does.
-
-    An empty list complies: a text may tell of no event.
-    """
-    if not isinstance(value, list):
-        return "The answer is no list of events."
-    return next(filter(None, (_event_violation(one, mode, schema) for one in value)), "")
 
 
 def _typed(events: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -315,34 +298,6 @@ def _compliance(sample: Sample, options: EventOptions) -> Value:
     said = list(sample.predicted)
     violation = schema_violation(said, options.schema_mode, sample.schema)
     return Value(float(not violation), detail={"violation": violation} if violation else None)
-
-
-def _event_violation(event: Any, mode: str, schema: Schema) -> str:
-    if not isinstance(event, Mapping):
-        return "An event is no JSON object."
-    kind = event_type(event)
-    if not kind:
-        return "An event has no event_type."
-    if not isinstance(event.get("arguments"), list):
-        return f"An event of type {kind} has no list of arguments."
-    if mode == "schema_strict" and kind not in schema:
-        return f"There is no event type {kind}."
-    roles = schema.get(kind, ()) if mode == "schema_strict" else None
-    found = (_argument_violation(one, kind, roles) for one in event["arguments"])
-    return next(filter(None, found), "")
-
-
-def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> str:
-    if not isinstance(argument, Mapping):
-        return f"An argument of {kind} is no JSON object."
-    role = argument.get("role")
-    if not isinstance(role, str) or not role.strip():
-        return f"An argument of {kind} has no role."
-    if "argument" not in argument and "span" not in argument:
-        return f"The role {role} of {kind} has no argument."
-    if roles is not None and role.strip() not in roles:
-        return f"The event type {kind} has no role {role}."
-    return ""
 
 
 def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) -> dict[str, Value]:

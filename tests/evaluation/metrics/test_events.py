@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from evaluation.metrics.event_options import EventOptions
+from evaluation.metrics.event_schema import schema_violation
 from evaluation.metrics.events import (
     Sample,
     norm,
     read_events,
     relaxed_match,
-    schema_violation,
     score_events,
 )
 from evaluation.metrics.overlap import longest_common_substring
