@@ -85,15 +85,34 @@ class Evidence:
         }
 
     @cached_property
-    def late(self) -> Floats:
-        """Columns: first person, without names, without names by rarity, the nearest single."""
+    def _near(self) -> tuple[Floats, Floats, Floats]:
+        """The nearest words to each token in the first person, and without names; their rarity."""
         first, bare = encode_tokens([self.asked.first, self.asked.bare], self.encoder)
         near = self.views.tokens.nearest(np.concatenate([first.vectors, bare.vectors]))
-        one, other = near[:, : len(first.pieces)], near[:, len(first.pieces) :]
-        weights = self.views.tokens.weights(bare.pieces)
-        rare = other @ weights / max(float(weights.sum()), 1e-9)
-        strong = (other * weights).max(axis=1)
-        return np.column_stack([one.mean(axis=1), other.mean(axis=1), rare, strong])
+        cut = len(first.pieces)
+        return near[:, :cut], near[:, cut:], self.views.tokens.weights(bare.pieces)
+
+    @cached_property
+    def late(self) -> Floats:
+        """Columns: first person, without names, without names by rarity, the nearest single."""
+        first, bare, weights = self._near
+        rare = bare @ weights / max(float(weights.sum()), 1e-9)
+        strong = (bare * weights).max(axis=1)
+        return np.column_stack([first.mean(axis=1), bare.mean(axis=1), rare, strong])
+
+    @cached_property
+    def late_among(self) -> dict[str, Floats]:
+        """Words of the question may also be found in the messages beside: who answers is brief."""
+        first = self._near[0]
+        one, two, after = (_moved(first, by) for by in (1, 2, -1))
+        before = np.maximum(first, one)
+        parts = {
+            "before": before,
+            "two before": np.maximum(before, two),
+            "after": np.maximum(first, after),
+            "around": np.maximum(before, after),
+        }
+        return {name: near.mean(axis=1) for name, near in parts.items()}
 
     @cached_property
     def said_by(self) -> Floats:
@@ -125,6 +144,17 @@ def shifted(scores: Floats, by: int) -> Floats:
             found[by:] = scores[:-by]
         else:
             found[:by] = scores[-by:]
+    return found
+
+
+def _moved(near: Floats, by: int) -> Floats:
+    """Rows of the message ``by`` places earlier; -1, no likeness, beyond the ends."""
+    found = np.full_like(near, -1.0)
+    if abs(by) < len(near):
+        if by > 0:
+            found[by:] = near[:-by]
+        else:
+            found[:by] = near[-by:]
     return found
 
 
@@ -177,6 +207,7 @@ def _single(evidence: Evidence) -> dict[str, Floats]:
         "late strong": scaled(late[:, 3]),
     }
     found |= {f"windows {width}": scaled(one) for width, one in evidence.windows.items()}
+    found |= {f"late, {where}": scaled(one) for where, one in evidence.late_among.items()}
     for name in ("lexical", "dense first", "late rare", "late first"):
         found[f"{name} rank"] = 1 / np.sqrt(ranks(found[name]))
     return found

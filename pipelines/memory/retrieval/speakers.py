@@ -12,12 +12,14 @@ from pipelines.types import Message
 
 SAID_TO = re.compile(
     r"(?:^|[.!?\n]\s*)(?i:hi|hey|hello|hiya|morning|good (?:morning|evening|afternoon|night)|"
-    r"thanks|thank you|sorry|bye|well|yes|no|wow|oh)(?i: there| again| so much)?[ ,]+([A-Z][a-z]+)\b"
+    r"thanks|thank you|sorry|bye|well|yes|no|wow|oh)"
+    r"(?i: there| again| so much)?[ ,]+([A-Z][a-z]+)\b"
 )
 CLOSING = re.compile(r"[, ]([A-Z][a-z]{2,})\s*[!?.]*\s*$", re.MULTILINE)
 AT_LEAST = 3  # a name called out that often to one person belongs to that person
 OFTEN = 0.25  # … and this large a share of what is called out most
-_NO_NAMES = """everyone everybody guys all there again christmas new year today yesterday tomorrow monday
+_NO_NAMES = """
+    everyone everybody guys all there again christmas new year today yesterday tomorrow monday
     tuesday wednesday thursday friday saturday sunday january february march april may june july
     august september october november december god lol haha yeah yes no okay the that this it how
     what we you my and but so not just really very sure happy good great have been thanks thank

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 IMAGE = re.compile(r"^\[image: (.*)\]$", re.MULTILINE)
-_STOP_WORDS = """a about after again all also always am an and any are aren't as at be because been before
+_STOP_WORDS = """
+    a about after again all also always am an and any are aren't as at be because been before
     being but by can can't could couldn't did didn't do does doesn't doing don't done for from get
     gets getting go goes going gonna got had has have haven't having he her hers him his how i i'd
     i'll i'm i've if in into is isn't it it's its just let like lot made make me more most much my

@@ -1,0 +1,153 @@
+"""How well, and how fast, each way of ranking finds the messages that answer a question.
+
+    .venv/bin/python benchmarks/retrieval.py ITEMS.jsonl --cache FOLDER [--other 5,6,7]
+
+ITEMS.jsonl are the items of a gold release of the layer qa, as export_gold writes them. What is
+learned is learned without the conversation that it is tried on. ``--other`` names, by their place
+in the file, conversations of other people: the rest teaches for them, and they for the rest.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from evaluation.metrics.comparison import compare
+from evaluation.metrics.retrieval import score_ranking
+from pipelines.encoder import MiniLM
+from pipelines.memory.query.train import Folder
+from pipelines.memory.retrieval import train
+from pipelines.memory.retrieval.index import METHODS, ConversationIndex
+from pipelines.memory.retrieval.train import Pupil
+from pipelines.registry import build
+from pipelines.types import Case
+
+FIGURES = (
+    "recall_at_1", "recall_at_3", "recall_at_5", "recall_at_10", "recall_at_20",
+    "precision_at_10", "hit_rate_at_10", "mrr",
+)  # fmt: skip
+SIZES = {"1": (1, 1), "2": (2, 2), "3 or more": (3, 10**9)}
+BUDGET = 8
+Row = dict[str, float]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("items", type=Path, nargs="+")
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--other", default="")
+    asked = parser.parse_args()
+    encoder, store = MiniLM(), Folder(asked.cache)
+    pupils = [train.make_ready(told, encoder, store) for told in train.read_all(asked.items)]
+    rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
+    held = train.held_out(pupils, encoder)
+    rows["learned"] = every(pupils, lambda pupil, at: held[pupil.told.name][at].indexes)
+    rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
+    show_rankings(pupils, rows)
+    show_budget(pupils, rows)
+    if asked.other:
+        others = {int(place) - 1 for place in asked.other.split(",")}
+        show_crossed(pupils, others, encoder)
+    show_speed(pupils)
+
+
+def by_method(method: str) -> Callable[[Pupil, int], Sequence[int]]:
+    return lambda pupil, at: pupil.index.rank_by(method, pupil.told.questions[at][0]).indexes
+
+
+def by_floor(name: str) -> Callable[[Pupil, int], Sequence[int]]:
+    pipeline = build(name, {})
+
+    def rank(pupil: Pupil, at: int) -> list[int]:
+        told, question = pupil.told, pupil.told.questions[at][0]
+        case = Case(f"{told.name}:{at}", "", told.messages, question, told.name, "qa")
+        return [one - 1 for one in pipeline.run(case)["ranked"]]
+
+    return rank
+
+
+def every(pupils: Sequence[Pupil], rank: Callable[[Pupil, int], Sequence[int]]) -> list[Row]:
+    return [
+        scored(list(rank(pupil, at)), expected)
+        for pupil in pupils
+        for at, (_, expected) in enumerate(pupil.told.questions)
+    ]
+
+
+def scored(order: list[int], expected: frozenset[int]) -> Row:
+    found = {name: value.value or 0.0 for name, value in score_ranking(expected, order).items()}
+    hits = len(expected & set(order[:BUDGET]))
+    found["recall_at_20"] = len(expected & set(order[:20])) / len(expected)
+    return found | {"budget_recall": hits / len(expected), "budget_precision": hits / BUDGET}
+
+
+def show_rankings(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
+    owners = [pupil.told.name for pupil in pupils for _ in pupil.told.questions]
+    sizes = [len(expected) for pupil in pupils for _, expected in pupil.told.questions]
+    print(f"{len(owners)} questions of {len(pupils)} conversations; in %, means over questions")
+    print("| method |", " | ".join(FIGURES), "|", " | ".join(SIZES), "| p against lexical |")
+    print("| --- |" + " --- |" * (len(FIGURES) + len(SIZES) + 1))
+    for name, found in rows.items():
+        cells = [percent(found, figure) for figure in FIGURES]
+        for least, most in SIZES.values():
+            part = [row for row, size in zip(found, sizes, strict=True) if least <= size <= most]
+            cells.append(percent(part, "recall_at_10"))
+        pair = [[row["recall_at_10"] for row in one] for one in (rows["lexical"], found)]
+        test = compare(*pair, clusters=owners, direction="higher", seed=0)
+        p = "" if name == "lexical" or test.p_value is None else f"{test.p_value:.3f}"
+        print(f"| {name} |", " | ".join(cells), "|", p, "|")
+
+
+def percent(rows: Sequence[Row], figure: str) -> str:
+    return f"{100 * np.mean([row[figure] for row in rows]):.1f}" if rows else "–"
+
+
+def show_budget(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
+    print(f"\nthe first {BUDGET} as the answer: exact recall and precision")
+    for name, found in rows.items():
+        print(
+            f"| {name} | {percent(found, 'budget_recall')} | {percent(found, 'budget_precision')} |"
+        )
+    every_one = [
+        (1.0, len(expected) / len(pupil.told.messages))
+        for pupil in pupils
+        for _, expected in pupil.told.questions
+    ]
+    print(f"| every message | 100.0 | {100 * np.mean([one[1] for one in every_one]):.2f} |")
+
+
+def show_crossed(pupils: Sequence[Pupil], others: set[int], encoder: MiniLM) -> None:
+    sides = [[one for at, one in enumerate(pupils) if (at in others) is side] for side in (0, 1)]
+    print("\ntaught by one side, tried on the other")
+    together: list[Row] = []
+    for teachers, tried in (sides, sides[::-1]):
+        ranker = train.taught_by(teachers)
+        ranked = {one.told.name: one.ranked_by(ranker, encoder) for one in tried}
+        found = every(tried, lambda one, at, of=ranked: of[one.told.name][at].indexes)
+        together += found
+        names = ", ".join(one.told.name for one in tried)
+        print(f"| {names} |", " | ".join(percent(found, figure) for figure in FIGURES), "|")
+    print("| both |", " | ".join(percent(together, figure) for figure in FIGURES), "|")
+
+
+def show_speed(pupils: Sequence[Pupil]) -> None:
+    longest = max(pupils, key=lambda one: len(one.told.messages))
+    index = ConversationIndex(longest.index.views, MiniLM())
+    seconds = []
+    for question, _ in longest.told.questions:
+        started = time.process_time()
+        index.rank(question)
+        seconds.append(time.process_time() - started)
+    middle, slow = np.percentile(seconds, [50, 95]) * 1000
+    print(
+        f"\n{len(longest.told.messages)} messages: {middle:.0f} ms a question, 95 % in {slow:.0f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

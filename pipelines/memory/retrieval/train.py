@@ -1,0 +1,139 @@
+"""Trains ``weights.json``, and says how well it ranks conversations that it has not seen.
+
+    python -m pipelines.memory.retrieval.train ITEMS.jsonl… --cache FOLDER [--report FILE] [--write]
+
+ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
+writes them. Without ``--write`` the figures are printed and nothing is changed. The command
+repeats to the byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.encoder import MiniLM
+from pipelines.memory.query.talk import Talk
+from pipelines.memory.query.train import (
+    Folder,
+    Taught,
+    Told,
+    figures,
+    fit_ranker,
+    read_gold,
+    taught,
+)
+from pipelines.memory.retrieval.index import ConversationIndex, Ranking
+from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker
+from pipelines.types import Encoder, Store
+
+DECIMALS = 6
+TOP = 10
+Answered = tuple[list[int], list[int], frozenset[int]]
+RANKING_FIGURES = ("MRR", "recall@1", "recall@3", "recall@5", "recall@10", "recall@20")
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A conversation that is made ready, and what it teaches."""
+
+    told: Told
+    index: ConversationIndex
+    taught: Taught
+
+    def ranked_by(self, ranker: Ranker, encoder: Encoder) -> list[Ranking]:
+        """Its questions, answered by a ranker that was taught by others."""
+        index = ConversationIndex(self.index.views, encoder, ranker)
+        return [index.rank(question) for question, _ in self.told.questions]
+
+
+def make_ready(told: Told, encoder: Encoder, store: Store) -> Pupil:
+    index = ConversationIndex.build(told.messages, encoder=encoder, store=store)
+    return Pupil(told, index, taught(told, Talk(told.messages, index)))
+
+
+def taught_by(pupils: Sequence[Pupil]) -> Ranker:
+    """A ranker exactly as it would be read from its file."""
+    return Ranker.of(as_json(fit_ranker([one.taught for one in pupils])))
+
+
+def held_out(pupils: Sequence[Pupil], encoder: Encoder) -> dict[str, list[Ranking]]:
+    """Rankings by conversation, each by a ranker taught by all the other conversations."""
+    return {
+        pupil.told.name: pupil.ranked_by(
+            taught_by([other for other in pupils if other is not pupil]), encoder
+        )
+        for pupil in pupils
+    }
+
+
+def report(
+    pupils: Sequence[Pupil], rankings: Mapping[str, Sequence[Ranking]]
+) -> dict[str, dict[str, float]]:
+    """Figures over all questions, and for each conversation."""
+    found: dict[str, list[Answered]] = {
+        pupil.told.name: [
+            (list(ranking.indexes[:TOP]), list(ranking.indexes), expected)
+            for ranking, (_, expected) in zip(
+                rankings[pupil.told.name], pupil.told.questions, strict=True
+            )
+        ]
+        for pupil in pupils
+    }
+    everything = [one for rows in found.values() for one in rows]
+    return {
+        name: _ranking_figures(figures(rows)) | {"questions": len(rows)}
+        for name, rows in {"all": everything, **found}.items()
+    }
+
+
+def _ranking_figures(found: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(found[name], 4) for name in RANKING_FIGURES}
+
+
+def as_json(ranker: Ranker) -> dict[str, Any]:
+    columns = zip(ranker.names, ranker.mean, ranker.spread, ranker.weights, strict=True)
+    rows = [
+        {
+            "name": name,
+            "mean": round(float(mean), DECIMALS),
+            "spread": round(float(spread), DECIMALS),
+            "weight": round(float(weight), DECIMALS),
+        }
+        for name, mean, spread, weight in columns
+    ]
+    return {"features": rows, "always": round(ranker.always, DECIMALS)}
+
+
+def write_weights(ranker: Ranker, path: Path = WEIGHTS) -> None:
+    path.write_text(json.dumps(as_json(ranker), indent=1) + "\n", encoding="utf-8")
+
+
+def read_all(files: Sequence[Path]) -> list[Told]:
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
+    return [told for told in read_gold(lines) if told.questions]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train how messages are ranked for a question.")
+    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    parser.add_argument("--report", type=Path, help="file for the figures; printed anyway")
+    parser.add_argument("--write", action="store_true", help="store the weights")
+    asked = parser.parse_args()
+    encoder = MiniLM()
+    pupils = [make_ready(told, encoder, Folder(asked.cache)) for told in read_all(asked.items)]
+    figures_found = json.dumps(report(pupils, held_out(pupils, encoder)), indent=1)
+    print(figures_found)
+    if asked.report:
+        asked.report.write_text(figures_found + "\n", encoding="utf-8")
+    if asked.write:
+        write_weights(taught_by(pupils))
+
+
+if __name__ == "__main__":
+    main()
