@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.memory import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.wording import name_of
-from pipelines.memory import floors
 from pipelines.types import Case, Message, Output
 
 TITLE_WORDS = 6
