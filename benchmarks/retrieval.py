@@ -122,7 +122,9 @@ def show_budget(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
 
 
 def show_crossed(pupils: Sequence[Pupil], others: set[int], encoder: MiniLM) -> None:
-    sides = [[one for at, one in enumerate(pupils) if (at in others) is side] for side in (0, 1)]
+    sides = [
+        [one for at, one in enumerate(pupils) if (at in others) is side] for side in (False, True)
+    ]
     print("\ntaught by one side, tried on the other")
     together: list[Row] = []
     for teachers, tried in (sides, sides[::-1]):

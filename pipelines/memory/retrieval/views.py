@@ -75,7 +75,7 @@ def _encoded(
     texts: Sequence[str], encoder: Encoder, store: Store | None
 ) -> tuple[dict[int, Vectors], list[Tokens]]:
     key = _key(texts, encoder)
-    kept = store.get(key) if store else None
+    kept = store.get(key) if store is not None else None
     if kept is not None:
         return _unpacked(kept)
     vectors = dense.encode_all(texts, encoder)
@@ -83,7 +83,7 @@ def _encoded(
         Tokens(one.pieces, one.vectors.astype(np.float16).astype(np.float32))
         for one in late.encode_tokens(texts, encoder)
     ]
-    if store:
+    if store is not None:
         store.put(key, _packed(vectors, tokens))
     return vectors, tokens
 

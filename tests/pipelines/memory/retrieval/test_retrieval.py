@@ -1,0 +1,250 @@
+"""Each way of ranking finds what it is made for, on talks of a few lines."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipelines.memory.query.talk import Talk
+from pipelines.memory.query.train import Told, fit_ranker, taught
+from pipelines.memory.retrieval import dense, late, question, speakers, text, views
+from pipelines.memory.retrieval.index import METHODS, ConversationIndex
+from pipelines.memory.retrieval.lexical import Lexical
+from pipelines.memory.retrieval.ranker import shipped
+from pipelines.memory.retrieval.train import as_json, held_out, make_ready, report, write_weights
+from pipelines.types import Message
+from tests.fakes import WordOverlap
+
+LINES = (
+    ("Emi", "Hi Elise! What do you do on weekends?"),
+    ("elise", "Hey Kate, I go skiing in Aspen."),
+    ("Emi", "Hello Elise. My cat Fluffy hates snow."),
+    ("elise", "Thanks Kate! Have you ever been to Japan?"),
+    ("Emi", "Twice, in spring."),
+    ("elise", "Hi Kate! Look at this\n[image: a bowl of noodle soup]"),
+)
+
+
+def said(*lines: tuple[str, str], start: str = "2024-01-01T10:00:00+00:00") -> tuple[Message, ...]:
+    return tuple(
+        Message(index=at, role="speaker", speaker=who, content=what, time=start)
+        for at, (who, what) in enumerate(lines)
+    )
+
+
+TALK = said(*LINES)
+
+
+class Kept(dict[str, bytes]):
+    def put(self, key: str, value: bytes) -> None:
+        self[key] = value
+
+
+@pytest.fixture
+def encoder() -> WordOverlap:
+    return WordOverlap()
+
+
+@pytest.fixture
+def index(encoder: WordOverlap) -> ConversationIndex:
+    return ConversationIndex.build(TALK, encoder=encoder)
+
+
+# --- words and people ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("skiing", "ski"),
+        ("hobbies", "hobby"),
+        ("planned", "plan"),
+        ("went", "go"),
+        ("Emi’s", "emi"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(one: str, other: str) -> None:
+    assert text.stem(text.words(one)[0]) == text.stem(other)
+
+
+def test_a_name_called_out_to_a_speaker_becomes_the_speakers() -> None:
+    found = speakers.learn(TALK)
+
+    assert found.names["Emi"] == {"emi", "kate"}
+    assert found.names["elise"] == {"elise"}
+    assert found.about("Has Kate's cat met Elise?") == ("Emi", "elise")
+
+
+def test_a_name_called_out_once_is_nobodys() -> None:
+    assert speakers.learn(TALK[:2]).names["Emi"] == {"emi"}
+
+
+def test_a_slip_in_a_long_name_is_forgiven_and_a_word_is_no_name() -> None:
+    found = speakers.learn(said(("Nicolas", "Hi"), ("Vanessa", "Hi")))
+
+    assert found.about("What does Nikolas eat?") == ("Nicolas",)
+    assert found.about("What nice things are eaten?") == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "bare"),
+    [
+        ("When did Kate's cat die?", "When did my cat die?", "When did cat die?"),
+        ("Do Kate and Elise ski?", "Do we ski?", "Do ski?"),
+        ("What did Kate eat on 29 Dec 2023?", "What did I eat?", "What did eat?"),
+    ],
+)
+def test_a_question_is_asked_as_the_person_would_say_it(asked: str, first: str, bare: str) -> None:
+    found = question.read(asked, speakers.learn(TALK), span=None)
+
+    assert (found.first, found.bare) == (first, bare)
+
+
+# --- single retrievers --------------------------------------------------------------------------
+
+
+def test_bm25_prefers_rare_words_and_short_messages() -> None:
+    found = Lexical([["ski", "day"], ["day"], ["day", "ski", "hut", "sun", "ice"]])
+
+    scores = found.score(["ski", "day", "never"])
+
+    assert list(np.argsort(-scores)) == [0, 2, 1]
+    assert found.covered(["ski"]).tolist() == [1.0, 0.0, 1.0]
+
+
+def test_a_message_is_worth_its_best_window() -> None:
+    assert dense.windows(["a", "b", "c"], 2) == ["a\nb", "b\nc"]
+    found = dense.to_messages(np.array([0.1, 0.9]), width=2, count=3)
+    assert found.tolist() == [0.1, 0.9, 0.9]
+
+
+def test_windows_wider_than_the_talk_are_one_window() -> None:
+    assert dense.windows(["a", "b"], 5) == ["a\nb"]
+    assert dense.to_messages(np.array([0.5]), width=5, count=2).tolist() == [0.5, 0.5]
+
+
+def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> None:
+    matrix = late.TokenMatrix.of(late.encode_tokens(["cat snow", "dog", "snow"], encoder))
+    (asked,) = late.encode_tokens(["snow cat"], encoder)
+
+    assert matrix.nearest(asked.vectors).tolist() == [[1, 1], [0, 0], [1, 0]]
+    assert matrix.weights(["dog"]) > matrix.weights(["snow"])
+
+
+def test_words_may_be_found_in_the_message_before(index: ConversationIndex) -> None:
+    evidence = index.evidence("Japan spring")
+
+    assert np.argmax(evidence.late_among["before"]) == 4
+
+
+# --- the index ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ranks_every_message_once(index: ConversationIndex, method: str) -> None:
+    found = index.rank_by(method, "Where does Elise go skiing?")
+
+    assert sorted(found.indexes) == list(range(len(TALK)))
+    assert list(found.scores) == sorted(found.scores, reverse=True)
+    assert all(0 <= one <= 1 for one in found.probabilities)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_the_plain_answer_first(index: ConversationIndex, method: str) -> None:
+    if method == "windows":
+        assert 1 in index.rank_by(method, "Elise go skiing in Aspen").indexes[:3]
+    else:
+        assert index.rank_by(method, "Elise go skiing in Aspen").indexes[0] == 1
+
+
+def test_pictures_are_searched(index: ConversationIndex) -> None:
+    assert index.rank_by("lexical", "Who ate noodle soup?").indexes[0] == 5
+
+
+def test_a_limit_keeps_the_best(index: ConversationIndex) -> None:
+    whole = index.rank("cat")
+
+    assert index.rank("cat", limit=2).indexes == whole.indexes[:2]
+
+
+def test_an_unknown_method_is_refused_with_those_there_are(index: ConversationIndex) -> None:
+    with pytest.raises(ValueError, match="lexical, dense"):
+        index.rank_by("magic", "cat")
+
+
+def test_a_talk_without_messages_has_no_index(encoder: WordOverlap) -> None:
+    with pytest.raises(ValueError, match="no message"):
+        ConversationIndex.build([], encoder=encoder)
+
+
+@pytest.mark.parametrize("asked", ["", "?", "and", "\0", "Kate Kate Kate", "x" * 5000])
+@pytest.mark.parametrize(
+    "lines", [LINES, LINES[:1], (("", ""),), (("A", ""), ("B", ""), ("C", ""))]
+)
+def test_odd_questions_and_talks_give_finite_scores(
+    encoder: WordOverlap, asked: str, lines: Sequence[tuple[str, str]]
+) -> None:
+    found = ConversationIndex.build(said(*lines, start="no time"), encoder=encoder).rank(asked)
+
+    assert len(found.indexes) == len(lines)
+    assert np.isfinite(found.scores).all()
+
+
+def test_what_is_stored_is_not_computed_again_and_ranks_the_same(encoder: WordOverlap) -> None:
+    store = Kept()
+    first = ConversationIndex.build(TALK, encoder=encoder, store=store).rank("Aspen")
+    encoder.batches.clear()
+
+    again = ConversationIndex.build(TALK, encoder=encoder, store=store)
+
+    assert encoder.batches == []
+    assert again.rank("Aspen").scores == first.scores
+
+
+def test_another_text_is_stored_under_another_key(encoder: WordOverlap) -> None:
+    store = Kept()
+    for lines in (LINES, LINES[:3]):
+        ConversationIndex.build(said(*lines), encoder=encoder, store=store)
+
+    assert len(store) == 2
+
+
+def test_silence_begins_a_burst(encoder: WordOverlap) -> None:
+    late_one = [*said(*LINES[:2]), *said(LINES[2], start="2024-01-01T10:30:00+00:00")]
+
+    assert views.look(late_one, encoder, None).bursts.tolist() == [0, 0, 1]
+
+
+# --- training -----------------------------------------------------------------------------------
+
+ASKED = [("Where does Elise go skiing?", frozenset({1})), ("What is Kate's cat?", frozenset({2}))]
+
+
+def test_training_repeats_to_the_byte(encoder: WordOverlap, tmp_path: Path) -> None:
+    index = ConversationIndex.build(TALK, encoder=encoder)
+    lesson = taught(Told("one", TALK, ASKED), Talk(TALK, index))
+    for name in ("a.json", "b.json"):
+        write_weights(fit_ranker([lesson]), tmp_path / name)
+
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    stored = json.loads((tmp_path / "a.json").read_text())
+    assert stored == as_json(fit_ranker([lesson]))
+
+
+def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
+    pupils = [make_ready(Told(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
+
+    found = report(pupils, held_out(pupils, encoder))
+
+    assert set(found) == {"all", "one", "two"}
+    assert found["all"]["questions"] == 4
+    assert found["all"]["recall@10"] == 1.0
+
+
+def test_the_shipped_weights_are_small_and_fit_the_features(index: ConversationIndex) -> None:
+    columns = index.columns(index.evidence("Where?"))
+
+    assert set(shipped().names) == set(columns)
+    assert views.FORMAT
