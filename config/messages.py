@@ -183,6 +183,10 @@ def catalogue(domain: str, texts: set[Text], old: Catalog | None = None) -> Cata
     return new
 
 
+def _forms(said: Any) -> list[str]:
+    return list(said) if isinstance(said, list | tuple) else [said]
+
+
 def main() -> None:
     """Add new texts, drop old ones, keep translations, compile."""
     from babel.messages.mofile import write_mo
@@ -202,7 +206,7 @@ def main() -> None:
             write_po(file, new, width=100, omit_header=False, no_location=True)
         with path.with_suffix(".mo").open("wb") as file:
             write_mo(file, new)
-        missing = sum(not (all(m.string) if m.pluralizable else m.string) for m in new if m.id)
+        missing = sum(not all(_forms(message.string)) for message in new if message.id)
         sys.stdout.write(f"{domain}: {len(texts)} texts, {missing} not translated\n")
 
 

@@ -73,9 +73,7 @@ def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> Str
     return StreamingHttpResponse(
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
-        headers={
-            "Content-Disposition": f'attachment; filename="{release}.jsonl"'
-        },
+        headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
     )
 
 

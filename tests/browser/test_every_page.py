@@ -26,7 +26,8 @@ COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTyp
 
 PEOPLE = ("rita", "ana", "anonymous")
 AXE = Axe().axe_script
-
+SETTLED = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+"""The page has seen its new width."""
 
 
 def test_no_page_breaks_a_rule(browser: Browser, live_server: LiveServer) -> None:
@@ -79,6 +80,7 @@ def looks(page: Page, rules: dict[str, Any]) -> Iterator[tuple[int, list[str]]]:
     page.evaluate(AXE)
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(SETTLED)
         found = page.evaluate("rules => axe.run(document, rules)", rules)["violations"]
         yield width, [f"{one['id']}: {shown(one)}" for one in found]
 
