@@ -28,6 +28,7 @@ PAGES = {
     "pipelines": "Pipelines",
     "models": "Language models",
     "layers": "Memory layers",
+    "retrieval": "Retrieval",
     "runs": "Runs",
     "metrics": "Metrics",
     "commands": "Commands",
