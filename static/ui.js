@@ -55,14 +55,20 @@ document.addEventListener("mouseover", placeTip);
 document.addEventListener("focusin", placeTip);
 
 // What scrolls must be reachable by keyboard.
+function mark(box) {
+  const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  if (scrolls) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
+}
+
+const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => mark(target)));
+
 function markScrollable() {
   for (const box of document.querySelectorAll(".table-wrap, pre")) {
-    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-    if (scrolls) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
+    mark(box);
+    sizes.observe(box);
   }
 }
 
 markScrollable();
-addEventListener("resize", markScrollable);
 document.addEventListener("htmx:afterSettle", markScrollable);

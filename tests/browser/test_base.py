@@ -36,10 +36,10 @@ def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, a
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="Queue")).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("link", name="Home")).to_have_attribute("aria-current", "page")
     page.locator(".menu summary").focus()
     page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Sign out").focus()
     page.keyboard.press("Enter")
 
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
