@@ -151,7 +151,9 @@ _ENTRIES = (
     Entry(
         name="everything",
         title="Everything (floor)",
-        summary="Takes every message for a requirement and for evidence, with all that follows.",
+        summary=(
+            "Takes every message for a requirement and for evidence, and all that could follow."
+        ),
         layers=REQUIREMENTS + MEMORY,
         config=EverythingConfig,
         make=_everything,
