@@ -42,7 +42,7 @@ class AuditFilter(forms.Form):
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._offer("verb", "any", verbs)
+        self._offer("verb", str(_("any")), verbs)
         self._offer("object_type", "anything", kinds())
 
     def _offer(self, name: str, everything: str, values: list[str]) -> None:

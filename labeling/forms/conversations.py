@@ -15,16 +15,16 @@ class ConversationFilter(forms.Form):
     search = forms.CharField(label=_("Id contains"), required=False, max_length=200)
     domain = forms.ChoiceField(required=False)
     difficulty = forms.ChoiceField(
-        required=False, choices=[("", "any"), *Conversation.Difficulty.choices]
+        required=False, choices=[("", _("any")), *Conversation.Difficulty.choices]
     )
-    split = forms.ChoiceField(required=False, choices=[("", "any"), *Conversation.Split.choices])
+    split = forms.ChoiceField(required=False, choices=[("", _("any")), *Conversation.Split.choices])
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         domains = project.conversations.order_by("domain").values_list("domain", flat=True)
         offered = [(domain, domain) for domain in domains.distinct() if domain]
         field: forms.ChoiceField = self.fields["domain"]  # type: ignore[assignment]
-        field.choices = [("", "any"), *offered]
+        field.choices = [("", _("any")), *offered]
 
     def narrow(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
         self.is_valid()

@@ -11,7 +11,7 @@ from labeling.domain.disagreements import Split
 from labeling.models import Disagreement
 from labeling.services.discussions import Place
 
-ANY = ("", "any")
+ANY = ("", _("any"))
 OPEN, DECIDED = "open", "decided"
 
 

@@ -59,7 +59,7 @@ class WorklistFilter(forms.Form):
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]
-        field.choices = [("", "any"), *choices]
+        field.choices = [("", _("any")), *choices]
 
     def narrow(self, answers: QuerySet[Annotation]) -> QuerySet[Annotation]:
         self.is_valid()

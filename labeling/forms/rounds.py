@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Max, QuerySet
+from django.db.models import Max, QuerySet, TextChoices
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.numbers import whole_number
@@ -53,6 +55,10 @@ class RoundPreview:
         )
 
 
+def _as_titles(choices: type[TextChoices]) -> list[tuple[str, str]]:
+    return [(one.value, capfirst(one.label)) for one in choices]
+
+
 class PeopleField(forms.ModelMultipleChoiceField):
     def clean(self, value: Any) -> Any:
         """SQLite breaks off at a number that is larger than any row's."""
@@ -66,7 +72,7 @@ class RoundForm(forms.Form):
 
     kind = forms.ChoiceField(
         label=_("Kind of round"),
-        choices=[(kind.value, kind.label.capitalize()) for kind in Round.Kind],
+        choices=partial(_as_titles, Round.Kind),
         widget=forms.RadioSelect,
     )
     source = forms.ChoiceField(label=_("Conversations"), required=False)
@@ -95,13 +101,13 @@ class RoundForm(forms.Form):
     )
     order = forms.ChoiceField(
         label=_("What comes first"),
-        choices=[(order.value, order.label.capitalize()) for order in Round.Order],
+        choices=partial(_as_titles, Round.Order),
         required=False,
         help_text=_("The priority of a conversation comes with its import."),
     )
     skip_policy = forms.ChoiceField(
         label=_("A skipped conversation"),
-        choices=[(policy.value, policy.label.capitalize()) for policy in Round.SkipPolicy],
+        choices=partial(_as_titles, Round.SkipPolicy),
         required=False,
     )
     pool = forms.BooleanField(
@@ -147,8 +153,8 @@ class RoundForm(forms.Form):
         splits = conversations.exclude(split="").values_list("split", flat=True).distinct()
         domains = conversations.exclude(domain="").values_list("domain", flat=True).distinct()
         earlier = self.project.rounds.order_by("-number").values_list("number", flat=True)
-        self._choices("split", [("", "any"), *_named(splits)])
-        self._choices("domain", [("", "any"), *_named(domains)])
+        self._choices("split", [("", str(_("any"))), *_named(splits)])
+        self._choices("domain", [("", str(_("any"))), *_named(domains)])
         again = [
             (str(number), _("the same as round {number}").format(number=number))
             for number in earlier
