@@ -134,11 +134,13 @@ def test_answers_are_reviewed_by_keyboard_alone(
     type_keys(page, "f")  # nothing is corrected yet: the form opens
     page.keyboard.press("Control+a")
     page.keyboard.type("Parcel Tracking")
-    type_keys(page, "Escape", "Escape", "f")
+    with page.expect_navigation():
+        type_keys(page, "Escape", "Escape", "f")
     expect(page.locator("#desk-state")).to_have_text("Not reviewed")
     type_keys(page, "x")
     page.keyboard.type("Message 1 is a wish too")
-    type_keys(page, "Escape", "x")
+    with page.expect_navigation():
+        type_keys(page, "Escape", "x")
     expect(page.locator("#verdict-error")).to_have_count(1)
     expect(page.locator("#note")).to_have_value("")
     type_keys(page, "a")
