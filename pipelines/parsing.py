@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 OPENING = re.compile(r"[{\[]")
@@ -93,10 +94,16 @@ def _end_of(document: str) -> int | None:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_number)
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
 
 
-def _no_number(name: str) -> Any:
+def _finite(digits: str) -> float:
+    """``1e999`` is written as JSON wants it, but it is read as infinity."""
+    number = float(digits)
+    return number if math.isfinite(number) else _no_number(digits)
+
+
+def _no_number(name: str) -> NoReturn:
     raise Unparsable(f"The reply holds {name}, which is no JSON number.")
 
 

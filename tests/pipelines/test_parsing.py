@@ -44,6 +44,7 @@ def test_what_can_be_read_is_read_and_says_what_was_done(text: str, expected: Pa
         ('{"a": "half a sen', "breaks off"),
         ('```json\n{"a": 1', "breaks off"),
         ('{"a": NaN}', "NaN, which is no JSON number"),
+        ('{"a": 1e999}', "1e999, which is no JSON number"),
         ("{" * 5000, "nested too deeply"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
     ],
