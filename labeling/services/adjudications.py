@@ -16,6 +16,7 @@ from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, merges
 from labeling.services.annotations import InvalidPayload, ReasonMissing
+from labeling.translation import in_english
 
 Kind = Adjudication.Kind
 ACCEPTABLE = ("unanimous", "majority")
@@ -106,7 +107,7 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
 
 
 def _reason_in_words(kind: str) -> str:
-    return str(Kind(kind).label) if kind else "decided among the annotators' labels"
+    return in_english(Kind(kind).label) if kind else "decided among the annotators' labels"
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import agreement, events, splitting
 from labeling.services.comments import EmptyComment
 from labeling.services.vectors import RulerNeeded
+from labeling.translation import in_english
 
 
 class RoundOpen(RuleError):
@@ -162,7 +163,7 @@ def decide(
     row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
     row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
     if outcome:
-        words = row.get_outcome_display()
+        words = in_english(Disagreement.Outcome(outcome).label)
         events.record(
             "disagreement.decided",
             row,

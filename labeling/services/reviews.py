@@ -13,6 +13,7 @@ from labeling.models import Annotation, Project, Review, Round
 from labeling.services import assignments, events, handovers, merges, suggestions
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.services.checking import problems_of
+from labeling.translation import in_english
 
 Verdict = Review.Verdict
 
@@ -200,7 +201,7 @@ def _record(made: Review) -> None:
         actor=made.reviewer,
         conversation=assignment.conversation.external_id,
         annotator=assignment.annotator.get_username(),
-        verdict=str(Verdict(made.verdict).label),
+        verdict=in_english(Verdict(made.verdict).label),
         comment=made.comment,
     )
 

@@ -121,6 +121,18 @@ def test_a_decision_names_whose_label_it_took(
     assert provenance["labels"]["ana-2"]["by"] == ["ana"]
 
 
+def test_gold_reads_the_same_in_whatever_language_somebody_decides(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    client.cookies["django_language"] = "de"
+
+    labels = [one["label"] for one in shown(client, disputed)["clusters"]]
+    assert decide(client, disputed, labels).status_code == 201
+
+    assert Adjudication.objects.get().reason == "ambiguous text"
+
+
 @pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])
 def test_what_overrules_everybody_needs_a_note(
     disputed: Conversation, signed_in: SignedIn, rita: User, case: str

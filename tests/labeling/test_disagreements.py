@@ -172,6 +172,15 @@ def test_a_lead_decides_and_takes_it_back(signed_in, rita, place):
     assert set(verbs) == {"disagreement.decided", "disagreement.reopened"}
 
 
+def test_the_audit_log_reads_the_same_in_whatever_language_a_lead_decides(signed_in, rita, place):
+    client = signed_in(rita)
+    client.cookies["django_language"] = "de"
+
+    post(client, "decide", place, outcome="error")
+
+    assert Event.objects.get(verb="disagreement.decided").data["outcome"] == "annotator error"
+
+
 def test_nobody_else_decides(signed_in, noor, ana, place):
     for who in (noor, ana):
         assert post(signed_in(who), "decide", place, outcome="error").status_code == 403

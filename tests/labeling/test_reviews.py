@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.domain.similarity import Ruler
-from labeling.models import Annotation, Assignment, Membership, Project, Review
+from labeling.models import Annotation, Assignment, Event, Membership, Project, Review
 from labeling.services import gold, reviews
 from tests import factories
 from tests.fakes import WordOverlap
@@ -43,6 +43,17 @@ def test_an_accepted_answer_stays_as_it_is(
     assert (stored.verdict, stored.reviewer, stored.version) == ("accepted", rita, 1)
     answers[0].refresh_from_db()
     assert answers[0].status == "submitted"
+
+
+def test_the_audit_log_reads_the_same_in_whatever_language_somebody_reviews(
+    answers: list[Annotation], signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    client.cookies["django_language"] = "de"
+
+    assert say(client, answers[0], "accepted").status_code == 201
+
+    assert Event.objects.get(verb="annotation.reviewed").data["verdict"] == "Accepted"
 
 
 def test_a_returned_answer_is_a_draft_again_and_says_why(
