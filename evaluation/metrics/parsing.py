@@ -23,6 +23,8 @@ _TAG = re.compile(r"<(/?)thought>", re.I)
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 _START = re.compile(r"\[\s*(?:[{\]]|\Z)|\{\s*(?:[\"'“‘}\w]|\Z)")
 _PUNCTUATION = str.maketrans("，：；｛｝［］【】", ",:;{}[][]")
+_UNSTORABLE = re.compile(r"\\u(?:0000|d[89a-f])|[\x00\ud800-\udfff]", re.I)
+_LOST_CHARACTER = re.compile(r"[\x00\ud800-\udfff]")
 _CLOSERS = {"{": "}", "[": "]"}
 _QUOTES = {'"': '"', "“": "”"}
 _REST_OF_STRING = {
@@ -149,9 +151,22 @@ def _parse(text: str, steps: list[str]) -> Any:
 def _loaded(text: str) -> tuple[Any] | None:
     """In a tuple, because ``null`` is JSON too."""
     try:
-        return (json.loads(text, parse_constant=_refuse),)
+        return (_storable(json.loads(text, parse_constant=_refuse), text),)
     except (ValueError, RecursionError):
         return None
+
+
+def _storable(value: Any, text: str) -> Any:
+    """Without NUL and half surrogate pairs, which JSON can name and no database can keep."""
+    return _cleaned(value) if _UNSTORABLE.search(text) else value
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    return _LOST_CHARACTER.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _refuse(name: str) -> Any:
@@ -162,7 +177,8 @@ def _last_resort(text: str) -> Any:
     from json_repair import loads
 
     try:
-        value = json.loads(json.dumps(loads(text)), parse_constant=_refuse)
+        mended = json.dumps(loads(text))
+        value = _storable(json.loads(mended, parse_constant=_refuse), mended)
     except (ValueError, RecursionError, TypeError, IndexError) as error:
         raise ValueError("beyond repair") from error
     if not isinstance(value, list | dict) or not value:

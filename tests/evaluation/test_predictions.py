@@ -148,6 +148,17 @@ def test_a_raw_reply_is_parsed_and_its_repair_counted(news, write):
     assert mean(run, "strict_recall") == 0.0
 
 
+@pytest.mark.parametrize("sign", ["\x00", "\ud800"])
+def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write, sign):
+    raw = json.dumps([event(f"Sale{sign}", Buyer=f"a{sign}")])  # escaped: the line itself is fine
+
+    run = measure(write({"case_id": "doc-1", "output": {"raw": raw}}))
+
+    details = [score.detail for case in run.cases.all() for score in case.scores.all()]
+    assert [one["absent"] for one in details if "absent" in one] == [["a\ufffd"]]
+    assert {"violation": "There is no event type Sale\ufffd."} in details
+
+
 def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tmp_path):
     settings = tmp_path / "settings.yaml"
     settings.write_text("metrics:\n  relaxed:\n    match_mode: span_iou\n  cot.enabled: true\n")
