@@ -56,8 +56,7 @@ class Memory(GoldLayer):
             checks.text(phase.get("title"), f"{path}.title")
             checks.integers(phase.get("evidence"), f"{path}.evidence")
         checks.text(output.get("answer"), "answer")
-        for name in CHECKPOINTS:
-            _check_checkpoint((output.get("trace") or {}).get(name), f"trace.{name}")
+        _check_trace(output.get("trace") or {})
 
     def unscorable(self, example: Example) -> str:
         return "" if self.expected_ids(example) else NO_EVIDENCE
@@ -183,6 +182,14 @@ def _corpus(example: Example) -> Corpus:
         if message.get("time")
     }
     return Corpus(len(example.messages), times)
+
+
+def _check_trace(trace: Any) -> None:
+    checks.mapping(trace, "trace")
+    if trace.get("shown") is not None:
+        checks.integers(trace["shown"], "trace.shown")
+    for name in CHECKPOINTS:
+        _check_checkpoint(trace.get(name), f"trace.{name}")
 
 
 def _check_checkpoint(held: Any, path: str) -> None:

@@ -238,6 +238,8 @@ def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -
         ({"evidence": [1], "phases": {}}, None),
         ({"evidence": [1], "phases": [3]}, "phases.0 is no JSON object"),
         ({"evidence": [1], "trace": {"candidates": {"ids": "1"}}}, "trace.candidates.ids is no"),
+        ({"evidence": [1], "trace": [1]}, "trace is no JSON object"),
+        ({"evidence": [1], "trace": {"shown": [[1]]}}, "trace.shown is no list"),
     ],
 )
 def test_a_malformed_answer_fails_its_case(
