@@ -1,10 +1,13 @@
 """How a line of the log looks, and what must never stand in one."""
 
 import logging
+import re
 from typing import Any
 
 from config.env import env_secret
-from pipelines.chat.redaction import redacted
+from pipelines.chat.redaction import HIDDEN, redacted
+
+OF_OURS = re.compile(r"(?<=/join/)[\w-]+|\bassay_[\w-]{20,}")  # invitations, tokens for programs
 
 
 class KeylessFormatter(logging.Formatter):
@@ -15,4 +18,4 @@ class KeylessFormatter(logging.Formatter):
         self._secrets = [env_secret("LLM_API_KEY") or ""]
 
     def format(self, record: logging.LogRecord) -> str:
-        return redacted(super().format(record), self._secrets)
+        return OF_OURS.sub(HIDDEN, redacted(super().format(record), self._secrets))

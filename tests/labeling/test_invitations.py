@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from config.logs import KeylessFormatter
 from labeling.models import Event, Invitation
 from labeling.services import invitations
 from tests import factories
@@ -47,6 +48,17 @@ def test_a_link_is_shown_once_and_only_its_digest_stored(signed_in, project, rit
     assert (stored.uses_left, stored.role) == (2, "annotator")
     assert timedelta(days=2) < stored.expires_at - timezone.now() < timedelta(days=3)
     assert invitations.find(secret) == stored
+
+
+def test_no_line_of_the_log_holds_a_link_that_opens(client, project, rita, caplog):
+    invited = invite(project, rita)
+
+    client.post(address(invited), DORA | {"password2": "mistyped"})
+
+    formatter = KeylessFormatter("%(message)s")
+    lines = [formatter.format(record) for record in caplog.records]
+    assert any("/join/" in line for line in lines)
+    assert invited.secret not in "\n".join(lines)
 
 
 @pytest.mark.parametrize("wrong", [{"uses": "0"}, {"uses": "101"}, {"days": "91"}, {"role": "x"}])
