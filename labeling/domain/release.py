@@ -9,7 +9,7 @@ from typing import Any
 
 from labeling.domain.errors import NotCanonical
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL, and halves of surrogate pairs
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL, and halves of surrogate pairs
 
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
@@ -88,7 +88,7 @@ def _number(value: float, path: str) -> float | int:
 
 
 def _text(value: str, path: str) -> str:
-    if _UNSTORABLE.search(value):
+    if UNSTORABLE.search(value):
         raise NotCanonical(f"{path}: the text holds a character that cannot be stored", path=path)
     return value
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from labeling.domain.importing import Turn, with_line_feeds
+from labeling.domain.release import UNSTORABLE
 from labeling.domain.schema import LAYERS
 
 SUBMITTED, SKIPPED = "submitted", "skipped"
@@ -126,7 +127,13 @@ def as_text(value: Any, where: str, *, required: bool = False) -> str:
         return ""
     if not isinstance(value, str) or (required and not value.strip()):
         raise Unreadable(f"{where} must be text" + (" and not empty" if required else ""))
-    return value
+    return _storable(value, where)
+
+
+def _storable(text: str, where: str) -> str:
+    if UNSTORABLE.search(text):
+        raise Unreadable(f"{where} holds a character that cannot be stored")
+    return text
 
 
 def as_number(value: Any, where: str) -> int:
@@ -141,7 +148,7 @@ def as_number(value: Any, where: str) -> int:
 def as_id(value: Any, where: str) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise Unreadable(f"{where} must be a number or text")
-    return value
+    return _storable(value, where) if isinstance(value, str) else value
 
 
 def choice_of(value: Any, known: Sequence[str], where: str) -> str:
