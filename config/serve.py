@@ -207,6 +207,7 @@ def web_command(host: str, port: int) -> list[str]:
         *("--worker-class", "gthread", "--threads", "4"),
         *("--workers", str(env_int("ASSAY_WEB_PROCESSES", 2, minimum=1))),
         *("--graceful-timeout", "3", "--access-logfile", "-", "--no-control-socket"),
+        *("--logger-class", "config.web_logs.KeylessLogger"),
     ]
 
 

@@ -8,8 +8,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
+from gunicorn.config import Config
 
 from config.logs import KeylessFormatter
+from config.serve import web_command
 from labeling.models import Event, Invitation
 from labeling.services import invitations
 from tests import factories
@@ -186,3 +188,19 @@ def test_of_many_who_open_a_link_at_once_only_as_many_get_in_as_it_was_made_for(
     assert sum(got_in) == 3
     assert project.memberships.filter(user__in=many).count() == 3
     assert Invitation.objects.get().uses_left == 0
+
+
+def test_the_web_server_writes_no_link_that_opens_either(capsys):
+    command = web_command("127.0.0.1", 8000)
+    config = Config()
+    config.set("accesslog", "-")
+    if "--logger-class" in command:
+        config.set("logger_class", command[command.index("--logger-class") + 1])
+
+    log = config.logger_class(config)
+    log.access_log.info('"GET /join/abc_def-123/ HTTP/1.1" 200 "https://here/join/abc_def-123/"')
+    log.error_log.error("GET /join/abc_def-123/")
+
+    written = "".join(capsys.readouterr())
+    assert written.count("/join/") == 3
+    assert "abc_def-123" not in written
