@@ -39,7 +39,7 @@ class EndToEnd(GoldLayer):
             check_inferred(label, path)
         for path, label in _beside(output, "issues"):
             check_issue(label, path)
-        _check_document(output.get("document"))
+        check_document(output.get("document"))
 
     def texts(self, example: Example) -> Iterable[str]:
         return texts_to_prime([*example.gold, *self.predicted(example.output)])
@@ -74,7 +74,7 @@ def _beside(output: Mapping[str, Any], key: str) -> Iterable[tuple[str, Any]]:
     return checks.labels(output, key) if output.get(key) is not None else ()
 
 
-def _check_document(document: Any) -> None:
+def check_document(document: Any) -> None:
     if document is None:
         return
     checks.mapping(document, "document")

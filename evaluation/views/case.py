@@ -46,7 +46,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
         "has_document": document_of(case) is not None,
-        "steps": [] if own_page else (case.output or {}).get("steps") or [],
+        "steps": [] if own_page else present.steps_of(case.output),
         "scores": [_score(score, case) for score in scores],
         "raw": json.dumps(case.output, indent=2, ensure_ascii=False) if case.output else "",
         **_neighbours(case),

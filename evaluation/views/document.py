@@ -10,7 +10,8 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_GET
 
 from evaluation import adapters
-from evaluation.layers import gold_layer
+from evaluation.layers import MalformedOutput, gold_layer
+from evaluation.layers.end_to_end import check_document
 from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
 from evaluation.views.present import score_cell
@@ -53,7 +54,11 @@ def case_document_file(request: HttpRequest, run_pk: int, pk: int) -> HttpRespon
 def document_of(case: CaseRun) -> dict[str, Any] | None:
     """With a text wherever one is shown, whatever the pipeline left out."""
     written = (case.output or {}).get("document")
-    if not isinstance(written, dict):
+    try:
+        check_document(written)
+    except MalformedOutput:  # beside labels of another layer nobody has looked at it
+        return None
+    if written is None:
         return None
     return {
         "title": written.get("title") or case.case_id,

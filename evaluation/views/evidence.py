@@ -13,7 +13,7 @@ from evaluation.layers import Example
 from evaluation.layers.memory import Memory
 from evaluation.metrics.evidence import FUZZY_DISTANCE
 from evaluation.models import CaseRun, StageTrace
-from evaluation.views.present import FATES
+from evaluation.views.present import FATES, steps_of
 
 CONTEXT = 2  # messages shown on either side of an expected or returned one
 
@@ -31,7 +31,7 @@ def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
         "phases": _phases(layer, example),
         "answer": (example.output or {}).get("answer"),
         "checkpoints": _checkpoints(case, len(expected)),
-        "steps": (example.output or {}).get("steps") or [],
+        "steps": steps_of(example.output),
         "messages": _excerpt(example, expected, set(returned)),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.utils.formats import number_format
@@ -77,6 +78,12 @@ def score_cell(score: Score | None, *, failed: bool) -> Cell:
     if score.value is None:
         return Cell("–", score.reason, "undefined")
     return Cell(figure(score.value))
+
+
+def steps_of(output: Mapping[str, Any] | None) -> list[Any]:
+    """What the pipeline says it did; nothing looked at the shape before."""
+    found = (output or {}).get("steps")
+    return found if isinstance(found, list) else []
 
 
 def case_columns(layer: GoldLayer) -> list[Metric]:

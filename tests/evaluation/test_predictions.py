@@ -199,6 +199,23 @@ def test_predictions_of_requirements_are_measured(release, write):
     assert mean(run, "requirement_f1") == 1.0
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"steps": 5},
+        {"document": {"sections": [1]}},
+        {"document": {"sections": {"id": "overview"}}},
+        {"document": {"sections": [{"id": "overview", "body": 5}]}},
+    ],
+)
+def test_what_stands_beside_the_labels_breaks_no_page(release, write, signed_in, beside):
+    given = found("case-000", 0)
+    run = measure(write({**given, "output": given["output"] | beside}), gold="demo")
+    case = CaseRun.objects.get(run=run, item__item_id="case-000")
+
+    assert signed_in("noor").get(case.get_absolute_url()).status_code == 200
+
+
 def test_a_look_at_the_test_split_is_counted(make_release, write):
     make_release(2, splits=("test",))
 
