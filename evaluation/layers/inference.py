@@ -94,6 +94,7 @@ class Inference(GoldLayer):
 def check_inferred(label: Any, path: str) -> None:
     check_fields(label, path, INFERRED_FIELDS)
     checks.texts(label.get("triggered_by") or [], f"{path}.triggered_by")
+    checks.integers(label.get("source_messages") or [], f"{path}.source_messages")
 
 
 def _detail(case: Scored) -> dict[str, Any]:

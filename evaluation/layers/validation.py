@@ -48,6 +48,7 @@ def check_issue(label: Any, path: str) -> None:
     checks.mapping(label, path)
     for field in TEXT_FIELDS:
         checks.text(label.get(field), f"{path}.{field}")
+    checks.integers(label.get("source_messages") or [], f"{path}.source_messages")
     span = label.get("span")
     if span is not None:
         _check_span(span, f"{path}.span")

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Rating, Run
 from evaluation.services import execution, results, runs
 from labeling.models import Project
@@ -179,6 +180,15 @@ def test_a_failed_case_has_the_worst_of_both(project: Project, script: Any, fini
 
     assert (mean(run, "inference_relevance"), mean(run, "false_inference_rate")) == (0.0, 1.0)
     assert aggregate(run, "inference_relevance").detail["micro"]["gold"] == 1
+
+
+@pytest.mark.parametrize(
+    ("layer", "label"), [("inference", inferred("A")), ("validation", issue())]
+)
+def test_sources_that_are_no_positions_are_refused(layer: str, label: Any) -> None:
+    given = gold_layer(layer)
+    with pytest.raises(MalformedOutput, match="source_messages is no list"):
+        given.check({given.key: [label | {"source_messages": [[1]]}]}, message_count=2)
 
 
 def test_the_page_says_who_judges_and_shows_both_sides(inference_run: Run, signed_in: Any) -> None:
