@@ -37,6 +37,7 @@ from pipelines.types import Message
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS = 20
+LONGEST_WAIT_SECONDS = 3600  # whatever a server asks for
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
 
 
@@ -256,7 +257,8 @@ def _failure(error: Exception, attempts: int) -> dict[str, Any]:
     said = isinstance(error, PipelineError | RuleError)
     text = str(error) if said else f"{type(error).__name__}: {error}"
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
-        wait = timedelta(seconds=getattr(error, "retry_after", None) or RETRY_SECONDS * attempts)
+        asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
+        wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))
         return {"lease_expires_at": timezone.now() + wait}
     return {"failure": text}
 

@@ -13,7 +13,7 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from evaluation.services.runs import PipelineRefused
 from labeling.models import Conversation, Event
-from pipelines.llm import Unavailable
+from pipelines.llm import RateLimited, Unavailable
 from pipelines.memory.layers.config import LayersConfig
 from tests.evaluation.chats import ask, make_chat
 from tests.fakes import WordOverlap
@@ -136,6 +136,20 @@ def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
     layers.work(build.pk, uuid4())
     build.refresh_from_db()
     assert build.failure == "The server is down."
+
+
+def test_a_server_that_wants_to_be_left_alone_for_ever_is_asked_again_in_an_hour(chat, monkeypatch):
+    def busy(*args, **kwargs):
+        raise RateLimited("Come back later.", retry_after=1e300)
+
+    monkeypatch.setattr(layers, "build_layers", busy)
+    build = ask(chat)
+
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert build.state == "queued"
+    assert build.lease_expires_at < timezone.now() + timedelta(hours=1, seconds=1)
 
 
 def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
