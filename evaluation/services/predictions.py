@@ -24,8 +24,12 @@ NAME = "predictions"
 """Stands where a run names its pipeline."""
 
 MAX_BYTES = 100 * 1024 * 1024
+MAX_EXTRA = 10_000
+"""Every id that is left aside is written down with the run, which each of its pages reads."""
+
 MISSING = "The file holds no prediction for this case."
 SHOWN_FAULTS = 20
+SHOWN_CHARACTERS = 200  # of an id that no case has
 CHUNK = 1024 * 1024
 
 Line = tuple[int, Any] | Fault
@@ -160,10 +164,19 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
                 count = counts[cases[case_id].item_id]
                 found.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
             else:
-                found.extra.append(case_id)
+                _leave_aside(case_id, found)
         except MalformedOutput as error:
             found.faults.append(Fault(number, str(error)))
     return found
+
+
+def _leave_aside(case_id: str, found: _Found) -> None:
+    if len(found.extra) == MAX_EXTRA:
+        raise PredictionsRefused(
+            f"The file holds more than {MAX_EXTRA:,} predictions of cases that are not measured: "
+            "take them out, or choose the release and the split that they belong to."
+        )
+    found.extra.append(case_id[:SHOWN_CHARACTERS])
 
 
 def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import execution, results, runs
+from evaluation.services import execution, predictions, results, runs
 from evaluation.services.comparisons import NotComparable, compare_runs
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
@@ -244,6 +244,15 @@ def test_a_look_at_the_test_split_is_counted(make_release, write):
 )
 def test_one_bad_line_refuses_the_whole_file(news, write, lines, sentence):
     assert sentence in str(refused(write(*lines)))
+
+
+def test_a_file_of_other_gold_is_not_written_down(news, write, monkeypatch):
+    monkeypatch.setattr(predictions, "MAX_EXTRA", 2)
+    others = [prediction(f"other-{number}") for number in range(3)]
+
+    said = str(refused(write(RIGHT[0], *others)))
+
+    assert "more than 2 predictions of cases that are not measured" in said
 
 
 def test_a_file_that_is_not_there_is_refused(news, tmp_path):
