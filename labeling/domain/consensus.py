@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import count
 from typing import Any, Literal, NamedTuple
 
 from labeling.domain.agreed import agreed_label, gathered, support
@@ -126,12 +127,26 @@ def settle(
         (_settled(layer, cluster, people, rules) for cluster in found),
         key=lambda each: _position(each, places),
     )
+    _tell_apart([each.label for each in settled])
     agreed = [each for each in settled if each.how != "disputed"]
     disputed = [each for each in settled if each.how == "disputed"]
     if "id" in LAYERS[layer].label.model_fields:
         for number, each in enumerate(agreed, start=1):
             each.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
     return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
+
+
+def _tell_apart(labels: Sequence[dict[str, Any]]) -> None:
+    """No uid twice: people are told apart by name, but labels that stand only by their uids."""
+    taken: set[str] = set()
+    known = {label.get("uid") for label in labels}
+    for label in labels:
+        uid = label.get("uid")
+        if uid in taken:
+            numbers = (f"{uid}-{number}" for number in count(2))
+            label["uid"] = uid = next(one for one in numbers if one not in known | taken)
+        if uid:
+            taken.add(uid)
 
 
 def clusters(

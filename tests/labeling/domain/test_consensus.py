@@ -70,6 +70,20 @@ def test_one_disputed_label_does_not_take_the_agreed_ones_along(ruler):
     assert found.disputed[0].by == ["ana"]
 
 
+def test_labels_that_their_holders_call_alike_get_different_uids(ruler):
+    login, export = requirement(LOGIN), requirement(EXPORT, source_messages=[3])
+    labels = {
+        "ana": [{**login, "uid": "1"}],
+        "ben": [{**export, "uid": "1"}, {**login, "uid": "2"}],
+        "cleo": [{**export, "uid": "1"}],
+    }
+
+    first, second = settle(labels, ruler=ruler).agreed
+
+    assert (first.label["uid"], first.uids) == ("1", {"ana": "1", "ben": "2"})
+    assert (second.label["uid"], second.uids) == ("1-2", {"ben": "1", "cleo": "1"})
+
+
 def test_nothing_here_from_everybody_is_unanimous(ruler):
     found = settle({"ana": [], "ben": []}, ruler=ruler)
 
