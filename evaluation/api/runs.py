@@ -47,7 +47,6 @@ class RunIn(serializers.Serializer[Any]):
         default=None, allow_null=True, min_value=1, max_value=2**53
     )
 
-
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["pipeline"] and attrs["predictions"] is None:
             raise serializers.ValidationError({"pipeline": "This field is required."})
