@@ -321,6 +321,17 @@ def test_text_that_no_database_holds_is_refused(source, target, tmp_path, change
     assert "a character that cannot be stored" in said
 
 
+def test_a_time_that_no_database_holds_is_refused(source, target, tmp_path):
+    path = changed(
+        export(source, tmp_path)[0],
+        lambda one: one["answers"][0].update(submitted_at="0001-01-01T00:00:00+14:00"),
+    )
+
+    (said,) = refused(path)
+
+    assert "is outside of the years 1 to 9999" in said
+
+
 def test_an_open_round_takes_no_imported_labels(source, target, tmp_path):
     factories.open_full(target, 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from labeling.domain.importing import Turn, with_line_feeds
@@ -103,6 +103,10 @@ def moment(value: Any, where: str) -> datetime | None:
         raise Unreadable(f"{where} is no ISO 8601 time such as 2026-01-31T14:05:00Z") from None
     if found.tzinfo is None:
         raise Unreadable(f"{where} names no time zone: write it like 2026-01-31T14:05:00Z")
+    try:
+        found.astimezone(UTC)
+    except OverflowError:
+        raise Unreadable(f"{where} is outside of the years 1 to 9999") from None
     return found
 
 
