@@ -125,8 +125,9 @@ def verdict(figures: Mapping[str, Any]) -> str:
     if len(layers) < 2:
         return _verdict(figures)
     each = [
-        _reached(own, _(" on {titled}").format(titled=_titled(name)))
-        for name, own in layers.items()
+        _reached(layers[name], _(" on {titled}").format(titled=_titled(name)))
+        for name in LAYERS  # PostgreSQL keeps the keys of JSON in an order of its own
+        if name in layers
     ]
     return _("reached {each}; {needed} on each").format(
         each=", ".join(each), needed=_needed(figures)
