@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,7 +76,7 @@ class Scored:
     """The conversation: cases of one conversation rise and fall together."""
 
 
-class GoldLayer:
+class GoldLayer(ABC):
     """Base of the layers; a layer overrides what differs from a list of labels per item."""
 
     name: str
@@ -113,9 +114,9 @@ class GoldLayer:
         labels: list[Label] = output[self.key] if output is not None else []
         return labels
 
+    @abstractmethod
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
         """Refuse by ``MalformedOutput`` what scoring and pages could not rely on."""
-        raise NotImplementedError
 
     def texts(self, example: Example) -> Iterable[str]:
         """Every text that scoring will compare, so that a run encodes them all at once."""
@@ -125,9 +126,9 @@ class GoldLayer:
         """Why no figure is possible whatever a pipeline returns; empty if there is one."""
         return ""
 
+    @abstractmethod
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         """Every metric that each case has a value of."""
-        raise NotImplementedError
 
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
         """The metrics of scope ``run``, over all cases together."""

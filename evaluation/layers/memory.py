@@ -5,6 +5,7 @@ Gold keeps 0-based message positions; pipelines return localIds, which are 1-bas
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -67,8 +68,9 @@ class Memory(GoldLayer):
     def returned_ids(self, example: Example) -> list[int]:
         return list(example.output["evidence"]) if example.output else []
 
+    @abstractmethod
     def expected_phases(self, example: Example) -> list[list[int]]:
-        raise NotImplementedError
+        """The localIds of each expected phase; of a question, of its one."""
 
     def traces(self, example: Example) -> list[dict[str, Any]]:
         trace = (example.output or {}).get("trace") or {}

@@ -55,7 +55,7 @@ def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
         _refuse(asked, error.message)
     except OperationalError:  # somebody else writes for long: the sweep asks again
         raise
-    except Exception:
+    except Exception:  # whatever it is, who asked must be told; it goes on to the worker's log
         _refuse(asked, "The freeze broke off; the worker's log says why.")
         raise
 
