@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.events.fingerprint import fingerprint
 from pipelines.events.mentions import Mention, lexicon, mentions
+from pipelines.fingerprint import fingerprint
 from pipelines.types import Case, Message, Output
 
 NAME = "events-local"
@@ -51,7 +52,7 @@ class EventsLocal:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint()}"
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         schema = case.event_schema or {}

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.errors import PipelineError
-from pipelines.events.fingerprint import fingerprint
+from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatMessage, ChatModel
 from pipelines.types import Case, Output
 
@@ -42,7 +42,7 @@ class EventsModel:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint()}"
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         system, user = _prompt(self._prompt, case)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import PipelineError
+from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.mind import LocalMind, Mind
@@ -19,7 +18,6 @@ from pipelines.memory.trace import retrieval_trace
 from pipelines.types import Case, Output
 
 NAME = "memory"
-SOURCE_KINDS = ("*.py", "*.json", "*.md")
 
 
 class NoQuestion(PipelineError):
@@ -49,7 +47,7 @@ class Memory:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint()}"
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         if not (case.question or "").strip():
@@ -98,14 +96,3 @@ def _ranking(answered: Answered) -> list[int]:
     judged = answered.verdict.ranked
     known = set(judged)
     return [*judged, *(at for at in answered.candidates.positions if at not in known)]
-
-
-@cache
-def fingerprint() -> str:
-    """Of the code, prompts and weights: another one of any may give another output."""
-    folder = Path(__file__).parent
-    files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:8]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from pipelines.fingerprint import fingerprint
 from pipelines.requirements.analyst import Analyst
 from pipelines.requirements.config import AgentConfig
-from pipelines.requirements.local import fingerprint
 from pipelines.requirements.state import Deps, RequirementsState
 from pipelines.types import Case, Output
 
@@ -23,7 +24,7 @@ class RequirementsAgent:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint()}"
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         """The labels of the layer that is asked for, and of every node on the way there."""

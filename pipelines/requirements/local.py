@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
 from pipelines.types import Case, Encoder, Output
 
 NAME = "requirements-local"
-SOURCE_KINDS = ("*.py", "*.yaml", "weights.json")
 
 
 class LocalConfig(BaseModel):
@@ -48,7 +46,7 @@ class RequirementsLocal:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint()}"
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         return {"requirements": self.trace(case)["requirements"], "model": None}
@@ -67,14 +65,3 @@ def trace(case: Case, deps: nodes.Deps) -> ExtractionState:
     state.update(nodes.word(state))
     state.update(nodes.finish(state, deps))
     return state
-
-
-@cache
-def fingerprint() -> str:
-    """Of the rules, word lists and weights: another one of any may give another output."""
-    folder = Path(__file__).parent
-    files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:8]

@@ -1,0 +1,19 @@
+"""What the version of a pipeline stands on: its code, rules, word lists, prompts and weights."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+SOURCE_KINDS = ("*.py", "*.yaml", "*.json", "*.md")
+
+
+@cache
+def fingerprint(folder: Path) -> str:
+    """Eight hex digits of all sources in ``folder``: another one may give another output."""
+    files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]
