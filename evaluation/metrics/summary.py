@@ -120,6 +120,7 @@ def summarize_shares(
     ----------
     shares
         What each case adds to numerator and denominator; ``None`` where the case has no value.
+        Of a failed case the denominator is its weight, and the numerator plays no part.
     values
         The ratio of each case by itself, for the spread.
     clusters, failed, seed, worst
@@ -129,8 +130,8 @@ def summarize_shares(
     -------
     Summary
         ``mean`` is Σ numerators / Σ denominators, and ``worst`` if all denominators are 0;
-        median, spread and range are those of the cases' own values. A failed case has no
-        counts: it weighs as one case of the worst value.
+        median, spread and range are those of the cases' own values. A failed case counts as
+        if all of its weight (1 where it has none) were of the worst value.
 
     Raises
     ------
@@ -148,11 +149,12 @@ def summarize_shares(
     if len(shares) != len(values):
         raise ValueError(f"summarize_shares: {len(shares)} shares against {len(values)} values")
     spread = summarize(values, clusters=clusters, failed=failed, seed=seed, worst=worst)
-    rows: list[tuple[float, ...]] = []
+    rows: list[Share] = []
     owners: list[Hashable] = []
     for share, cluster, broke in zip(shares, clusters, failed, strict=True):
-        if broke or share is not None:
-            rows.append((0.0, 0.0, 0.0, 1.0) if broke or share is None else (*share, 1.0, 0.0))
+        counted = _at_worst(share, worst) if broke else share
+        if counted is not None:
+            rows.append(counted)
             owners.append(cluster)
     if not rows:
         return replace(spread, mean=None, ci_low=None, ci_high=None)
@@ -166,11 +168,15 @@ def summarize_shares(
 
 
 def _ratios(sums: NDArray[np.float64], worst: float) -> NDArray[np.float64]:
-    """Of sums (…, numerator, denominator, cases, failed cases), each failed one ``worst``."""
-    numerator, denominator, scored, broken = np.moveaxis(sums, -1, 0)
+    """Of sums (…, numerator, denominator); ``worst`` where there is nothing to divide by."""
+    numerator, denominator = np.moveaxis(sums, -1, 0)
     empty = denominator == 0
-    ratio = np.where(empty, worst, numerator / np.where(empty, 1, denominator))
-    return np.asarray((ratio * scored + worst * broken) / (scored + broken))
+    return np.asarray(np.where(empty, worst, numerator / np.where(empty, 1, denominator)))
+
+
+def _at_worst(share: Share | None, worst: float) -> Share:
+    weight = max(share.denominator, 1.0) if share else 1.0
+    return Share(worst * weight, weight)
 
 
 def by_cluster(

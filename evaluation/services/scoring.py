@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -97,8 +97,19 @@ def _values(
     if unscorable:
         return undefined_values(metrics_for(layer.name), unscorable)
     if failed:
-        return failure_values(metrics_for(layer.name), FAILED)
+        return _failure_values(example, layer, context)
     return layer.score(example, context)
+
+
+def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
+    """In sums a case that failed weighs as if it had returned as much as gold holds, all wrong."""
+    metrics = metrics_for(layer.name)
+    values = failure_values(metrics, FAILED)
+    if any(metric.scope == "micro" for metric in metrics):
+        as_gold = layer.score(replace(example, output={layer.key: example.gold}), context)
+        for name, value in values.items():
+            values[name] = replace(value, share=as_gold[name].share)
+    return values
 
 
 def _score_rows(one: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:

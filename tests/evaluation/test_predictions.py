@@ -105,7 +105,8 @@ def test_figures_are_pooled_over_the_samples(news, write):
 def test_a_missing_prediction_is_a_failed_case(news, write):
     run = measure(write(*RIGHT[:2], prediction("doc-9"), prediction("doc-8")))
 
-    assert mean(run, "strict_f1") == pytest.approx(2 / 3)  # (1 · 2 + 0 · 1) / 3
+    # doc-1 and doc-2 are right: 2 · 4 of 8; doc-3, whose gold is empty, weighs 1: 8 / (8 + 1)
+    assert mean(run, "strict_f1") == pytest.approx(8 / 9)
     assert run.spec["predictions"]["missing"] == ["doc-3"]
     assert run.spec["predictions"]["extra"] == ["doc-9", "doc-8"]
     lost = CaseRun.objects.get(run=run, state="failed")

@@ -498,12 +498,20 @@ def test_counts_are_summed_before_they_are_divided():
     assert pooled(samples, "strict_f1").mean == 2 * 2 / (4 + 4)
 
 
-def test_a_failed_sample_weighs_as_one_of_the_worst_value():
-    samples = [(e("aa"), e("aa"))] * 3
+def test_a_failed_sample_is_wrong_in_all_that_it_weighs():
+    samples = [(e("aa"), e("aa")), (e("bb", "cc", "dd"), e("bb", "cc", "dd"))]
 
-    found = pooled(samples, "strict_f1", [False, False, True])
+    found = pooled(samples, "strict_f1", [False, True])
 
-    assert (found.mean, found.n, found.n_failed) == (pytest.approx(2 / 3), 3, 1)
+    # 2 · 1 / (2 + 6): the second, with its three arguments, counts as 0 of 6
+    assert (found.mean, found.n, found.n_failed) == (1 / 4, 2, 1)
+    assert pooled(samples, "hallucination_entity_rate", [False, True]).n_failed == 1
+
+
+def test_a_failed_sample_without_weight_counts_as_one():
+    found = pooled([(e("aa"), e("aa")), ([], [])], "strict_recall", [False, True])
+
+    assert found.mean == 1 / 2
 
 
 def test_a_sample_with_nothing_to_find_takes_no_part():
