@@ -33,11 +33,19 @@ class Conversation(models.Model):
         DEV = "dev", _("Dev")
         TEST = "test", _("Test")
 
+    class Origin(models.TextChoices):
+        COLLECTED = "collected", _("Collected")
+        SYNTHETIC = "synthetic", _("Synthetic")
+
     project = models.ForeignKey(Project, models.PROTECT, related_name="conversations")
     external_id = models.CharField(max_length=200)
     domain = models.CharField(max_length=100, blank=True)
     difficulty = models.CharField(max_length=6, choices=Difficulty, blank=True)
     split = models.CharField(max_length=5, choices=Split, blank=True)
+    origin = models.CharField(max_length=9, choices=Origin, default=Origin.COLLECTED)
+    generator = models.CharField(
+        max_length=200, blank=True, help_text="What made a synthetic conversation, and from what"
+    )
     speakers = models.JSONField(default=list)
     priority = models.SmallIntegerField(default=0, help_text="Higher is handed out first")
     content_sha256 = models.CharField(max_length=64)
@@ -59,10 +67,18 @@ class Conversation(models.Model):
                 name="conversation_split_known",
                 condition=Q(split__in=["", "train", "dev", "test"]),
             ),
+            models.CheckConstraint(
+                name="conversation_origin_known",
+                condition=Q(origin__in=["collected", "synthetic"]),
+            ),
         ]
 
     def __str__(self) -> str:
         return self.external_id
+
+    @property
+    def is_synthetic(self) -> bool:
+        return self.origin == self.Origin.SYNTHETIC
 
 
 class Message(models.Model):

@@ -82,6 +82,7 @@ class GoldItem(models.Model):
             "imported",
             _("Imported"),
         )  # published elsewhere; who labelled it is not known here
+        GENERATED = "generated", _("generated")  # labels made together with the conversation
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")
