@@ -21,8 +21,13 @@ from evaluation.models import (
     BuiltLayer,
     CachedReply,
     CaseRun,
+    GateResult,
+    GateThresholds,
+    HumanCeiling,
     LayerBuild,
+    RatedLabel,
     Rating,
+    RatingPanel,
     Run,
     Score,
     SplitAccess,
@@ -257,6 +262,46 @@ class RatingAdmin(ReadOnlyAdmin):
     list_filter = ("score",)
     search_fields = ("note", "judge__username", "=case__run__id")
     list_select_related = ("case", "judge")
+
+
+@admin.register(RatingPanel)
+class RatingPanelAdmin(ReadOnlyAdmin):
+    heavy = ("run__spec", "run__config")
+    list_display = ("id", "run", "n_labels", "opened_by", "opened_at", "closed_at")
+    search_fields = ("code", "=run__id")
+    list_select_related = ("run", "opened_by")
+
+
+@admin.register(RatedLabel)
+class RatedLabelAdmin(ReadOnlyAdmin):
+    heavy = ("case__output", "case__usage")
+    list_display = ("id", "panel", "number", "case", "position")
+    search_fields = ("=panel__id",)
+    list_select_related = ("panel", "case")
+
+
+@admin.register(HumanCeiling)
+class HumanCeilingAdmin(ReadOnlyAdmin):
+    heavy = ("detail", "release__header")
+    list_display = ("id", "release", "split", "metric", "mean", "ci_low", "ci_high", "n")
+    list_filter = ("metric", "release__name")
+    search_fields = ("metric", "release__name")
+    list_select_related = ("release",)
+
+
+@admin.register(GateThresholds)
+class GateThresholdsAdmin(ReadOnlyAdmin):
+    list_display = ("project", "thresholds", "max_drop", "changed_by", "changed_at")
+    list_select_related = ("project", "changed_by")
+
+
+@admin.register(GateResult)
+class GateResultAdmin(ReadOnlyAdmin):
+    heavy = ("checks", "run__spec", "run__config")
+    list_display = ("id", "run", "baseline", "passed", "asked_by", "at")
+    list_filter = ("passed",)
+    search_fields = ("=run__id",)
+    list_select_related = ("run", "asked_by")
 
 
 @admin.register(BuiltLayer)

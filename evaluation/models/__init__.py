@@ -1,20 +1,44 @@
 from evaluation.models.access import SplitAccess
+from evaluation.models.ceilings import HumanCeiling
+from evaluation.models.gates import GateResult, GateThresholds
+from evaluation.models.answers import (
+    Answer,
+    AnswerRating,
+    JudgeCertificate,
+    Judgement,
+    Judging,
+    Kind,
+)
 from evaluation.models.layers import BuiltLayer, LayerBuild
-from evaluation.models.ratings import Rating
+from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import CaseRun, Run
 from evaluation.models.traces import StageTrace
+from evaluation.models.work import Work, WorkQuerySet
 
 __all__ = [
     "Aggregate",
+    "Answer",
+    "AnswerRating",
     "BuiltLayer",
     "CachedReply",
     "CaseRun",
+    "GateResult",
+    "GateThresholds",
+    "HumanCeiling",
+    "JudgeCertificate",
+    "Judgement",
+    "Judging",
+    "Kind",
     "LayerBuild",
+    "RatedLabel",
     "Rating",
+    "RatingPanel",
     "Run",
     "Score",
     "SplitAccess",
     "StageTrace",
+    "Work",
+    "WorkQuerySet",
 ]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +9,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from evaluation.models.work import Work, WorkQuerySet
 from labeling.models import GoldItem, GoldRelease, Membership, Project
 
 
@@ -135,39 +135,11 @@ class Run(models.Model):
         return str(self.state)  # type: ignore[attr-defined]
 
 
-class CaseRunQuerySet(models.QuerySet["CaseRun"]):
-    def unfinished(self) -> CaseRunQuerySet:
-        return self.filter(state__in=[CaseRun.State.QUEUED, CaseRun.State.RUNNING])
-
-    def held(self, now: datetime) -> CaseRunQuerySet:
-        return self.filter(state=CaseRun.State.RUNNING, lease_expires_at__gt=now)
-
-    def claimable(self, now: datetime) -> CaseRunQuerySet:
-        """Cases that wait (a failed attempt waits a little) and cases whose worker is gone."""
-        due = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now)
-        return self.unfinished().filter(due)
-
-
-class CaseRun(models.Model):
+class CaseRun(Work):
     """One gold item in one run and repetition: who works on it and what came out.
 
     In layers that ask one question at a time, a case is one label (``part``) of the item.
-
-    A worker takes a case by one conditional update (queued, or its lease expired) and keeps it
-    while ``owner`` is its token; a case whose worker died is taken over when the lease expires.
     """
-
-    class State(models.TextChoices):
-        QUEUED = "queued", _("Queued")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
-
-    class ErrorClass(models.TextChoices):
-        RATE = "rate", _("Rate")
-        TRANSIENT = "transient", _("Transient")
-        PERMANENT = "permanent", _("Permanent")
-        PARSE = "parse", _("Parse")
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="cases")
     item = models.ForeignKey(GoldItem, models.PROTECT, related_name="case_runs")
@@ -176,20 +148,10 @@ class CaseRun(models.Model):
     )
     part_id = models.CharField(max_length=50, blank=True, help_text="That label as shown: QA-012")
     repetition = models.PositiveSmallIntegerField(default=1)
-    state = models.CharField(max_length=7, choices=State, default=State.QUEUED)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    owner = models.UUIDField(null=True)
-    lease_expires_at = models.DateTimeField(
-        null=True, help_text="Running: when others may take over. Queued: not before."
-    )
     output = models.JSONField(null=True)
-    usage = models.JSONField(default=dict)
-    error_class = models.CharField(max_length=9, choices=ErrorClass, blank=True)
-    error = models.TextField(blank=True)
     seconds = models.FloatField(null=True, help_text="Wall-clock time of the last attempt")
-    finished_at = models.DateTimeField(null=True)
 
-    objects = CaseRunQuerySet.as_manager()
+    objects = WorkQuerySet.as_manager()
 
     class Meta:
         ordering = ["run", "item__position", "repetition"]

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from evaluation.models.runs import CaseRun, Run
+from evaluation.models.work import Work, WorkQuerySet
+from labeling.models import Project
+
+
+class Kind(models.TextChoices):
+    """What a judge says of an answer. ``claims`` is faithfulness, claim by claim."""
+
+    FAITHFULNESS = "faithfulness", _("Faithfulness")
+    RELEVANCE = "relevance", _("Relevance")
+    COMPLETENESS = "completeness", _("Completeness")
+    CORRECTNESS = "correctness", _("Correctness")
+    CLAIMS = "claims", _("Claims")
+
+
+class AnswerQuerySet(WorkQuerySet):
+    def wanted(self) -> AnswerQuerySet:
+        """Those still to be written; of a case that failed there is nothing to answer from."""
+        found: Any = self.unfinished().exclude(case__state=Work.State.FAILED)
+        return found  # type: ignore[no-any-return]
+
+
+class Answer(Work):
+    """The answer that a language model wrote from what one case retrieved; written once."""
+
+    case = models.OneToOneField(CaseRun, models.CASCADE, related_name="answer")
+    text = models.TextField(blank=True)
+    message_ids = models.JSONField(
+        default=list, help_text="localIds of the messages it was written from, as they were given"
+    )
+    prompt_sha256 = models.CharField(max_length=64, blank=True)
+    model = models.CharField(max_length=200, blank=True, help_text="As the server named it")
+
+    objects = AnswerQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["case"]
+        constraints = [
+            models.CheckConstraint(
+                name="answer_state_known",
+                condition=Q(state__in=["queued", "running", "done", "failed"]),
+            ),
+            models.CheckConstraint(
+                name="answer_result_fits_state",
+                condition=(Q(state="done", error="") & ~Q(text=""))
+                | (Q(state="failed", text="") & ~Q(error=""))
+                | Q(state__in=["queued", "running"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer of case {self.case_id}"
+
+
+class Judging(models.Model):
+    """A pass of one judge over the answers of a run; the newest that is complete counts.
+
+    ``spec`` holds the prompts with their hashes. There is no stored status: it follows from the
+    judgements and from whether a person called it off.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="judgings")
+    model = models.CharField(max_length=200, help_text="provider/model, as it is asked")
+    parser_version = models.CharField(max_length=20)
+    judge_sha256 = models.CharField(
+        max_length=64, help_text="Of the model, all prompts and the parser"
+    )
+    spec = models.JSONField()
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    cancelled = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"judging {self.pk} of run {self.run_id}"
+
+
+class JudgementQuerySet(WorkQuerySet):
+    def wanted(self) -> JudgementQuerySet:
+        """Those still to be made; without an answer there is nothing to judge."""
+        found: Any = self.unfinished().exclude(judging__cancelled=True)
+        found = found.exclude(answer__state=Work.State.FAILED)
+        return found.exclude(answer__case__state=Work.State.FAILED)  # type: ignore[no-any-return]
+
+
+class Judgement(Work):
+    """What the judge says of one answer in one respect. ``score`` NULL has its ``reason``."""
+
+    judging = models.ForeignKey(Judging, models.CASCADE, related_name="judgements")
+    answer = models.ForeignKey(Answer, models.CASCADE, related_name="judgements")
+    kind = models.CharField(max_length=12, choices=Kind)
+    score = models.FloatField(null=True)
+    reason = models.TextField(blank=True, help_text="Why there is no score")
+    reasoning = models.TextField(blank=True)
+    clamped = models.BooleanField(default=False, help_text="The number was outside 0 to 10")
+    detail = models.JSONField(default=dict, help_text="The claims with their verdicts")
+    raw = models.TextField(blank=True, help_text="The reply as it came")
+    model = models.CharField(max_length=200, blank=True, help_text="As the server named it")
+
+    objects = JudgementQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["judging", "answer", "pk"]
+        constraints = [
+            models.UniqueConstraint(name="judgement_once", fields=["judging", "answer", "kind"]),
+            models.CheckConstraint(
+                name="judgement_state_known",
+                condition=Q(state__in=["queued", "running", "done", "failed"]),
+            ),
+            models.CheckConstraint(name="judgement_kind_known", condition=Q(kind__in=Kind.values)),
+            models.CheckConstraint(
+                name="judgement_score_in_range",
+                condition=Q(score__isnull=True) | Q(score__gte=0, score__lte=10),
+            ),
+            models.CheckConstraint(
+                name="judgement_result_fits_state",
+                condition=(Q(state="done", error="") & (Q(score__isnull=False) | ~Q(reason="")))
+                | (Q(state="failed", score__isnull=True) & ~Q(error=""))
+                | Q(state__in=["queued", "running"]),
+            ),
+        ]
+        indexes = [
+            models.Index(name="judgement_open", fields=["judging", "state", "lease_expires_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of answer {self.answer_id}"
+
+
+class AnswerRating(models.Model):
+    """What one person says of an answer, on the judge's scale; the last word counts."""
+
+    answer = models.ForeignKey(Answer, models.CASCADE, related_name="ratings")
+    kind = models.CharField(max_length=12, choices=Kind)
+    rater = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    score = models.PositiveSmallIntegerField()
+    note = models.TextField(blank=True)
+    rated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["answer", "kind", "rater"]
+        constraints = [
+            models.UniqueConstraint(
+                name="answer_rating_once_per_rater", fields=["answer", "kind", "rater"]
+            ),
+            models.CheckConstraint(
+                name="answer_rating_kind_known", condition=Q(kind__in=Kind.values)
+            ),
+            models.CheckConstraint(
+                name="answer_rating_in_range",
+                condition=Q(score__gte=0, score__lte=10),
+                violation_error_message="A rating of an answer is a whole number from 0 to 10.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.score} for {self.kind} of answer {self.answer_id}"
+
+
+class JudgeCertificate(models.Model):
+    """What a judge was found to be worth against people and probes, when it was issued.
+
+    It belongs to one hash of model, prompt and parser: a judge of another hash has none.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="judge_certificates")
+    judge_sha256 = models.CharField(max_length=64)
+    kind = models.CharField(max_length=12, choices=Kind)
+    model = models.CharField(max_length=200)
+    prompt_sha256 = models.CharField(max_length=64)
+    parser_version = models.CharField(max_length=20)
+    n = models.PositiveIntegerField(help_text="Answers that people rated and the judge scored")
+    kappa = models.FloatField(null=True, help_text="Weighted by the square of the distance")
+    ci_low = models.FloatField(null=True)
+    ci_high = models.FloatField(null=True)
+    spearman = models.FloatField(null=True)
+    mae = models.FloatField(null=True)
+    probes = models.JSONField(default=list, help_text="Each probe with what the judge said of it")
+    passed = models.BooleanField()
+    issued_at = models.DateTimeField(auto_now_add=True)
+    issued_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="certificate_kind_known", condition=Q(kind__in=Kind.values)
+            ),
+        ]
+        indexes = [
+            models.Index(name="certificate_of_judge", fields=["project", "judge_sha256", "kind"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} by {self.model}: {'passed' if self.passed else 'failed'}"
