@@ -15,6 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from evaluation import admin_answers  # noqa: F401 - registers the models it shows
 from evaluation.forms import LaunchForm
 from evaluation.models import (
     Aggregate,

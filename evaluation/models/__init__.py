@@ -1,6 +1,4 @@
 from evaluation.models.access import SplitAccess
-from evaluation.models.ceilings import HumanCeiling
-from evaluation.models.gates import GateResult, GateThresholds
 from evaluation.models.answers import (
     Answer,
     AnswerRating,
@@ -9,6 +7,8 @@ from evaluation.models.answers import (
     Judging,
     Kind,
 )
+from evaluation.models.ceilings import HumanCeiling
+from evaluation.models.gates import GateResult, GateThresholds
 from evaluation.models.layers import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
