@@ -1,6 +1,7 @@
 from labeling.models.adjudications import Adjudication
 from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
+from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
 from labeling.models.conversations import Conversation, Message
 from labeling.models.discussions import Comment, Disagreement, Discussion, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
@@ -13,6 +14,7 @@ from labeling.models.reviews import Review
 from labeling.models.rounds import Round, RoundConversation
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
 from labeling.models.vectors import TextVector
+from labeling.models.webhooks import Webhook, WebhookDelivery
 
 __all__ = [
     "Adjudication",
@@ -20,12 +22,15 @@ __all__ = [
     "AnnotationRevision",
     "ApiToken",
     "Assignment",
+    "CheckConversation",
+    "CheckPlan",
     "Comment",
     "Conversation",
     "Disagreement",
     "Discussion",
     "Event",
     "FirstPass",
+    "GoldCheck",
     "GoldItem",
     "GoldRelease",
     "Guideline",
@@ -35,11 +40,15 @@ __all__ = [
     "Membership",
     "Merge",
     "Message",
+    "Pause",
     "Project",
+    "Qualification",
     "Review",
     "Round",
     "RoundConversation",
     "Suggestion",
     "SuggestionRequest",
     "TextVector",
+    "Webhook",
+    "WebhookDelivery",
 ]

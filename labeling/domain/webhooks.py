@@ -1,0 +1,137 @@
+"""How a message to a webhook is signed, when it is tried again, and where it may go.
+
+Signatures follow the Standard Webhooks specification, version 1: HMAC-SHA256 with the bytes of the
+secret over ``id.timestamp.body``.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from secrets import token_bytes
+from urllib.parse import urlsplit
+
+from labeling.domain.sentences import noted
+
+PREFIX = "whsec_"
+SECRET_BYTES = 32
+WAITS = (5, 30, 120, 600, 1800, 7200, 18000, 36000, 86400)
+"""Seconds before the second attempt, the third …; after the last attempt it is given up."""
+MAX_ATTEMPTS = len(WAITS) + 1
+LONGEST_REST = 600
+"""Seconds that an address rests at most, however often it failed."""
+NAT64 = ip_network("64:ff9b::/96")
+
+Address = IPv4Address | IPv6Address
+
+
+def make_webhook_secret() -> str:
+    return PREFIX + b64encode(token_bytes(SECRET_BYTES)).decode()
+
+
+def signature(secret: str, *, message_id: str, timestamp: int, body: bytes) -> str:
+    """One signature of the header ``webhook-signature``.
+
+    Examples
+    --------
+    >>> secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    >>> named = {"message_id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "timestamp": 1614265330}
+    >>> signature(secret, **named, body=b'{"test": 2432232314}')  # that of the specification
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE='
+    """
+    key = b64decode(secret.removeprefix(PREFIX))
+    signed = b".".join([message_id.encode(), str(timestamp).encode(), body])
+    return "v1," + b64encode(hmac.digest(key, signed, sha256)).decode()
+
+
+def headers(
+    secrets: Iterable[str], *, message_id: str, timestamp: int, body: bytes
+) -> dict[str, str]:
+    """Signed with each secret: while one is being replaced, both are right."""
+    signed = [
+        signature(secret, message_id=message_id, timestamp=timestamp, body=body)
+        for secret in secrets
+    ]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(signed),
+    }
+
+
+def wait_after(attempts: int) -> int | None:
+    """Seconds until the next attempt after so many; None when it is given up.
+
+    Examples
+    --------
+    >>> wait_after(1), wait_after(9), wait_after(10)
+    (5, 86400, None)
+    """
+    return WAITS[attempts - 1] if attempts < MAX_ATTEMPTS else None
+
+
+def rest_after(failures: int) -> int:
+    """Seconds that an address rests after so many failures in a row.
+
+    Examples
+    --------
+    >>> rest_after(1), rest_after(4), rest_after(1000)
+    (5, 40, 600)
+    """
+    return min(5 << min(failures - 1, 10), LONGEST_REST)
+
+
+def host_of(url: str) -> str:
+    """Host and port of an address, without what else stands in it."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address lies in the open internet, also one wrapped in another.
+
+    Examples
+    --------
+    >>> [is_public(ip_address(text)) for text in ("93.184.215.14", "10.0.0.1", "::ffff:127.0.0.1")]
+    [True, False, False]
+    """
+    inner = _wrapped(address)
+    if inner is not None:
+        return is_public(inner)
+    return address.is_global and not address.is_multicast
+
+
+def _wrapped(address: Address) -> IPv4Address | None:
+    """The IPv4 address that an IPv6 address leads to."""
+    if isinstance(address, IPv4Address):
+        return None
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def why_unusable(url: str, *, allow_private: bool) -> str:
+    """What is wrong with an address, as far as its text tells; empty if nothing is."""
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname or "", parts.port
+    except ValueError:
+        return noted("This is no address: write it as https://example.org/path.")
+    if parts.scheme not in ("http", "https") or not host:
+        return noted("Write an address that begins with https:// or http://.")
+    if "@" in parts.netloc:
+        return noted("Leave the name and the password out of the address: the signature is enough.")
+    if any(not "!" <= letter <= "~" for letter in url):
+        return noted("Write the address without spaces and in ASCII letters.")
+    if not allow_private and _is_private_literal(host):
+        return noted("This address lies in a private network, where this server sends nothing.")
+    return ""
+
+
+def _is_private_literal(host: str) -> bool:
+    try:
+        return not is_public(ip_address(host))
+    except ValueError:  # a name: where it leads is looked up whenever something is sent
+        return host == "localhost" or host.endswith(".localhost")
