@@ -9,7 +9,7 @@ from evaluation.layers import checks
 from evaluation.layers.base import Context, Example, GoldLayer, Scored
 from evaluation.layers.breakdown import recall_by, standard
 from evaluation.metrics import items
-from evaluation.metrics.calibration import calibration, summarize_calibration
+from evaluation.metrics.calibration import Equal, calibration, summarize_calibration
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.matching import texts_to_prime
@@ -48,7 +48,7 @@ class Extraction(GoldLayer):
         groups = standard(scored, title="F1", metric="requirement_f1", labels=by_type)
         return {
             "requirement_f1": self._micro(scored, context) | {"breakdowns": groups},
-            "ece": reliability(scored, "requirement_f1"),
+            "ece": reliability(scored, "requirement_f1", context),
         }
 
     def _micro(self, scored: Sequence[Scored], context: Context) -> dict[str, Any]:
@@ -91,17 +91,36 @@ def points_of(case: Scored, metric: str) -> list[Point]:
 
 
 def pooled_calibration(
-    scored: Sequence[Scored], metric: str, context: Context
+    scored: Sequence[Scored], metric: str, context: Context, *, equal: Equal = "width"
 ) -> dict[str, Summary]:
     return summarize_calibration(
         [points_of(case, metric) for case in scored],
         clusters=[case.cluster for case in scored],
         failed=[case.failed for case in scored],
         seed=context.seed,
+        equal=equal,
     )
 
 
-def reliability(scored: Sequence[Scored], metric: str) -> dict[str, Any]:
+def reliability(scored: Sequence[Scored], metric: str, context: Context) -> dict[str, Any]:
+    """The curve over bins of equal width, and curve and figures over bins of equal mass."""
     points = [point for case in scored for point in points_of(case, metric)]
-    found = calibration([stated for stated, _ in points], [correct for _, correct in points])
-    return {"bins": found.as_json()["bins"], "predictions": found.n}
+    found = calibration(*_columns(points))
+    mass = calibration(*_columns(points), equal="mass")
+    figures = pooled_calibration(scored, metric, context, equal="mass")
+    return {
+        "bins": found.as_json()["bins"],
+        "predictions": found.n,
+        "equal_mass": {
+            "bins": mass.as_json()["bins"],
+            **{name: _figure(figures[name]) for name in ("ece", "mce")},
+        },
+    }
+
+
+def _figure(summary: Summary) -> dict[str, float | None]:
+    return {"value": summary.mean, "ci_low": summary.ci_low, "ci_high": summary.ci_high}
+
+
+def _columns(points: Sequence[Point]) -> tuple[list[float], list[int]]:
+    return [stated for stated, _ in points], [correct for _, correct in points]

@@ -70,7 +70,7 @@ class Inference(GoldLayer):
                 "micro": counts._asdict() | {"gold": counts.gold + lost},
                 "breakdowns": groups,
             },
-            "ece": reliability(scored, RELEVANCE),
+            "ece": reliability(scored, RELEVANCE, context),
         }
 
     def _by_type(self, scored: Sequence[Scored]) -> dict[str, Any]:

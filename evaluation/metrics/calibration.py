@@ -7,7 +7,7 @@ matched. All figures are in [0, 1], lower is better, and undefined without a pre
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,25 @@ Point = tuple[float, int]
 BINS = 10
 NO_PREDICTION = "no prediction states a confidence"
 FIGURES = ("ece", "mce", "brier")
+Equal = Literal["width", "mass"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bins:
+    """The bins between 0 and 1 that the inner ``edges`` part, each closed on one side."""
+
+    edges: tuple[float, ...]
+    closed: Literal["left", "right"]
+
+    def __len__(self) -> int:
+        return len(self.edges) + 1
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        return list(zip((0.0, *self.edges), (*self.edges, 1.0), strict=True))
+
+    def place(self, confidences: Array) -> NDArray[np.intp]:
+        return np.digitize(confidences, self.edges, right=self.closed == "right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +74,21 @@ class Calibration:
 
 
 def calibration(
-    confidences: Sequence[float], corrects: Sequence[int], bins: int = BINS
+    confidences: Sequence[float],
+    corrects: Sequence[int],
+    bins: int = BINS,
+    *,
+    equal: Equal = "width",
 ) -> Calibration:
-    """Calibration errors over equal-width bins on [0, 1], left-closed, the last one closed.
+    """Calibration errors over bins of equal width or of equal mass.
 
     With n_b of N predictions in bin b: ECE = Σ n_b/N·|acc_b − conf_b| and
-    MCE = max |acc_b − conf_b| over the bins that hold any; Brier = mean (conf − correct)².
+    MCE = max |acc_b − conf_b| over the bins that hold any; Brier = mean (conf − correct)²,
+    which has no bins.
+
+    Bins of equal width part [0, 1] evenly, left-closed, the last one closed. Those of equal
+    mass are parted by the quantiles of the stated confidences, right-closed: each holds about
+    as many predictions, but equal confidences are never torn apart, so that some may be empty.
 
     Parameters
     ----------
@@ -70,6 +98,8 @@ def calibration(
         0 or 1, in the same order.
     bins
         Their number.
+    equal
+        What the bins have in common.
 
     Raises
     ------
@@ -80,7 +110,9 @@ def calibration(
     ----------
     M. P. Naeini, G. F. Cooper, M. Hauskrecht, "Obtaining well calibrated probabilities
     using Bayesian binning", AAAI 2015 (ECE, MCE); G. W. Brier, "Verification of forecasts
-    expressed in terms of probability", Monthly Weather Review 78, 1950.
+    expressed in terms of probability", Monthly Weather Review 78, 1950; K. Nguyen,
+    B. O'Connor, "Posterior calibration and exploratory analysis for natural language
+    processing models", EMNLP 2015 (bins of equal mass).
 
     Examples
     --------
@@ -91,13 +123,22 @@ def calibration(
     (0.45, 0.45, 0.4525)
     >>> calibration([], []).undefined
     'no prediction states a confidence'
+
+    Two bins of equal mass hold two predictions each, where both of equal width hold other numbers.
+
+    >>> [each.count for each in calibration([0.1, 0.2, 0.3, 0.9], [0, 0, 0, 1], bins=2).bins]
+    [3, 1]
+    >>> mass = calibration([0.1, 0.2, 0.3, 0.9], [0, 0, 0, 1], bins=2, equal="mass")
+    >>> [each.count for each in mass.bins]
+    [2, 2]
     """
     _check(confidences, corrects)
-    sums = _rows(list(zip(confidences, corrects, strict=True)), bins).sum(axis=0)
-    curve = _curve(sums, bins)
+    parted = _parted(confidences, bins, equal)
+    sums = _rows(list(zip(confidences, corrects, strict=True)), parted).sum(axis=0)
+    curve = _curve(sums, parted)
     if not len(confidences):
         return Calibration(None, None, None, curve, 0, NO_PREDICTION)
-    ece, mce, brier = _figures(sums, bins).tolist()
+    ece, mce, brier = _figures(sums, len(parted)).tolist()
     return Calibration(ece, mce, brier, curve, len(confidences))
 
 
@@ -108,8 +149,11 @@ def summarize_calibration(
     failed: Sequence[bool],
     seed: int,
     bins: int = BINS,
+    equal: Equal = "width",
 ) -> dict[str, Summary]:
     """The calibration figures of a run, with intervals.
+
+    Bins of equal mass are those of the run in every resampling, too.
 
     Parameters
     ----------
@@ -145,7 +189,11 @@ def summarize_calibration(
             f"summarize_calibration: {len(points)} cases, {len(clusters)} clusters, "
             f"{len(failed)} failed flags"
         )
-    rows, owners = _case_rows(points, clusters, failed, bins)
+    kept = [() if broke else own for own, broke in zip(points, failed, strict=True)]
+    for own in kept:
+        _check([confidence for confidence, _ in own], [correct for _, correct in own])
+    parted = _parted([confidence for own in kept for confidence, _ in own], bins, equal)
+    rows, owners = _case_rows(kept, clusters, failed, parted)
     values, intervals = _with_intervals(rows, owners, bins=bins, seed=seed)
     return {
         name: Summary(
@@ -176,11 +224,17 @@ def _check(confidences: Sequence[float], corrects: Sequence[int]) -> None:
         raise ValueError("calibration: an outcome must be 0 or 1")
 
 
-def _rows(points: Sequence[Point], bins: int) -> Array:
+def _parted(confidences: Sequence[float], bins: int, equal: Equal) -> _Bins:
+    shares = [number / bins for number in range(1, bins)]
+    if equal == "width" or not len(confidences):
+        return _Bins(tuple(shares), "left")
+    return _Bins(tuple(np.quantile(np.asarray(confidences, np.float64), shares).tolist()), "right")
+
+
+def _rows(points: Sequence[Point], parted: _Bins) -> Array:
     """What each prediction adds to the sums; see :func:`_split` for the columns."""
     confidences, corrects = np.array(points, dtype=np.float64).reshape(-1, 2).T
-    edges = [number / bins for number in range(1, bins)]
-    place = np.digitize(confidences, edges)
+    place, bins = parted.place(confidences), len(parted)
     rows = np.zeros((len(points), 3 * bins + 3))
     index = np.arange(len(points))
     rows[index, place] = 1
@@ -223,7 +277,7 @@ def _case_rows(
     points: Sequence[Sequence[Point]],
     clusters: Sequence[Hashable],
     failed: Sequence[bool],
-    bins: int,
+    parted: _Bins,
 ) -> tuple[list[Array], list[Hashable]]:
     """One row of sums for each case that counts, and the cluster of each."""
     rows: list[Array] = []
@@ -231,8 +285,7 @@ def _case_rows(
     for own, cluster, broke in zip(points, clusters, failed, strict=True):
         if not own and not broke:
             continue
-        _check([confidence for confidence, _ in own], [correct for _, correct in own])
-        row = _rows([] if broke else own, bins).sum(axis=0)
+        row = _rows(own, parted).sum(axis=0)
         row[-2:] = (0, 1) if broke else (1, 0)
         rows.append(row)
         owners.append(cluster)
@@ -253,15 +306,15 @@ def _with_intervals(
     return values, [interval(column) or nothing for column in replicates.T]
 
 
-def _curve(sums: Array, bins: int) -> list[Bin]:
-    count, confidence, correct = (part.tolist() for part in _split(sums, bins))
+def _curve(sums: Array, parted: _Bins) -> list[Bin]:
+    count, confidence, correct = (part.tolist() for part in _split(sums, len(parted)))
     return [
         Bin(
-            lower=number / bins,
-            upper=(number + 1) / bins,
+            lower=lower,
+            upper=upper,
             count=int(size),
             confidence=confidence[number] / size if size else None,
             accuracy=correct[number] / size if size else None,
         )
-        for number, size in enumerate(count)
+        for number, (size, (lower, upper)) in enumerate(zip(count, parted.bounds, strict=True))
     ]

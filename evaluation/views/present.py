@@ -51,9 +51,11 @@ def figure(value: float | None) -> str:
 
 
 def interval(row: Aggregate) -> str:
-    if row.ci_low is None or row.ci_high is None:
-        return "–"
-    return f"{figure(row.ci_low)} – {figure(row.ci_high)}"
+    return _between(row.ci_low, row.ci_high)
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
 
 
 def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict[str, Any]:
@@ -118,35 +120,74 @@ def funnel_rows(counts: dict[str, int]) -> list[dict[str, Any]]:
     ]
 
 
-def reliability_plot(bins: list[dict[str, Any]]) -> dict[str, Any] | None:
+def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | None:
     """Share correct against stated confidence; a dot's area grows with its predictions."""
-    used = [row for row in bins if row["count"]]
+    detail = aggregates["ece"].detail if "ece" in aggregates else {}
+    mass = detail.get("equal_mass", {})  # runs that were scored before have none
+    used, even = _used(detail.get("bins", [])), _used(mass.get("bins", []))
     if not used:
         return None
-    most = max(row["count"] for row in used)
     return {
-        "dots": [
-            Dot(
-                _x(row["confidence"]),
-                _y(row["accuracy"]),
-                round(3 + 9 * (row["count"] / most) ** 0.5, 1),
-                _("Confidence {value}, correct {value2}, {count} predictions").format(
-                    value=f"{row['confidence']:.2f}",
-                    value2=f"{row['accuracy']:.2f}",
-                    count=row["count"],
-                ),
-            )
-            for row in used
-        ],
-        "path": _points([(row["confidence"], row["accuracy"]) for row in used]),
+        "dots": _dots(used),
+        "path": _curve_of(used),
+        "mass_path": _curve_of(even),
         "gaps": [
             {"x": _x(row["confidence"]), "y1": _y(row["confidence"]), "y2": _y(row["accuracy"])}
             for row in used
         ],
-        "rows": [row | {"gap": abs(row["confidence"] - row["accuracy"])} for row in used],
+        "tables": [_bin_table(_("Bins of equal width"), used, 1)]
+        + ([_bin_table(_("Bins of equal mass"), even, 3)] if even else []),
+        "figures": _binned_figures(aggregates, mass) if even else [],
         "diagonal": {"x1": _x(0), "y1": _y(0), "x2": _x(1), "y2": _y(1)},
         **_axes([0, 0.25, 0.5, 0.75, 1]),
     }
+
+
+def _used(bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row | {"gap": abs(row["confidence"] - row["accuracy"])} for row in bins if row["count"]]
+
+
+def _dots(used: list[dict[str, Any]]) -> list[Dot]:
+    most = max(row["count"] for row in used)
+    said = _("Confidence {value}, correct {value2}, {count} predictions")
+    return [
+        Dot(
+            _x(row["confidence"]),
+            _y(row["accuracy"]),
+            round(3 + 9 * (row["count"] / most) ** 0.5, 1),
+            said.format(
+                value=f"{row['confidence']:.2f}",
+                value2=f"{row['accuracy']:.2f}",
+                count=row["count"],
+            ),
+        )
+        for row in used
+    ]
+
+
+def _curve_of(used: list[dict[str, Any]]) -> str:
+    return _points([(row["confidence"], row["accuracy"]) for row in used])
+
+
+def _bin_table(title: str, used: list[dict[str, Any]], digits: int) -> dict[str, Any]:
+    return {"title": title, "rows": used, "digits": digits}
+
+
+def _binned_figures(
+    aggregates: Mapping[str, Aggregate], mass: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """ECE and MCE over either kind of bins, each with its interval."""
+    return [
+        {
+            "metric": METRICS[name],
+            "width": figure(aggregates[name].mean),
+            "width_interval": interval(aggregates[name]),
+            "mass": figure(mass[name]["value"]),
+            "mass_interval": _between(mass[name]["ci_low"], mass[name]["ci_high"]),
+        }
+        for name in ("ece", "mce")
+        if name in aggregates
+    ]
 
 
 def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] | None:

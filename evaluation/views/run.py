@@ -43,7 +43,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "told": run.spec.get("predictions"),
         "floors": list(floors),
         "micro": next((row.detail["micro"] for row in rows if "micro" in row.detail), None),
-        "reliability": present.reliability_plot(_detail(aggregates, "ece").get("bins", [])),
+        "reliability": present.reliability_plot(aggregates),
         "curve": present.threshold_plot(
             _detail(aggregates, "requirement_f1").get("curve", []),
             run.spec["matching"]["threshold"],

@@ -168,6 +168,10 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert f1["figures"][0] == "1.000"
     assert f1["floors"] == ["0.000"]
     assert "3 matches of 3 gold and 3 predicted" in page
+    assert "Bins of equal mass" in page
+    plot = response.context["reliability"]
+    assert [row["metric"].id for row in plot["figures"]] == ["ece", "mce"]
+    assert all(row["mass"] != "–" and row["mass_interval"] != "–" for row in plot["figures"])
 
 
 def test_an_undefined_score_is_a_dash_with_its_reason(finished: Any, signed_in: Any) -> None:

@@ -1,8 +1,11 @@
 import math
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
 from evaluation.metrics.calibration import calibration, summarize_calibration
@@ -142,3 +145,48 @@ def test_when_everything_failed_everything_is_worst():
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="1 cases, 2 clusters, 1 failed"):
         summarize_calibration([[]], clusters="ab", failed=[False], seed=0)
+
+
+@given(st.lists(points, min_size=1, max_size=60))
+def test_bins_of_equal_mass_are_scikit_learns(pairs):
+    confidences, corrects = zip(*pairs, strict=True)
+    accuracy, stated = calibration_curve(corrects, confidences, n_bins=10, strategy="quantile")
+    edges = np.percentile(confidences, np.linspace(0, 100, 11))
+    sizes = Counter(np.searchsorted(edges[1:-1], confidences).tolist())
+
+    found = calibration(confidences, corrects, equal="mass")
+
+    used = [each for each in found.bins if each.count]
+    assert [each.accuracy for each in used] == pytest.approx(accuracy.tolist())
+    assert [each.confidence for each in used] == pytest.approx(stated.tolist())
+    gaps = np.abs(accuracy - stated)
+    weights = [sizes[number] / len(pairs) for number in sorted(sizes)]
+    assert found.ece == pytest.approx(float(gaps @ weights))
+    assert found.mce == pytest.approx(gaps.max())
+    assert found.brier == calibration(confidences, corrects).brier
+
+
+def test_equal_mass_looks_closer_where_the_predictions_are():
+    # 8 of 10 state 0.91 … 0.98: one bin of width 0.1, but eight of equal mass
+    confidences = [0.1, 0.5, *(0.9 + k / 100 for k in range(1, 9))]
+    corrects = [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]
+
+    mass = calibration(confidences, corrects, equal="mass")
+
+    assert [each.count for each in mass.bins] == [1] * 10
+    assert calibration(confidences, corrects).bins[9].count == 8
+    expected = sum(abs(c - k) for c, k in zip(confidences, corrects, strict=True)) / 10
+    assert mass.ece == pytest.approx(expected)
+
+
+def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
+    found = summarize_calibration(
+        [[(0.9, 1)], [(0.2, 0)], []],
+        clusters="abc",
+        failed=[False, True, True],
+        seed=0,
+        equal="mass",
+    )
+
+    # what the failed case said does not count: (0.1 · 1 + 1.0 · 2)/3
+    assert found["ece"].mean == pytest.approx(2.1 / 3)
