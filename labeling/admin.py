@@ -20,12 +20,15 @@ from labeling.models import (
     Annotation,
     ApiToken,
     Assignment,
+    CheckConversation,
+    CheckPlan,
     Comment,
     Conversation,
     Disagreement,
     Discussion,
     Event,
     FirstPass,
+    GoldCheck,
     GoldItem,
     GoldRelease,
     Guideline,
@@ -35,13 +38,17 @@ from labeling.models import (
     Membership,
     Merge,
     Message,
+    Pause,
     Project,
+    Qualification,
     Review,
     Round,
     Suggestion,
     SuggestionRequest,
+    Webhook,
+    WebhookDelivery,
 )
-from labeling.services import events
+from labeling.services import blindness, events
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
@@ -61,13 +68,19 @@ class ReadOnly:
 
 
 class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
-    """Lists leave the payloads in ``heavy`` in the database."""
+    """Lists leave the payloads in ``heavy`` in the database.
+
+    ``about`` leads to the conversation of a row that shows labels: the staff, too, label blind.
+    """
 
     heavy: tuple[str, ...] = ()
+    about = ""
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         rows = super().get_queryset(request)
+        if self.about:
+            rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
         match = request.resolver_match
         is_list = match is not None and str(match.url_name).endswith("_changelist")
         return rows.defer(*self.heavy) if is_list else rows
@@ -170,6 +183,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
 
 @admin.register(Annotation)
 class AnnotationAdmin(ReadOnlyAdmin):
+    about = "assignment__conversation"
     heavy = ("payload",)
     list_display = ("assignment", "status", "version", "empty", "active_seconds", "submitted_at")
     list_filter = ("status", "assignment__round__project")
@@ -187,6 +201,7 @@ class AnnotationAdmin(ReadOnlyAdmin):
 
 @admin.register(Adjudication)
 class AdjudicationAdmin(ReadOnlyAdmin):
+    about = "conversation"
     heavy = ("payload",)
     list_display = ("conversation", "layer", "version", "decided_by", "decided_at")
     list_filter = ("conversation__project", "layer")
@@ -196,6 +211,7 @@ class AdjudicationAdmin(ReadOnlyAdmin):
 
 @admin.register(Merge)
 class MergeAdmin(ReadOnlyAdmin):
+    about = "conversation"
     heavy = ("clusters",)
     list_display = ("conversation", "layer", "round", "state", "n_agreed", "n_disputed", "made_at")
     list_filter = ("conversation__project", "layer", "state")
@@ -205,6 +221,7 @@ class MergeAdmin(ReadOnlyAdmin):
 
 @admin.register(Disagreement)
 class DisagreementAdmin(ReadOnlyAdmin):
+    about = "conversation"
     list_display = ("conversation", "layer", "unit", "round", "outcome", "decided_by")
     list_filter = ("round__project", "outcome")
     search_fields = ("conversation__external_id", "note")
@@ -247,6 +264,7 @@ class GuidelineCheckAdmin(ReadOnlyAdmin):
 
 @admin.register(Review)
 class ReviewAdmin(ReadOnlyAdmin):
+    about = "annotation__assignment__conversation"
     heavy = ("payload",)
     list_display = ("annotation", "verdict", "reviewer", "reviewed_at")
     list_filter = ("verdict", "annotation__assignment__round__project")
@@ -305,6 +323,25 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
 
 
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    """Without the secrets, and without the address, whose path may hold one of the receiver."""
+
+    heavy = exclude = ("url", "secret", "old_secret")
+    list_display = ("project", "active", "created_by", "created_at", "failures_in_a_row")
+    list_filter = ("project", "active")
+    search_fields = ("project__slug", "created_by__username")
+    list_select_related = ("project", "created_by")
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    list_display = ("public_id", "webhook_id", "event", "state", "attempts", "outcome", "tried_at")
+    list_filter = ("webhook__project", "state", "outcome")
+    search_fields = ("event__verb", "event__object_id")
+    list_select_related = ("event",)
+
+
 @admin.register(ImportReport)
 class ImportReportAdmin(ReadOnlyAdmin):
     heavy = ("files", "counts", "faults", "dia_ids")
@@ -328,6 +365,7 @@ class GoldReleaseAdmin(ReadOnlyAdmin):
 
 @admin.register(GoldItem)
 class GoldItemAdmin(ReadOnlyAdmin):
+    about = "conversation"
     heavy = ("canonical",)
     list_display = ("item_id", "release", "split", "how", "sha256")
     list_filter = ("release", "split", "how")
@@ -343,3 +381,44 @@ class EventAdmin(ReadOnlyAdmin):
     search_fields = ("object_id", "actor__username")
     list_select_related = ("actor", "project")
     date_hierarchy = "at"
+
+
+@admin.register(CheckPlan)
+class CheckPlanAdmin(ReadOnlyAdmin):
+    list_display = ("project", "every", "pause_below", "test", "pass_at", "tries")
+    list_select_related = ("project",)
+
+
+@admin.register(CheckConversation)
+class CheckConversationAdmin(ReadOnlyAdmin):
+    about = "conversation"
+    list_display = ("conversation", "purpose", "project")
+    list_filter = ("project", "purpose")
+    search_fields = ("conversation__external_id",)
+    list_select_related = ("conversation", "project")
+
+
+@admin.register(GoldCheck)
+class GoldCheckAdmin(ReadOnlyAdmin):
+    about = "assignment__conversation"
+    heavy = ("layers",)
+    list_display = ("assignment", "version", "value", "scored_at")
+    list_filter = ("assignment__round__project", "assignment__purpose")
+    search_fields = ("assignment__conversation__external_id", "assignment__annotator__username")
+    list_select_related = ("assignment__conversation", "assignment__annotator")
+
+
+@admin.register(Qualification)
+class QualificationAdmin(ReadOnlyAdmin):
+    list_display = ("user", "project", "state", "tries", "value", "decided_at")
+    list_filter = ("project", "state")
+    search_fields = ("user__username",)
+    list_select_related = ("user", "project", "waived_by")
+
+
+@admin.register(Pause)
+class PauseAdmin(ReadOnlyAdmin):
+    list_display = ("user", "project", "value", "checks", "paused_at", "lifted_at", "lifted_by")
+    list_filter = ("project",)
+    search_fields = ("user__username",)
+    list_select_related = ("user", "project", "lifted_by")

@@ -18,7 +18,8 @@ from evaluation.views import drilldown, present
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
-from labeling.models import Guideline
+from labeling.models import Conversation, Guideline
+from labeling.services import blindness
 from labeling.views.markdown import render_markdown
 
 
@@ -27,6 +28,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
     related = ("item", "run__release__project", "run__requested_by")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
     scores = [score for score in case.scores.all() if _is_current(score)]
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)

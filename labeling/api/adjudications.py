@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
-from labeling.services import adjudications, merges
+from labeling.services import adjudications, blindness, merges
 
 Kind = Adjudication.Kind
 Role = Membership.Role
@@ -127,6 +127,7 @@ class AdjudicationView(APIView):
         )
         if layer not in merges.layers_of(found.project):
             raise Http404(f"{found.project.slug} does not settle a layer {layer!r}.")
+        blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
         return found
 
 

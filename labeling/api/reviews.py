@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
-from labeling.models import Annotation, Membership, Project, Review, Round
-from labeling.services import reviews
+from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.services import blindness, reviews
 
 Role = Membership.Role
 
@@ -70,7 +70,10 @@ class ReviewView(APIView):
         full = Annotation.objects.filter(
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
-        return get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
+        found = get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
+        text = Conversation.objects.filter(pk=found.assignment.conversation_id)
+        blindness.refuse(request.user, text)
+        return found
 
 
 def _person(username: str) -> User:

@@ -29,7 +29,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events
+from labeling.services import blindness, events
 
 Role = Membership.Role
 _MENTION = re.compile(r"(?<![\w.@+-])@([\w.@+-]+)")
@@ -81,16 +81,18 @@ def visible_to(user: Any) -> QuerySet[Comment]:
     Everybody reads the threads they began. In an open calibration round there is nothing else,
     except that leads read and answer what is not about a label. Afterwards, and in full labeling,
     leads and researchers read everything, and an annotator what is about their own answers, what is
-    about a conversation or message that they were given, and the threads that mention them.
+    about a conversation or message that they were given, and the threads that mention them. Who
+    labels a conversation again blind reads what was said about its labels when that is over.
     """
     led = Project.objects.with_role(user, Role.LEAD)
     read = Project.objects.with_role(user, Role.LEAD, Role.RESEARCHER)
     blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
     blind_places = RoundConversation.objects.filter(round__in=blind)
     said_blind = Q(round__in=blind.values("pk"))
+    again = Q(conversation__in=blindness.again(user))
     mine = Q(author=user) | Q(parent__author=user)
-    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~said_blind)
-    for_readers = Q(project__in=read) & ~said_blind
+    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~said_blind & ~again)
+    for_readers = Q(project__in=read) & ~said_blind & ~again
     for_annotators = _of_own_work(user) & ~Q(conversation__in=blind_places.values("conversation"))
     return (
         Comment.objects.filter(project__in=Project.objects.visible_to(user))

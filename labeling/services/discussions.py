@@ -109,25 +109,6 @@ def _secret(discussed: Round, name: str) -> str:
     return salted_hmac("labeling.discussions", f"{discussed.pk}:{name}").hexdigest()
 
 
-def blind_again(discussed: Round, user: Any) -> Round | None:
-    """The open calibration round in which the user labels some of these conversations again.
-
-    Until it closes the user must not see what others said about them before.
-    """
-    return (
-        Round.objects.filter(
-            project=discussed.project_id,
-            kind=Round.Kind.CALIBRATION,
-            state=Round.State.OPEN,
-            assignments__annotator=user,
-            assignments__conversation__in=discussed.conversations.values("pk"),
-        )
-        .exclude(pk=discussed.pk)
-        .order_by("number")
-        .first()
-    )
-
-
 @transaction.atomic
 def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
     """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""

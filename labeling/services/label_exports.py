@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from labeling.domain.formats import doccano, labelstudio, native
@@ -16,6 +17,7 @@ from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.importing import Turn
 from labeling.domain.sentences import say
 from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.services import blindness
 from labeling.services.export import FolderInUse, UnknownFormat
 from labeling.services.gold_formats import json_list
 
@@ -24,22 +26,27 @@ FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 CHUNK = 200  # conversations held at a time
 
 
-def finished(project: Project) -> QuerySet[Assignment]:
-    """Submitted and skipped answers. What is in an open calibration round is nobody's to see."""
-    return Assignment.objects.filter(
+def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignment]:
+    """Submitted and skipped answers. What is in an open calibration round is nobody's to see.
+
+    A viewer who labels conversations again blind sees no answer about them; None is whoever runs
+    the machine.
+    """
+    answers = Assignment.objects.filter(
         round__project=project, annotation__status__in=FINISHED
     ).exclude(round__in=Round.objects.blind())
+    return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers
 
 
-def labelled(project: Project) -> Iterator[Labelled]:
+def labelled(project: Project, viewer: User | None = None) -> Iterator[Labelled]:
     """The project's conversations that have answers, with all of them, by id."""
     answers = (
-        finished(project)
+        finished(project, viewer)
         .select_related("annotation__guideline", "annotator", "round")
         .defer("annotation__guideline__body", "round__agreement")
         .order_by("annotator__username", "round__number")
     )
-    has_any = Exists(finished(project).filter(conversation=OuterRef("pk")))
+    has_any = Exists(finished(project, viewer).filter(conversation=OuterRef("pk")))
     conversations = project.conversations.filter(has_any).order_by("external_id")
     prefetched = conversations.prefetch_related(
         "messages", Prefetch("assignments", queryset=answers, to_attr="finished")
@@ -79,18 +86,20 @@ def _answer(row: Assignment) -> Answer:
     )
 
 
-def native_lines(project: Project) -> Iterator[str]:
-    return (native.write(one) + "\n" for one in labelled(project))
+def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
+    return (native.write(one) + "\n" for one in labelled(project, viewer))
 
 
-def labelstudio_text(project: Project) -> Iterator[str]:
+def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
     return json_list(
         labelstudio.write(one, number=number)
-        for number, one in enumerate(labelled(project), start=1)
+        for number, one in enumerate(labelled(project, viewer), start=1)
     )
 
 
-def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
+def export_labels(
+    project: Project, *, format: str, folder: Path, viewer: User | None = None
+) -> list[Path]:
     """Write all labels into an empty folder and return the files."""
     writer = _WRITERS.get(format)
     if writer is None:
@@ -104,17 +113,17 @@ def export_labels(project: Project, *, format: str, folder: Path) -> list[Path]:
     if folder.exists() and any(folder.iterdir()):
         raise FolderInUse(say("{folder} is not empty: choose an empty folder.", folder=folder))
     folder.mkdir(parents=True, exist_ok=True)
-    return writer(project, folder)
+    return writer(project, folder, viewer)
 
 
-def _write_native(project: Project, folder: Path) -> list[Path]:
-    return [_written(folder / "labels.jsonl", native_lines(project))]
+def _write_native(project: Project, folder: Path, viewer: User | None) -> list[Path]:
+    return [_written(folder / "labels.jsonl", native_lines(project, viewer))]
 
 
-def _write_labelstudio(project: Project, folder: Path) -> list[Path]:
+def _write_labelstudio(project: Project, folder: Path, viewer: User | None) -> list[Path]:
     interface = config(project.layers, event_schema=project.event_schema)
     return [
-        _written(folder / "tasks.json", labelstudio_text(project)),
+        _written(folder / "tasks.json", labelstudio_text(project, viewer)),
         _written(folder / "labeling-config.xml", iter([interface])),
     ]
 
@@ -125,11 +134,11 @@ def _written(path: Path, lines: Iterator[str]) -> Path:
     return path
 
 
-def _write_doccano(project: Project, folder: Path) -> list[Path]:
+def _write_doccano(project: Project, folder: Path, viewer: User | None) -> list[Path]:
     """A file per annotator, as doccano itself exports."""
     files: dict[str, Any] = {}
     with ExitStack() as stack:
-        for one in labelled(project):
+        for one in labelled(project, viewer):
             for answer in one.answers:
                 name = answer.annotator
                 if name not in files:
@@ -146,7 +155,7 @@ def file_of(annotator: str) -> str:
     return quote(annotator, safe="@+ ").replace(".", "%2E") + ".jsonl"
 
 
-_WRITERS: dict[str, Callable[[Project, Path], list[Path]]] = {
+_WRITERS: dict[str, Callable[[Project, Path, User | None], list[Path]]] = {
     "native": _write_native,
     "labelstudio": _write_labelstudio,
     "doccano": _write_doccano,

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.models import Annotation, Project, Review, Round
-from labeling.services import assignments, events, handovers, merges, suggestions
+from labeling.services import assignments, blindness, events, handovers, merges, suggestions
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.services.checking import problems_of
 from labeling.translation import in_english
@@ -59,12 +59,16 @@ class Row(NamedTuple):
 
 
 def rows(project: Project, *, viewer: User) -> list[Row]:
-    """Every submitted answer in full labeling, the viewer's own left out, oldest first."""
+    """Every submitted answer in full labeling, oldest first.
+
+    Left out are the viewer's own, and those about what the viewer labels blind.
+    """
     submitted = Annotation.objects.filter(
         assignment__round__project=project,
         assignment__round__kind=Round.Kind.FULL,
         status=Annotation.Status.SUBMITTED,
     ).exclude(assignment__annotator=viewer)
+    submitted = submitted.exclude(assignment__conversation__in=blindness.again(viewer))
     verdicts = _verdicts(project)
     agreement = _agreement(project)
     return [

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from labeling.models import Membership, Project
 
@@ -26,7 +27,7 @@ def led(user: Any, slug: str) -> Project:
     """For leads; a researcher, who may read the same page, gets 403."""
     project = readable(user, slug)
     if not leads(user, project):
-        raise PermissionDenied("Only a lead of the project may change it.")
+        raise PermissionDenied(_("Only a lead of the project may change it."))
     return project
 
 

@@ -17,7 +17,7 @@ from labeling.domain.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.services import adjudications as service
-from labeling.services import merges
+from labeling.services import blindness, merges
 from labeling.services.adjudications import Item
 from labeling.services.settling import needs_of
 from labeling.translation import lazy as _
@@ -137,6 +137,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(
         Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
     )
+    blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
     layer = _layer(found.project, request.GET.get("layer", ""))
     standing = merges.ready(found.project, layer, conversation=pk)
     waits_for = standing[pk].waits_for if pk in standing else ""

@@ -17,6 +17,7 @@ from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import TYPE_FIELDS, Units
 from labeling.models import Project, Round
 from labeling.services import agreement as service
+from labeling.services import blindness
 from labeling.services.agreement import Selection
 from labeling.services.differences import Difference, differences
 from labeling.services.vectors import RulerNeeded, stored_ruler
@@ -137,8 +138,7 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     """What two annotators see differently, unit by unit."""
     project = access.readable(request.user, slug)
     found = round_of(project, number)
-    if found.is_blind:
-        raise PermissionDenied(BLIND)
+    refuse_blind(request.user, found)
     asked = asked_of(request, project)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": found, "asked": asked, "a": a, "b": b}
@@ -192,6 +192,13 @@ def label_types(project: Project, layer: str) -> list[str]:
 def round_of(project: Project, number: int) -> Round:
     rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
+
+
+def refuse_blind(user: Any, found: Round) -> None:
+    """Single ratings are seen by nobody in a blind round, and by nobody who labels them again."""
+    if found.is_blind:
+        raise PermissionDenied(BLIND)
+    blindness.refuse(user, found.conversations.all())
 
 
 def _frame(found: Round, asked: Asked) -> dict[str, Any]:

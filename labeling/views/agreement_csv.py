@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_GET
 
@@ -14,7 +13,7 @@ from labeling.models import Round
 from labeling.services import agreement as service
 from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
-from labeling.views.agreement import BLIND, asked_of, round_of
+from labeling.views.agreement import asked_of, refuse_blind, round_of
 from labeling.views.csv_files import csv_file
 
 
@@ -25,8 +24,7 @@ def agreement_csv(
     """Long: a row per unit and annotator. Wide: a row per unit, two columns per annotator."""
     project = access.readable(request.user, slug)
     found = round_of(project, number)
-    if found.is_blind:
-        raise PermissionDenied(BLIND)
+    refuse_blind(request.user, found)
     asked = asked_of(request, project)
     try:
         units = service.units_of(

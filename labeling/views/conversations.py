@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.forms.conversations import ConversationFilter
 from labeling.models import Annotation, Assignment, Conversation, Message, Project, Round
-from labeling.services import comments
+from labeling.services import blindness, comments
 from labeling.views import access
 from labeling.views.comments import threads_on
 from labeling.views.labels import Label, labels_of, turns
@@ -55,7 +55,8 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     project = access.readable(request.user, slug)
     found = get_object_or_404(project.conversations, pk=pk)
     rounds = _rounds(found)
-    visible = [one for one in rounds if not _is_blind(one)]
+    again = blindness.round_again(request.user, project.conversations.filter(pk=pk))
+    visible = [] if again else [one for one in rounds if not _is_blind(one)]
     shown = _chosen(visible, request.GET.get("round", ""))
     answers = _answers(project, found, shown["pk"]) if shown else []
     given = [answer for answer in answers if not answer.skip_reason]
@@ -66,6 +67,7 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "rounds": visible,
         "shown": shown,
         "blind": [one for one in rounds if _is_blind(one)],
+        "blind_again": again,
         "answers": given,
         "skipped": [answer for answer in answers if answer.skip_reason],
         "turns": turns(messages, [answer.labels for answer in given]),

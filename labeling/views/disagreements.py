@@ -19,7 +19,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.units import BY_MESSAGE
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
-from labeling.services import agreement
+from labeling.services import agreement, blindness
 from labeling.services import discussions as service
 from labeling.services.discussions import Place
 from labeling.services.vectors import RulerNeeded
@@ -125,8 +125,13 @@ def _led_round(user: Any, project: Project, slug: str, number: int) -> Round:
 
 
 def _refuse_blind(found: Round, user: Any) -> None:
-    if service.blind_again(found, user):
-        raise PermissionDenied(_("You are labelling these conversations again, blind."))
+    if not found.is_blind:
+        blindness.refuse(user, found.conversations.all())
+
+
+def _blind_again(found: Round, user: Any) -> Round | None:
+    """A blind round says itself that it is."""
+    return None if found.is_blind else blindness.round_again(user, found.conversations.all())
 
 
 def _labelled(found: Round, user: Any) -> bool:
@@ -143,7 +148,7 @@ def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
         "reads": access.reads(user, project),
         "may_write": leads,
         "may_comment": leads or _labelled(found, user),
-        "blind_again": service.blind_again(found, user),
+        "blind_again": _blind_again(found, user),
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
 

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.forms.gold import FreezeForm
-from labeling.models import Assignment, Event, GoldItem, GoldRelease, Project
-from labeling.services import gold_requests
+from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
+from labeling.services import blindness, gold_requests
 from labeling.services.export import export_lines
 from labeling.services.gold_requests import ASKED, OUTCOMES
 from labeling.services.verification import verify
@@ -70,6 +70,8 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
 @require_GET
 def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> StreamingHttpResponse:
     release = _release(request.user, slug, name, version)
+    frozen = Conversation.objects.filter(gold_items__release=release)
+    blindness.refuse(request.user, frozen)
     return StreamingHttpResponse(
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
@@ -84,6 +86,7 @@ def gold_item(
     """One frozen answer: the text, the labels and where each label comes from."""
     release = _release(request.user, slug, name, version)
     item = get_object_or_404(release.items.all(), item_id=item_id)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
     context = {"project": release.project, "release": release, "item": item, **described(item)}
     return render(request, "labeling/gold_item.html", context)
 

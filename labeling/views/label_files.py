@@ -7,9 +7,10 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import (
     FileResponse,
     Http404,
@@ -27,7 +28,7 @@ from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
 from labeling.forms.labels import TITLES, LabelUploadForm
 from labeling.models import Project
-from labeling.services import label_exports, label_imports, uploads
+from labeling.services import blindness, label_exports, label_imports, uploads
 from labeling.views import access
 
 
@@ -39,13 +40,15 @@ def label_files(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def labels_export(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
-    project = access.readable(request.user, slug)
+    project, viewer = access.readable(request.user, slug), cast(User, request.user)
     if format == "native":
-        return _streamed(label_exports.native_lines(project), f"{slug}-labels.jsonl")
+        return _streamed(label_exports.native_lines(project, viewer), f"{slug}-labels.jsonl")
     if format == "labelstudio":
-        return _streamed(label_exports.labelstudio_text(project), f"{slug}-labelstudio.json")
+        return _streamed(
+            label_exports.labelstudio_text(project, viewer), f"{slug}-labelstudio.json"
+        )
     if format == "doccano":
-        return _zipped(project, f"{slug}-doccano.zip")
+        return _zipped(project, viewer, f"{slug}-doccano.zip")
     raise Http404(_("There is no format “{format}”.").format(format=format))
 
 
@@ -58,12 +61,12 @@ def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
     )
 
 
-def _zipped(project: Project, name: str) -> FileResponse:
+def _zipped(project: Project, viewer: User, name: str) -> FileResponse:
     """A file per annotator; Django closes and so removes the temporary file."""
     packed: io.IOBase = tempfile.TemporaryFile()  # noqa: SIM115
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         for path in label_exports.export_labels(
-            project, format="doccano", folder=Path(folder) / "files"
+            project, format="doccano", folder=Path(folder) / "files", viewer=viewer
         ):
             archive.write(path, path.name, zipfile.ZIP_DEFLATED)
     packed.seek(0)
@@ -146,7 +149,8 @@ def _page(
         "project": project,
         "form": form,
         "refused": refused,
-        "answers": label_exports.finished(project).count(),
+        "answers": label_exports.finished(project, cast(User, request.user)).count(),
+        "blind_again": blindness.round_again(request.user, project.conversations.all()),
         "formats": [(name, TITLES[name], LOSSES[name].note) for name in LOSSES],
         "losses": _losses(project),
         "may_write": access.leads(request.user, project),

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET
 
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
-from labeling.models import Annotation, Membership, Project, Review, Round
-from labeling.services import assignments, merges
+from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
+from labeling.services import assignments, blindness, merges
 from labeling.services import reviews as service
 from labeling.services.reviews import Row
 from labeling.translation import lazy as _
@@ -113,6 +113,8 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
         assignment__round__kind=Round.Kind.FULL,
     ).select_related("assignment__round__project", "assignment__conversation", "guideline")
     found = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
+    text = Conversation.objects.filter(pk=found.assignment.conversation_id)
+    blindness.refuse(request.user, text)
     return render(request, "labeling/review.html", _context(request, found))
 
 
