@@ -9,6 +9,18 @@ from labeling.models.assignments import Assignment
 from labeling.models.projects import Guideline
 
 
+class AnnotationQuerySet(models.QuerySet["Annotation"]):
+    def that_count(self) -> AnnotationQuerySet:
+        """Those to checks are compared with gold and go nowhere else."""
+        return self.filter(assignment__purpose=Assignment.Purpose.LABELLING)
+
+
+class LabellingManager(models.Manager.from_queryset(AnnotationQuerySet)):  # type: ignore[misc]
+    def get_queryset(self) -> AnnotationQuerySet:
+        found: AnnotationQuerySet = super().get_queryset()
+        return found.that_count()
+
+
 class Annotation(models.Model):
     """One person's answer to one assignment.
 
@@ -40,6 +52,9 @@ class Annotation(models.Model):
     locked_at = models.DateTimeField(
         null=True, help_text="Its round has closed or gold holds it: it cannot be reopened"
     )
+
+    objects = LabellingManager()
+    every = AnnotationQuerySet.as_manager()
 
     class Meta:
         constraints = [

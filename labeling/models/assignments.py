@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Case, CharField, F, Q, Value, When
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
 from labeling.models.rounds import Round
@@ -37,13 +38,33 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         )
 
 
+class LabellingManager(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+    """What is labelled for its own sake. Checks look like it to who labels, and count for nothing.
+
+    As the first manager it is also the one of ``round.assignments`` and its like; only joins have
+    to leave checks out by hand.
+    """
+
+    def get_queryset(self) -> AssignmentQuerySet:
+        found: AssignmentQuerySet = super().get_queryset()
+        return found.filter(purpose=Assignment.Purpose.LABELLING)
+
+
 class Assignment(models.Model):
     """One conversation handed to one annotator in one round.
 
     ``slot`` is the assignment's place among the round's ``overlap`` places for the conversation;
     the database lets each place be taken once, so a conversation never gets more annotators than
     wanted. A lease that ran out, or a skip that requeues, gives the place back (``slot`` NULL).
+
+    A check has gold already: a honeypot among the work of a round, or a part of the qualification
+    test. It takes no place from anybody, and ``objects`` leaves it out.
     """
+
+    class Purpose(models.TextChoices):
+        LABELLING = "labelling", _("labelling")
+        HONEYPOT = "honeypot", _("hidden check")
+        QUALIFICATION = "qualification", _("qualification")
 
     round = models.ForeignKey(Round, models.PROTECT, related_name="assignments")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="assignments")
@@ -55,8 +76,10 @@ class Assignment(models.Model):
     taken_at = models.DateTimeField(auto_now_add=True)
     returned_reason = models.TextField(blank=True, help_text="Why a reviewer sent it back")
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
+    purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELLING)
 
-    objects = AssignmentQuerySet.as_manager()
+    objects = LabellingManager()
+    every = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["round", "position"]
@@ -66,7 +89,13 @@ class Assignment(models.Model):
                 fields=["round", "conversation", "annotator"],
             ),
             models.UniqueConstraint(
-                name="assignment_slot_once", fields=["round", "conversation", "slot"]
+                name="assignment_slot_once",
+                fields=["round", "conversation", "slot"],
+                condition=Q(purpose="labelling"),
+            ),
+            models.CheckConstraint(
+                name="assignment_purpose_known",
+                condition=Q(purpose__in=["labelling", "honeypot", "qualification"]),
             ),
         ]
         indexes = [

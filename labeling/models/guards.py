@@ -33,6 +33,7 @@ GUARDS = [
     *never("labeling_review", "A review never changes: review again."),
     *never("labeling_adjudication", "A decision never changes: decide anew."),
     *never("labeling_suggestion", "A suggestion never changes: labels were taken over from it."),
+    *never("labeling_goldcheck", "A comparison with gold never changes: it is made anew."),
     Guard(
         "labeling_firstpass",
         "UPDATE",

@@ -22,6 +22,14 @@ class RoundQuerySet(models.QuerySet["Round"]):
         return self.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
 
 
+class WorkManager(models.Manager.from_queryset(RoundQuerySet)):  # type: ignore[misc]
+    """Rounds of labeling. The test of newcomers is a round only for its own pages."""
+
+    def get_queryset(self) -> RoundQuerySet:
+        found: RoundQuerySet = super().get_queryset()
+        return found.exclude(kind=Round.Kind.QUALIFYING)
+
+
 class Round(models.Model):
     """A batch of conversations handed to annotators under one version of the guidelines.
 
@@ -33,6 +41,7 @@ class Round(models.Model):
     class Kind(models.TextChoices):
         CALIBRATION = "calibration", _("Calibration")
         FULL = "full", _("full labeling")
+        QUALIFYING = "qualifying", _("qualification")  # number 0, one in a project
 
     class State(models.TextChoices):
         OPEN = "open", _("Open")
@@ -76,7 +85,8 @@ class Round(models.Model):
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
-    objects = RoundQuerySet.as_manager()
+    objects = WorkManager()
+    every = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["project", "number"]
@@ -91,7 +101,8 @@ class Round(models.Model):
             models.CheckConstraint(
                 name="round_state_fits_kind",
                 condition=Q(kind="calibration", state__in=["open", "passed", "failed"])
-                | Q(kind="full", state__in=["open", "closed"]),
+                | Q(kind="full", state__in=["open", "closed"])
+                | Q(kind="qualifying", state="open", number=0),
             ),
             models.CheckConstraint(
                 name="round_closed_has_time",

@@ -53,6 +53,13 @@ class SuggestionRequest(models.Model):
     tries = models.JSONField(default=dict, help_text="By conversation, how often it was begun")
     failures = models.JSONField(default=dict, help_text="By conversation, why it has none")
     failure = models.TextField(blank=True, help_text="Why nothing could be done at all")
+    budget_cost = models.FloatField(
+        null=True, help_text="Money that language models may cost; empty: no limit"
+    )
+    budget_tokens = models.PositiveBigIntegerField(
+        null=True, help_text="Tokens that language models may use; empty: no limit"
+    )
+    usage = models.JSONField(default=dict, help_text="What language models were asked and cost")
     owner = models.UUIDField(null=True)
     lease_expires_at = models.DateTimeField(null=True)
     woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import uuid4
 
 from django.conf import settings
@@ -15,11 +16,25 @@ from labeling.models.projects import Project
 from labeling.models.rounds import Round
 
 
+class WebhookQuerySet(models.QuerySet["Webhook"]):
+    def kept(self) -> WebhookQuerySet:
+        return self.filter(removed_at__isnull=True)
+
+    def idle(self, now: datetime) -> WebhookQuerySet:
+        """Those that may be sent to: neither paused nor resting nor in somebody's hands."""
+        free = Q(sending_until=None) | Q(sending_until__lte=now)
+        rested = Q(resting_until=None) | Q(resting_until__lte=now)
+        return self.kept().filter(free, rested, active=True)
+
+
 class Webhook(models.Model):
     """An address that is told of a project's events.
 
     Its secret signs what is sent, so it is stored as it is. One worker at a time sends to one
     address (``sending_until``); after a failure the whole address rests (``resting_until``).
+
+    A removed one stays as an empty row: somebody may just be writing a delivery for it, and that
+    person's work must not fail.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="webhooks")
@@ -35,6 +50,9 @@ class Webhook(models.Model):
     sender = models.UUIDField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True)
+
+    objects = WebhookQuerySet.as_manager()
 
     class Meta:
         ordering = ["pk"]
@@ -52,11 +70,10 @@ class Webhook(models.Model):
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
-    def open(self) -> DeliveryQuerySet:
-        """Waiting, and telling nothing of a calibration round that is still blind."""
-        blind = Round.objects.blind()
-        waiting = self.filter(state=WebhookDelivery.State.WAITING)
-        return waiting.filter(Q(round=None) | ~Q(round__in=blind))
+    def due(self, now: datetime) -> DeliveryQuerySet:
+        """Waiting no longer, and telling nothing of a calibration round that is still blind."""
+        waiting = self.filter(state=WebhookDelivery.State.WAITING, next_attempt_at__lte=now)
+        return waiting.filter(Q(round=None) | ~Q(round__in=Round.objects.blind()))
 
 
 class WebhookDelivery(models.Model):
