@@ -21,7 +21,7 @@ from labeling.forms.members import InvitationForm, NewAccountForm
 from labeling.models import Invitation
 from labeling.services import invitations as service
 from labeling.translation import translated
-from labeling.views import access
+from labeling.views import access, once
 from labeling.views.members import members_context
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -30,19 +30,16 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_POST
 @never_cache
 def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Shows the link at once and never again: only its digest is stored."""
+    """The link is shown by the page after the form, once: only its digest is stored."""
     project = access.led(request.user, slug)
     form = InvitationForm(request.POST, auto_id="invitation_%s")
-    link, invitation = "", None
-    if form.is_valid():
-        invitation, secret = service.invite(
-            project=project, by=cast(User, request.user), **form.cleaned_data
-        )
-        link = request.build_absolute_uri(reverse("invitation", args=[secret]))
-    context = members_context(request, project) | {"link": link, "made": invitation}
-    if not link:
-        context["invitation_form"] = form
-    return render(request, "labeling/members.html", context, status=200 if link else 400)
+    if not form.is_valid():
+        context = members_context(request, project) | {"invitation_form": form}
+        return render(request, "labeling/members.html", context, status=400)
+    made, secret = service.invite(project=project, by=cast(User, request.user), **form.cleaned_data)
+    link = request.build_absolute_uri(reverse("invitation", args=[secret]))
+    once.keep(request, f"invitation-{project.pk}", link=link, invitation=made.pk)
+    return redirect("members", slug)
 
 
 @require_http_methods(["GET", "POST"])

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
@@ -17,7 +18,7 @@ from labeling.models import Membership, Project, Round
 from labeling.services import handovers, invitations
 from labeling.services import projects as service
 from labeling.translation import translated
-from labeling.views import access
+from labeling.views import access, once
 
 
 class OpenWork(NamedTuple):
@@ -28,9 +29,14 @@ class OpenWork(NamedTuple):
 
 
 @require_GET
+@never_cache
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
-    return render(request, "labeling/members.html", members_context(request, project))
+    context = members_context(request, project)
+    if kept := once.take(request, f"invitation-{project.pk}"):
+        made = project.invitations.get(pk=kept["invitation"])
+        context |= {"link": kept["link"], "made": made}
+    return render(request, "labeling/members.html", context)
 
 
 def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -14,19 +14,21 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.forms.members import TokenForm
 from labeling.services import tokens as service
+from labeling.views import once
 
 
 @require_http_methods(["GET", "POST"])
 @never_cache
 def tokens(request: HttpRequest) -> HttpResponse:
-    """A new token is shown at once and never again: only its digest is stored."""
+    """A new token is shown by the page after the form, once: only its digest is stored."""
     user = cast(User, request.user)
     form = TokenForm(request.POST or None)
-    context: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         token, secret = service.issue(user=user, name=form.cleaned_data["name"])
-        context, form = {"made": token, "secret": secret}, TokenForm()
-    context |= {"form": form, "tokens": service.of_user(user)}
+        once.keep(request, "token", name=token.name, secret=secret)
+        return redirect("tokens")
+    made = once.take(request, "token") if request.method == "GET" else None
+    context = {"made": made, "form": form, "tokens": service.of_user(user)}
     return render(request, "labeling/tokens.html", context, status=400 if form.errors else 200)
 
 

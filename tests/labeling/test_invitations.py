@@ -38,7 +38,7 @@ def address(invited):
 def test_a_link_is_shown_once_and_only_its_digest_stored(signed_in, project, rita):
     client = signed_in(rita)
 
-    response = client.post(URL, {"role": "annotator", "uses": "2", "days": "3"})
+    response = client.post(URL, {"role": "annotator", "uses": "2", "days": "3"}, follow=True)
 
     shown = response.content.decode()
     secret = shown.split("/join/")[1].split("/")[0]

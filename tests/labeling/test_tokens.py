@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
@@ -23,7 +24,7 @@ def bearer(secret, **more):
 def test_a_token_is_shown_once_and_only_its_digest_stored(signed_in, ana):
     client = signed_in(ana)
 
-    response = client.post("/tokens/", {"name": "nightly export"})
+    response = client.post("/tokens/", {"name": "nightly export"}, follow=True)
 
     secret = response.content.decode().split('value="assay_')[1].split('"')[0]
     stored = ApiToken.objects.get()
@@ -33,6 +34,19 @@ def test_a_token_is_shown_once_and_only_its_digest_stored(signed_in, ana):
     assert "nightly export" in page(client, "/tokens/")
     assert secret not in client.get("/tokens/").content.decode()
     assert bearer(f"assay_{secret}").get("/api/queue/").status_code == 200
+
+
+def test_reloading_the_page_of_a_new_token_makes_no_other_one(signed_in, ana):
+    client = signed_in(ana)
+
+    made = client.post("/tokens/", {"name": "nightly export"})
+    first, again = (client.get(made["Location"]).content.decode() for _ in range(2))
+
+    assert (made.status_code, made["Location"]) == (302, "/tokens/")
+    assert "assay_" in first
+    assert "assay_" not in again
+    assert "assay_" not in str([one.get_decoded() for one in Session.objects.all()])
+    assert ApiToken.objects.count() == 1
 
 
 def test_a_token_acts_as_its_owner_with_the_same_roles(project, people):
