@@ -29,6 +29,7 @@ class Migration(migrations.Migration):
                 ('sending_until', models.DateTimeField(null=True)),
                 ('sender', models.UUIDField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('removed_at', models.DateTimeField(null=True)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='labeling.project')),
             ],
