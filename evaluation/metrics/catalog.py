@@ -4,16 +4,11 @@ The order is that in which they are shown. The full definitions are in templates
 """
 
 import math
-from typing import Any
 
+from evaluation.metrics.catalog_answers import ANSWERS
 from evaluation.metrics.metric import Metric
+from evaluation.metrics.metric import rows as _rows
 from evaluation.metrics.retrieval import CUTS
-
-
-def _rows(layers: str, *definitions: tuple[str, str, str], **options: Any) -> list[Metric]:
-    names = frozenset(layers.split())
-    return [Metric(id_, 1, names, title, summary, **options) for id_, title, summary in definitions]
-
 
 EXTRACTION = _rows(
     "extraction",
@@ -380,4 +375,5 @@ ROWS: list[Metric] = [
     *EVIDENCE,
     *_ranked(),
     *EVENTS,
+    *ANSWERS,
 ]

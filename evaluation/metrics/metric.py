@@ -90,3 +90,9 @@ class Metric:
         if self.failure is not None:
             return self.failure
         return self.lower if self.direction == "higher" else self.upper
+
+
+def rows(layers: str, *definitions: tuple[str, str, str], **options: Any) -> list[Metric]:
+    """Metrics that differ only in what they are called and what they say."""
+    names = frozenset(layers.split())
+    return [Metric(id_, 1, names, title, summary, **options) for id_, title, summary in definitions]

@@ -1,0 +1,205 @@
+"""What a judge's reply says, and how near an answer's words are to a reference. No Django.
+
+A judge replies with one JSON object. Its reply is read strictly: a default in place of a reply
+that cannot be read would be a score that nobody gave.
+"""
+
+import json
+import re
+import string
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NoReturn
+
+from evaluation.metrics.metric import Value
+
+PARSER_VERSION = "1"
+"""Raised whenever the same reply may be read in another way: it is part of a judge's hash."""
+
+LOWEST, HIGHEST = 0.0, 10.0
+NO_REFERENCE = "Gold holds no reference answer."
+NO_CLAIMS = "The answer claims nothing."
+NO_WORDS = "The reference answer holds no word."
+
+FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)\n?[ \t]*```", re.DOTALL)
+ARTICLES = frozenset({"a", "an", "the", "and"})
+
+
+class Unreadable(ValueError):
+    """The reply is not what a judge has to say; the text tells in what way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A score from 0 to 10 and why. ``clamped``: the judge gave a number outside of it."""
+
+    score: float
+    reasoning: str
+    clamped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    text: str
+    supported: bool
+    message: int | None
+    """The message that bears it out, as the judge was shown it."""
+
+
+def read_verdict(reply: str) -> Verdict:
+    """The verdict in a reply ``{"score": number, "reasoning": text}``.
+
+    A code fence around the whole reply is taken off; a number outside 0 to 10 is clamped and
+    flagged. Everything else is a failure of the judge: other words around it, a number as text,
+    NaN, a key that is missing or stands there twice.
+
+    Raises
+    ------
+    Unreadable
+        For a reply that is not a verdict.
+
+    Examples
+    --------
+    >>> read_verdict('{"score": 8, "reasoning": "Well supported."}')
+    Verdict(score=8.0, reasoning='Well supported.', clamped=False)
+    >>> read_verdict('```json\\n{"score": 11, "reasoning": "More than full."}\\n```')
+    Verdict(score=10.0, reasoning='More than full.', clamped=True)
+    """
+    document = _document(reply)
+    score = document.get("score")
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise Unreadable("“score” is not a number.")
+    clamped = min(max(score, LOWEST), HIGHEST)
+    return Verdict(float(clamped), _text(document, "reasoning"), clamped != score)
+
+
+def read_claims(reply: str, *, shown: Collection[int]) -> list[Claim]:
+    """The claims in a reply ``{"claims": [{"claim", "supported", "message"}]}``.
+
+    A claim counts as supported only if the judge names a message for it that it was shown:
+    support that cannot be looked up is none.
+
+    Examples
+    --------
+    >>> read_claims(
+    ...     '{"claims": [{"claim": "Kim left.", "supported": true, "message": 9}]}', shown=[4]
+    ... )
+    [Claim(text='Kim left.', supported=False, message=9)]
+    """
+    claims = _document(reply).get("claims")
+    if not isinstance(claims, list):
+        raise Unreadable("“claims” is not a list.")
+    return [_claim(one, shown) for one in claims]
+
+
+def claims_score(claims: Collection[Claim]) -> Value:
+    """The share of the claims that are supported, on the scale of the other scores.
+
+    Examples
+    --------
+    >>> claims_score([Claim("a", True, 1), Claim("b", False, None)]).value
+    5.0
+    >>> claims_score([]).value is None
+    True
+    """
+    if not claims:
+        return Value(None, NO_CLAIMS)
+    return Value(HIGHEST * sum(claim.supported for claim in claims) / len(claims))
+
+
+def answer_token_f1(answer: str, reference: str | None) -> Value:
+    """F1 of the words of answer and reference, as bags: each occurrence counts once.
+
+    Words are lower-cased, stripped of punctuation and of *a, an, the, and*, and stemmed by
+    Porter's algorithm, as LoCoMo does. Undefined without a reference that holds a word.
+
+    References
+    ----------
+    Porter, M. F. (1980). An algorithm for suffix stripping. Program 14(3).
+    Maharana et al. (2024). Evaluating very long-term conversational memory of LLM agents.
+
+    Examples
+    --------
+    >>> answer_token_f1("She is running the shops.", "She runs a shop")  # she run shop | is
+    Value(value=0.8571428571428571, reason='', detail=None, share=None)
+    """
+    if reference is None or not reference.strip():
+        return Value(None, NO_REFERENCE)
+    expected, given = Counter(answer_tokens(reference)), Counter(answer_tokens(answer))
+    if not expected:
+        return Value(None, NO_WORDS)
+    common = (expected & given).total()
+    return Value(2 * common / (expected.total() + given.total()))
+
+
+def answer_tokens(text: str) -> list[str]:
+    """The words of an answer as they are compared.
+
+    Examples
+    --------
+    >>> answer_tokens("The cats' relational hopping, and a cat!")
+    ['cat', 'relat', 'hop', 'cat']
+    """
+    plain = text.lower().replace(",", "").translate(_NO_PUNCTUATION)
+    stem = _stemmer()
+    return [str(stem.stemWord(word)) for word in plain.split() if word not in ARTICLES]
+
+
+_NO_PUNCTUATION = str.maketrans("…–—", "   ", string.punctuation + "’‘“”")
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("porter")
+
+
+def _document(reply: str) -> dict[str, Any]:
+    text = reply.strip()
+    fenced = FENCE.fullmatch(text)
+    try:
+        found = json.loads(
+            fenced["body"] if fenced else text,
+            parse_constant=_no_number,
+            object_pairs_hook=_once,
+        )
+    except RecursionError:
+        raise Unreadable("The reply is nested too deeply.") from None
+    except ValueError as error:
+        problem = str(error) if isinstance(error, Unreadable) else "The reply is no JSON."
+        raise Unreadable(problem) from None
+    if not isinstance(found, dict):
+        raise Unreadable("The reply is no JSON object.")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise Unreadable(f"The reply holds {name}, which is no number.")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Unreadable("The reply says the same thing twice.")
+    return found
+
+
+def _claim(given: Any, shown: Collection[int]) -> Claim:
+    if not isinstance(given, dict):
+        raise Unreadable("A claim is no JSON object.")
+    supported, message = given.get("supported"), given.get("message")
+    if not isinstance(supported, bool):
+        raise Unreadable("“supported” is neither true nor false.")
+    if message is not None and type(message) is not int:
+        raise Unreadable("“message” is no message number.")
+    return Claim(_text(given, "claim"), supported and message in shown, message)
+
+
+def _text(document: dict[str, Any], name: str) -> str:
+    found = document.get(name)
+    if not isinstance(found, str) or not found.strip():
+        raise Unreadable(f"“{name}” is missing or empty.")
+    return found.strip()
