@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from evaluation.services import execution, layers, runs, suggestions
+from evaluation.services import execution, layers, ratings, runs, suggestions
 from labeling.services import gold_requests
 
 
@@ -25,10 +25,16 @@ def build_layers(build_id: int) -> None:
     layers.work(build_id, uuid4())
 
 
+@shared_task(acks_late=True, ignore_result=True)
+def recount_ratings(panel_id: int) -> None:
+    ratings.recount(panel_id)
+
+
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
     runs.wake_unattended()
     layers.wake_unattended()
     suggestions.wake_unattended()
+    ratings.wake_unattended()
     gold_requests.wake_unattended()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -34,41 +34,74 @@ class ScoredCase:
     scored: Scored
 
 
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Everything that scoring a run stores."""
+
+    ruler: str
+    scores: list[Score]
+    traces: list[StageTrace]
+    aggregates: list[Aggregate]
+
+
 def score(run_id: int, owner: UUID) -> None:
     """Score every case of a run whose cases are done, and store all of it at once."""
     run = Run.objects.select_related("release").get(pk=run_id)
+    found = _measure(run)
+
+    def finish() -> bool:
+        measured = spec.measures(run.release.layer) | {"ruler": found.ruler}
+        return leases.finish_scoring(
+            run_id, owner, scored_at=timezone.now(), spec=run.spec | measured
+        )
+
+    _store(found, finish)
+
+
+def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
+    """Figures of a finished run after people have rated more of it; it stays finished."""
+    run = Run.objects.select_related("release").get(pk=run_id)
+    if run.spec["metrics"] == spec.measures(run.release.layer)["metrics"]:
+        _store(_measure(run), finish)
+
+
+def _measure(run: Run) -> _Measured:
     layer = gold_layer(run.release.layer)
     context = Context(vectors.ruler(), run.spec, run.seed)
     found = _score_cases(run, layer, context)
     metrics = metrics_for(layer.name)
-    scores = [row for one in found for row in _score_rows(one, metrics)]
-    traces = [row for one in found for row in _trace_rows(one, layer)]
-    aggregates = _aggregates(run, layer, [one.scored for one in found], context)
-    with transaction.atomic():
-        scored_with = run.spec | spec.measures(layer.name) | {"ruler": context.ruler.id}
-        if not leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=scored_with):
-            return
-        _store(scores, traces, aggregates)
+    return _Measured(
+        ruler=context.ruler.id,
+        scores=[row for one in found for row in _score_rows(one, metrics)],
+        traces=[row for one in found for row in _trace_rows(one, layer)],
+        aggregates=_aggregates(run, layer, [one.scored for one in found], context),
+    )
 
 
-def _store(scores: list[Score], traces: list[StageTrace], aggregates: list[Aggregate]) -> None:
-    """Scores of the same metric version are replaced; those of other versions stay."""
+@transaction.atomic
+def _store(found: _Measured, finish: Callable[[], bool]) -> None:
+    """Scores of the same metric version are replaced; those of other versions stay.
+
+    ``finish`` says in the same transaction whether these figures are still wanted.
+    """
+    if not finish():
+        return
     Score.objects.bulk_create(
-        scores,
+        found.scores,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "metric", "metric_version"],
         update_fields=SCORE_FIELDS,
     )
     StageTrace.objects.bulk_create(
-        traces,
+        found.traces,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "checkpoint"],
         update_fields=TRACE_FIELDS,
     )
     Aggregate.objects.bulk_create(
-        aggregates,
+        found.aggregates,
         update_conflicts=True,
         unique_fields=["run", "metric", "metric_version"],
         update_fields=AGGREGATE_FIELDS,
