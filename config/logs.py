@@ -7,7 +7,8 @@ from typing import Any
 from config.env import env_secret
 from pipelines.chat.redaction import HIDDEN, redacted
 
-OF_OURS = re.compile(r"(?<=/join/)[\w-]+|\bassay_[\w-]{20,}")  # invitations, tokens for programs
+# invitations, tokens for programs, secrets of webhooks
+OF_OURS = re.compile(r"(?<=/join/)[\w-]+|\bassay_[\w-]{20,}|\bwhsec_[\w+/=-]{20,}")
 
 
 class KeylessFormatter(logging.Formatter):

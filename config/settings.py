@@ -207,6 +207,9 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "")
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
+# Webhooks: the address of this server as others know it, and whether private networks are reached.
+PUBLIC_URL = env_str("ASSAY_PUBLIC_URL").rstrip("/")
+WEBHOOK_ALLOW_PRIVATE = env_bool("ASSAY_WEBHOOK_ALLOW_PRIVATE", DEBUG)
 # Which published chats are for training and which are kept back, by the number in the file's name.
 CHAT_SPLITS = {
     "train": env_str("ASSAY_TRAIN_CHATS", "1-7"),
@@ -231,6 +234,11 @@ LLM_CURRENCY = env_str("LLM_CURRENCY", "USD")
 if LLM_BASE_URL and not LLM_BASE_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(
         "LLM_BASE_URL is no address: set it to one that starts with http:// or https://."
+    )
+
+if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
+    raise ImproperlyConfigured(
+        "ASSAY_PUBLIC_URL is no address: set it to one that starts with http:// or https://."
     )
 
 LOGGING = {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from celery import shared_task
 
 from labeling.models import Project, Round
-from labeling.services import agreement, gold_requests, merges, rounds, splitting
+from labeling.services import agreement, gold_requests, merges, rounds, splitting, webhook_sending
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
@@ -37,3 +39,8 @@ def measure_round(round_id: int) -> None:
     agreement.remember(measured, ruler=by_meaning)
     splitting.remember(measured, ruler=by_meaning)
     merge_answers(measured.project_id, None)  # what was blind until now may be adjudicated
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id
+def send_webhook(webhook_id: int) -> None:
+    webhook_sending.work(webhook_id, uuid4())

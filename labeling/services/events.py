@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
+from labeling.services import webhook_outbox
 
 
+@transaction.atomic(savepoint=False)  # with what is told of it, also where no service began one
 def record(
     verb: str, subject: Model, *, project: Project | None, actor: Any = None, **data: Any
 ) -> Event:
-    return Event.objects.create(
+    event = Event.objects.create(
         project=project,
         actor=actor,
         verb=verb,
@@ -20,3 +23,5 @@ def record(
         object_id=str(subject.pk),
         data=data,
     )
+    webhook_outbox.put(event, subject)
+    return event
