@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, When
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from labeling.domain.errors import RuleError
 from labeling.domain.secrets import digest_of, make_secret
@@ -18,6 +19,7 @@ from labeling.services import events
 
 DAYS, MOST_DAYS = 7, 90
 MOST_USES = 100
+MOST_ASKED = 3
 
 
 class InvitationOver(RuleError):
@@ -40,13 +42,28 @@ class Invited(NamedTuple):
 
 
 def usable() -> Q:
+    """An invitation speaks for a lead, so it opens nothing when they lead no longer."""
+    return _unspent() & _from_a_lead()
+
+
+def _unspent() -> Q:
     now = timezone.now()
     return Q(uses_left__gt=0, revoked_at__isnull=True, expires_at__gt=now)
 
 
+def _from_a_lead() -> Q:
+    led = Membership.objects.filter(
+        project=OuterRef("project"), user=OuterRef("created_by"), role=Membership.Role.LEAD
+    )
+    leads = Q(Exists(led)) | Q(created_by__is_superuser=True)
+    return leads & Q(created_by__is_active=True)
+
+
 def of_project(project: Project) -> QuerySet[Invitation]:
-    """Those that still open the door, newest first."""
-    return project.invitations.filter(usable()).select_related("created_by")
+    """Those with uses and days left, newest first; ``works`` is whether they open the door."""
+    found = project.invitations.filter(_unspent()).select_related("created_by")
+    works = Case(When(_from_a_lead(), then=True), default=False, output_field=BooleanField())
+    return found.annotate(works=works)
 
 
 @transaction.atomic
@@ -97,8 +114,21 @@ def why_over(invitation: Invitation) -> str:
     if invitation.revoked_at:
         return noted("This invitation was revoked.")
     if invitation.expires_at <= timezone.now():
-        return f"This invitation expired on {invitation.expires_at:%-d %B %Y}."
-    return "" if invitation.uses_left else noted("This invitation has been used.")
+        day = date_format(timezone.localtime(invitation.expires_at))
+        return say("This invitation expired on {day}.", day=day)
+    if not invitation.uses_left:
+        return noted("This invitation has been used.")
+    if Invitation.objects.filter(usable(), pk=invitation.pk).exists():
+        return ""
+    return noted("Who made this invitation does not lead the project any more.")
+
+
+def whom_to_ask(invitation: Invitation) -> str:
+    """The people who lead the project now, by the names that they sign in with."""
+    leads = invitation.project.memberships.filter(
+        role=Membership.Role.LEAD, user__is_active=True
+    ).order_by("user__username")
+    return ", ".join(leads.values_list("user__username", flat=True)[:MOST_ASKED])
 
 
 @transaction.atomic

@@ -64,10 +64,8 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     found = service.find(secret)
     if found is None:
         raise Http404
-    over = service.why_over(found)
-    if over:
-        context = {"invitation": found, "over": over}
-        return render(request, "labeling/invitation.html", context, status=410)
+    if over := service.why_over(found):
+        return _over(request, found, over)
     if request.user.is_authenticated:
         return _for_member(request, found, request.user)
     return _for_newcomer(request, found)
@@ -79,7 +77,7 @@ def _for_member(request: HttpRequest, found: Invitation, user: User) -> HttpResp
     try:
         service.accept(found, user=user)
     except RuleError as error:
-        return _over(request, found, error)
+        return _over(request, found, error.message)
     return _welcome(request, found)
 
 
@@ -96,7 +94,7 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
         except service.NameInUse as error:
             form.add_error("username", translated(error.message))
         except RuleError as error:
-            return _over(request, found, error)
+            return _over(request, found, error.message)
         else:
             login(request, user, backend=BACKEND)
             return _welcome(request, found)
@@ -105,9 +103,9 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
     return render(request, "labeling/invitation.html", context, status=status)
 
 
-def _over(request: HttpRequest, found: Invitation, error: RuleError) -> HttpResponse:
-    """Somebody else was quicker."""
-    context = {"invitation": found, "over": translated(error.message)}
+def _over(request: HttpRequest, found: Invitation, why: str) -> HttpResponse:
+    """Perhaps since the page was opened: somebody else may have been quicker."""
+    context = {"invitation": found, "over": why, "ask": service.whom_to_ask(found)}
     return render(request, "labeling/invitation.html", context, status=410)
 
 

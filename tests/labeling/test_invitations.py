@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +13,7 @@ from gunicorn.config import Config
 from config.logs import KeylessFormatter
 from config.serve import web_command
 from labeling.models import Event, Invitation
-from labeling.services import invitations
+from labeling.services import invitations, projects
 from tests import factories
 from tests.pages import page, text_of
 
@@ -61,6 +61,53 @@ def test_no_line_of_the_log_holds_a_link_that_opens(client, project, rita, caplo
     lines = [formatter.format(record) for record in caplog.records]
     assert any("/join/" in line for line in lines)
     assert invited.secret not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("gone", ["role", "removed", "closed"])
+def test_a_link_ends_with_the_role_of_the_lead_who_made_it(
+    signed_in, project, people, rita, olga, gone
+):
+    projects.add_member(project=project, username="cleo", role="lead", by=rita)
+    invited = invite(project, rita)
+    membership = project.memberships.get(user=rita)
+    if gone == "role":
+        projects.change_role(membership=membership, role="researcher", by=people["cleo"])
+    elif gone == "removed":
+        projects.remove_member(membership=membership, by=people["cleo"])
+    else:
+        User.objects.filter(pk=rita.pk).update(is_active=False)
+
+    response = signed_in(olga).post(address(invited))
+
+    assert response.status_code == 410
+    assert "does not lead the project any more" in text_of(response)
+    assert "Ask a lead of Orders for a new link: cleo." in text_of(response)
+    assert not olga.memberships.exists()
+    with pytest.raises(invitations.InvitationOver):
+        invitations.accept(invited.invitation, user=olga)
+    members = page(signed_in(people["cleo"]), "/projects/orders/members/")
+    assert "opens nothing: rita does not lead any more" in members
+
+
+def test_an_invitation_of_the_staff_and_of_a_lead_who_is_back_opens(project, rita, admin, olga):
+    invitations.accept(invite(project, admin).invitation, user=olga)
+    again = invite(project, rita)
+    project.memberships.filter(user=rita).delete()
+    assert invitations.why_over(again.invitation)
+
+    project.memberships.create(user=rita, role="lead")
+
+    assert not invitations.why_over(again.invitation)
+
+
+def test_a_day_is_written_in_the_language_of_the_page(client, project, rita):
+    invited = invite(project, rita)
+    Invitation.objects.update(expires_at=datetime(2026, 3, 5, 12, tzinfo=UTC))
+    client.cookies["django_language"] = "de"
+
+    shown = text_of(client.get(address(invited)))
+
+    assert "Diese Einladung ist am 5. März 2026 abgelaufen." in shown
 
 
 @pytest.mark.parametrize("wrong", [{"uses": "0"}, {"uses": "101"}, {"days": "91"}, {"role": "x"}])
