@@ -23,7 +23,7 @@ MOST_ASKED = 3
 
 
 class InvitationOver(RuleError):
-    """The link was used up, has expired, or was revoked."""
+    """The link was used up, has expired, was revoked, or its lead does not lead any more."""
 
     code = "invitation_over"
 
