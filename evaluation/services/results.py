@@ -18,7 +18,14 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import budgets
 from labeling.domain.csv_cells import safe_row
 
-OPTIONAL = ("metrics_config", "event_schema", "predictions")
+OPTIONAL = (
+    "metrics_config",
+    "event_schema",
+    "predictions",
+    "configuration",
+    "thresholds",
+    "size",
+)
 """Parts of a run's spec that not every run has."""
 
 SHOWN_IDS = 10

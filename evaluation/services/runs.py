@@ -60,23 +60,32 @@ def launch(
     seed: int = 0,
     name: str = "",
     metrics: dict[str, Any] | None = None,
+    thresholds: dict[str, float] | None = None,
+    size: int | None = None,
+    described: dict[str, Any] | None = None,
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
     requested_by: Any = None,
     queue: bool = True,
 ) -> Run:
-    """Create the run with all its cases, and tell a worker (unless the caller works itself)."""
+    """Create the run with all its cases, and tell a worker (unless the caller works itself).
+
+    ``size`` takes only the first so many items, ``thresholds`` are for its gate instead of the
+    project's, and ``described`` says in its specification how it came to be launched.
+    """
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
     with_model = models.uses_model(entry, config)
     _check_model(entry, with_model, budget_cost, budget_tokens)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
-    items = selected_items(release, split, reason.strip())
-    described = spec.describe(
+    items = selected_items(release, split, reason.strip())[:size]
+    described = (described or {}) | spec.describe(
         release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
     )
     described["model"] = models.describe() if with_model else None
+    given = {"thresholds": thresholds, "size": size}
+    described |= {name: value for name, value in given.items() if value is not None}
     with transaction.atomic():
         run = Run.objects.create(
             release=release,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,13 +13,14 @@ from uuid import uuid4
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
+from evaluation.management import summary
 from evaluation.management.settings import read_settings, settings_in
-from evaluation.metrics.registry import METRICS
-from evaluation.models import Aggregate, Run
-from evaluation.services import bills, budgets, execution, predictions, results, runs
+from evaluation.models import Run
+from evaluation.services import batches, bills, config_files, execution, predictions, results, runs
+from evaluation.services.config_files import FORMATS
 from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
 from labeling.services import gold
 
 NOT_MEASURABLE = 2  # exit status; 1 is kept for a gate that failed
@@ -59,7 +60,16 @@ class Command(BaseCommand):
             "--config",
             type=Path,
             metavar="FILE.yaml",
-            help="settings of the pipeline and, under metrics, of the metrics",
+            help="alone: a configuration file, which names data sets and agents; with --pipeline: "
+            "its settings and, under metrics, those of the metrics",
+        )
+        parser.add_argument(
+            "--mode", choices=["oneshot", "agent"], help="the setting “mode” of the pipeline"
+        )
+        parser.add_argument(
+            "--arc-cases",
+            action="store_true",
+            help="measure on the newest gold of arcs in the project of the release",
         )
         parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
         parser.add_argument("--name", default="", help="what is tried, for the experiments log")
@@ -73,55 +83,129 @@ class Command(BaseCommand):
             "--estimate", action="store_true", help="only say what it would probably cost"
         )
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
-        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with a stopped run")
+        parser.add_argument(
+            "--resume", type=int, nargs="+", metavar="RUN", help="go on with stopped runs"
+        )
         parser.add_argument("--verbose", action="store_true", help="print every case")
 
     def handle(self, **options: Any) -> None:
-        folder: Path | None = options["output_dir"]
         try:
-            if folder:
-                folder.mkdir(parents=True, exist_ok=True)
+            file = _configuration(options)
+            folder = _folder(options, file)
             if options["estimate"]:
-                self.stdout.write(bills.estimate(runs.estimate(**_what(options))))
+                self._estimate(options, file)
                 return
-            run = _started(options)
-            self._work(run.pk)
+            launched = batches.launch(file) if file else []
+            started = [one.run for one in launched] or _started(options)
+            self._work([run.pk for run in started])
         except RuleError as error:
             raise CommandError(error.message, returncode=NOT_MEASURABLE) from error
         except OSError as error:
             raise CommandError(_file_problem(error), returncode=NOT_MEASURABLE) from error
-        self._report(_reload(run.pk), folder, verbose=options["verbose"])
+        done = [_reload(run.pk) for run in started]
+        if file:
+            named = [one._replace(run=run) for one, run in zip(launched, done, strict=True)]
+            self._report_all(named, file, folder)
+        else:
+            self._report(done, folder, verbose=options["verbose"])
+        self._judge(done)
 
-    def _work(self, run_id: int) -> None:
-        try:
-            with _progress_bar(run_id) as show:
-                _work_until_done(run_id, show)
-        except KeyboardInterrupt:
-            runs.pause(Run.objects.select_related("release__project").get(pk=run_id), by=None)
-            message = f"Stopped. Go on with: manage.py evaluate --resume {run_id}"
-            raise CommandError(message, returncode=130) from None
+    def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
+        if file is None:
+            self.stdout.write(bills.estimate(runs.estimate(**_what(options))))
+            return
+        for name, found in batches.estimates(file).items():
+            self.stdout.write(f"{name}: {bills.estimate(found)}")
 
-    def _report(self, run: Run, folder: Path | None, *, verbose: bool) -> None:
-        if verbose:
-            for case in results.cases_with_scores(run):
-                self.stdout.write(_case_line(case))
-        self.stdout.write(_rendered(_summary_table(run)))
-        for line in results.ids_report(run):
-            self.stdout.write(line)
+    def _work(self, run_ids: Sequence[int]) -> None:
+        for at, run_id in enumerate(run_ids):
+            try:
+                with _progress_bar(run_id) as show:
+                    _work_until_done(run_id, show)
+            except KeyboardInterrupt:
+                raise _stopped(run_ids[at:]) from None
+
+    def _report(self, done: Sequence[Run], folder: Path | None, *, verbose: bool) -> None:
+        for run in done:
+            if verbose:
+                for case in results.cases_with_scores(run):
+                    self.stdout.write(summary.case_line(case))
+            self.stdout.write(summary.rendered(summary.summary_table(run)))
+            for line in results.ids_report(run):
+                self.stdout.write(line)
+            self._say_usage(run)
+            if folder:
+                into = folder if len(done) == 1 else folder / f"run-{run.pk}"
+                self._write(run, into, list(FORMATS))
+
+    def _report_all(
+        self,
+        launched: Sequence[batches.Launched],
+        file: config_files.ConfigFile,
+        folder: Path | None,
+    ) -> None:
+        self.stdout.write(summary.rendered(summary.batch_table(launched)))
+        for one in launched:
+            self._say_usage(one.run)
+            if folder:
+                self._write(one.run, folder / one.name, file.content.reporting.formats)
+
+    def _say_usage(self, run: Run) -> None:
         if run.spec.get("model"):
-            self.stdout.write(_usage_line(run))
-        if folder:
-            _write(run, folder)
-            self.stdout.write(f"Wrote {folder / 'results.json'} and {folder / 'cases.csv'}.")
-        problem = _why_not_measurable(run)
-        if problem:
-            raise CommandError(problem, returncode=NOT_MEASURABLE)
+            self.stdout.write(summary.usage_line(run))
+
+    def _write(self, run: Run, folder: Path, formats: Sequence[str]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in formats:
+            _WRITERS[name](run, folder / FORMATS[name])
+        written = " and ".join(str(folder / FORMATS[name]) for name in formats)
+        self.stdout.write(f"Wrote {written}.")
+
+    def _judge(self, done: Sequence[Run]) -> None:
+        """The exit status: of what cannot be measured nothing can be said."""
+        problems = [problem for run in done if (problem := _why_not_measurable(run))]
+        if problems:
+            raise CommandError(" ".join(problems), returncode=NOT_MEASURABLE)
 
 
-def _started(options: dict[str, Any]) -> Run:
+def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
+    """The file given alone; beside a pipeline or predictions a file only holds settings."""
+    what = ("gold", "pipeline", "predictions", "resume")
+    if options["config"] is None or any(options[name] for name in what):
+        return None
+    left = ("split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases")
+    given = [name for name in left if options[name]]
+    given += ["repetitions"] if options["repetitions"] != 1 else []
+    if given:
+        named = "--*-only" if given[0] == "split" else f"--{given[0].replace('_', '-')}"
+        raise CommandError(
+            f"Leave out {named}: a configuration file says that itself.", returncode=NOT_MEASURABLE
+        )
+    return config_files.read(options["config"])
+
+
+def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Path | None:
+    """Where the results are written; made before anything runs, so that no result is lost."""
+    folder: Path | None = options["output_dir"]
+    if folder is None and file and file.content.reporting.output_dir:
+        folder = Path(file.content.reporting.output_dir)
+    if folder and not options["estimate"]:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _started(options: dict[str, Any]) -> list[Run]:
     if options["resume"]:
-        return _resumed(options)
-    return _on_predictions(options) if options["predictions"] else _launched(options)
+        return [_resumed(run_id, options) for run_id in options["resume"]]
+    return [_on_predictions(options) if options["predictions"] else _launched(options)]
+
+
+def _stopped(run_ids: Sequence[int]) -> CommandError:
+    """All that is not done waits for the person who stopped it."""
+    for run in Run.objects.select_related("release__project").filter(pk__in=run_ids):
+        runs.pause(run, by=None)
+    named = " ".join(map(str, run_ids))
+    return CommandError(f"Stopped. Go on with: manage.py evaluate --resume {named}", returncode=130)
 
 
 def _launched(options: dict[str, Any]) -> Run:
@@ -144,7 +228,7 @@ def _what(options: dict[str, Any]) -> dict[str, Any]:
             returncode=NOT_MEASURABLE,
         )
     return {
-        "release": gold.find(options["gold"]),
+        "release": _release(options),
         "pipeline": options["pipeline"],
         "config": _settings(options)[0],
         "split": options["split"],
@@ -156,7 +240,28 @@ def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the pipeline, and those of the metrics."""
     settings = read_settings(options["config"])
     metrics = settings_in(settings, "metrics")
+    if {"datasets", "agents"} & set(settings):
+        raise CommandError(
+            f"{options['config']} names data sets and agents: give --config alone.",
+            returncode=NOT_MEASURABLE,
+        )
+    if options["mode"]:
+        settings["mode"] = options["mode"]
     return settings, metrics
+
+
+def _release(options: dict[str, Any]) -> GoldRelease:
+    named = gold.find(options["gold"])
+    if not options["arc_cases"] or named.layer == "arc":
+        return named
+    arcs = GoldRelease.objects.filter(project=named.project, layer="arc")
+    release = arcs.select_related("project").order_by("-pk").first()
+    if release is None:
+        raise CommandError(
+            f"{named.project} has no gold of arcs: freeze or import some.",
+            returncode=NOT_MEASURABLE,
+        )
+    return release
 
 
 def _on_predictions(options: dict[str, Any]) -> Run:
@@ -170,7 +275,7 @@ def _on_predictions(options: dict[str, Any]) -> Run:
             "settings of a pipeline.",
             returncode=NOT_MEASURABLE,
         )
-    release = gold.find(options["gold"])
+    release = _release(options)
     with path.open("rb") as file:
         return predictions.launch(
             release,
@@ -184,8 +289,8 @@ def _on_predictions(options: dict[str, Any]) -> Run:
         )
 
 
-def _resumed(options: dict[str, Any]) -> Run:
-    run_id, budget = options["resume"], (options["budget"], options["budget_tokens"])
+def _resumed(run_id: int, options: dict[str, Any]) -> Run:
+    budget = (options["budget"], options["budget_tokens"])
     run = Run.objects.select_related("release__project").filter(pk=run_id).first()
     if run is None:
         raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
@@ -234,32 +339,6 @@ def _reload(run_id: int) -> Run:
     return Run.objects.with_progress().select_related("release").get(pk=run_id)
 
 
-def _summary_table(run: Run) -> Table:
-    counts: Any = run
-    title = f"Run {run.pk}: {run.pipeline} on {run.release}, {counts.n_cases} cases"
-    table = Table(title=title)
-    table.add_column("metric")
-    for name in ("mean", "median", "std", "95 % interval", "n", "undefined", "failed"):
-        table.add_column(name, justify="right")
-    for row in results.aggregates_of(run):
-        arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
-        figures = [_figure(value) for value in (row.mean, row.median, row.std)]
-        counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-        table.add_row(f"{row.metric} {arrow}", *figures, _interval(row), *counted)
-    return table
-
-
-def _interval(row: Aggregate) -> str:
-    if row.ci_low is None or row.ci_high is None:
-        return "–"
-    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
-
-
-def _usage_line(run: Run) -> str:
-    told = "; ".join(f"{name.lower()} {text}" for name, text in bills.usage(budgets.spent(run.pk)))
-    return f"Model {run.spec['model']['id']}: {told}."
-
-
 def _how_to_go_on(run: Run) -> str:
     option = ""
     if run.budget_tokens is not None:
@@ -269,29 +348,18 @@ def _how_to_go_on(run: Run) -> str:
     return f"manage.py evaluate --resume {run.pk}{option}"
 
 
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _rendered(table: Table) -> str:
-    console = Console(width=110, no_color=True)
-    with console.capture() as captured:
-        console.print(table)
-    return captured.get()
-
-
-def _case_line(case: Any) -> str:
-    f1 = next((score.value for score in case.scores.all() if score.metric.endswith("_f1")), None)
-    said = f"failed: {case.error}" if case.error else f"F1 {_figure(f1)}"
-    return f"{case.case_id} #{case.repetition}: {said}"
-
-
-def _write(run: Run, folder: Path) -> None:
+def _write_results(run: Run, path: Path) -> None:
     document = results.results_document(run)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    (folder / "results.json").write_text(text + "\n", encoding="utf-8")
-    with (folder / "cases.csv").open("w", encoding="utf-8", newline="") as file:
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _write_cases(run: Run, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(results.case_table(run))
+
+
+_WRITERS: dict[str, Callable[[Run, Path], None]] = {"json": _write_results, "csv": _write_cases}
 
 
 def _why_not_measurable(run: Run) -> str:

@@ -1,0 +1,83 @@
+"""What the command line shows of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate, Run
+from evaluation.services import bills, budgets, results
+from evaluation.services.batches import Launched
+
+
+def summary_table(run: Run) -> Table:
+    counts: Any = run
+    title = f"Run {run.pk}: {run.pipeline} on {run.release}, {counts.n_cases} cases"
+    table = Table(title=title)
+    table.add_column("metric")
+    for name in ("mean", "median", "std", "95 % interval", "n", "undefined", "failed"):
+        table.add_column(name, justify="right")
+    for row in results.aggregates_of(run):
+        arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
+        figures = [figure(value) for value in (row.mean, row.median, row.std)]
+        counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
+        table.add_row(f"{row.metric} {arrow}", *figures, interval(row), *counted)
+    return table
+
+
+def interval(row: Aggregate) -> str:
+    if row.ci_low is None or row.ci_high is None:
+        return "–"
+    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
+
+
+def usage_line(run: Run) -> str:
+    told = "; ".join(f"{name.lower()} {text}" for name, text in bills.usage(budgets.spent(run.pk)))
+    return f"Model {run.spec['model']['id']}: {told}."
+
+
+def figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def rendered(table: Table) -> str:
+    console = Console(width=110, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
+
+
+def case_line(case: Any) -> str:
+    f1 = next((score.value for score in case.scores.all() if score.metric.endswith("_f1")), None)
+    said = f"failed: {case.error}" if case.error else f"F1 {figure(f1)}"
+    return f"{case.case_id} #{case.repetition}: {said}"
+
+
+def batch_table(launched: Iterable[Launched]) -> Table:
+    """Every run of a configuration file with the metrics that it wants to see."""
+    table = Table(title="Summary")
+    table.add_column("run", overflow="fold")
+    table.add_column("metric", no_wrap=True)
+    for name in ("mean", "95 % interval", "n", "undefined", "failed", "threshold"):
+        table.add_column(name, justify="right")
+    for one in launched:
+        table.add_section()
+        rows = {row.metric: row for row in results.aggregates_of(one.run)}
+        thresholds = one.run.spec.get("thresholds", {})
+        for metric in [*one.shown, *(name for name in thresholds if name not in one.shown)]:
+            if metric in rows:
+                cells = _batch_row(rows[metric], thresholds.get(metric))
+                table.add_row(f"{one.run.pk}: {one.agent} on {one.dataset}", *cells)
+    return table
+
+
+def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
+    higher = METRICS[row.metric].direction == "higher"
+    asked = "" if threshold is None else f"{'≥' if higher else '≤'} {threshold:g}"
+    counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
+    named = f"{row.metric} {'↑' if higher else '↓'}"
+    return [named, figure(row.mean), interval(row), *counted, asked]

@@ -1,0 +1,241 @@
+"""``evaluate --config FILE`` alone: data sets and agents, launched together or not at all."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.conf import settings as django_settings
+from django.core.management import CommandError, call_command
+
+from evaluation.models import Aggregate, Run, SplitAccess
+from labeling.models import GoldRelease
+from tests.evaluation.conftest import perfect
+from tests.evaluation.events import make_events_release
+from tests.evaluation.staged import inferred, make_release
+
+pytestmark = pytest.mark.django_db
+
+EXAMPLE = django_settings.BASE_DIR / "fixtures" / "evaluation" / "demo.yaml"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Any:
+    def write(content: dict[str, Any] | str) -> str:
+        path = tmp_path / "config.yaml"
+        text = content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def evaluate(*arguments: str) -> str:
+    out = StringIO()
+    call_command("evaluate", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def refused(*arguments: str) -> str:
+    with pytest.raises(CommandError) as caught:
+        evaluate(*arguments)
+    assert caught.value.returncode == 2
+    assert not Run.objects.exists()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def with_changes(**changes: Any) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "datasets": {"extraction": {"gold": "demo"}},
+        "agents": {"all": {"pipeline": "everything"}, "none": {"pipeline": "nothing"}},
+    }
+    return content | changes
+
+
+def test_the_example_is_a_file_that_runs(
+    release: GoldRelease, script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(perfect)
+    monkeypatch.chdir(tmp_path)
+
+    said = evaluate("--config", str(EXAMPLE))
+
+    local, floor = Run.objects.order_by("pk")
+    assert (local.pipeline, floor.pipeline) == ("requirements-local", "everything")
+    assert local.name == "demo-extraction"
+    assert local.spec["thresholds"] == {"requirement_recall": 0.2, "ece": 0.9}
+    assert local.spec["configuration"]["agent"] == "local"
+    assert len(local.spec["configuration"]["sha256"]) == 64
+    assert "requirement_f1 ↑" in said
+    assert "requirement_recall ↑" in said
+    assert "type_accuracy" not in said  # not among the metrics that the file names
+    for name in ("extraction-local", "extraction-floor"):
+        document = json.loads((tmp_path / "reports" / name / "results.json").read_text())
+        assert document["configuration"]["version"] == "1.0.0"
+        assert (tmp_path / "reports" / name / "cases.csv").exists()
+
+
+def test_every_data_set_meets_every_agent_that_makes_its_layer(
+    release: GoldRelease, config: Any
+) -> None:
+    make_release(release.project, "inference", {"inferred_requirements": [inferred("Encrypt")]})
+    path = config(
+        {
+            "datasets": {"said": {"gold": "demo@1", "size": 2}, "implied": {"gold": "inference"}},
+            "agents": {
+                "floor": {"pipeline": "nothing"},
+                "stated": {"pipeline": "everything", "datasets": ["said"]},
+            },
+        }
+    )
+
+    said = evaluate("--config", path)
+
+    runs = Run.objects.order_by("pk")
+    assert [(run.release.name, run.pipeline, run.cases.count()) for run in runs] == [
+        ("demo", "nothing", 2),
+        ("demo", "everything", 2),
+        ("inference", "nothing", 1),
+    ]
+    assert "implied" in said
+    assert "inference_relevance" in said
+    assert Aggregate.objects.filter(metric="requirement_f1").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"dataset": {}}, "config.yaml:9: There is no “dataset”. Did you mean “datasets”?"),
+        ({"datasets": {"x": {"gold": "nope"}}}, "config.yaml:3: There is no gold release nope"),
+        (
+            {"datasets": {"x": {"gold": "demo", "splitt": "dev"}}},
+            "config.yaml:4: There is no “datasets.x.splitt”. Did you mean “split”?",
+        ),
+        ({"datasets": {"x": {"split": "dev"}}}, "config.yaml:2: “datasets.x.gold” is missing."),
+        ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
+        (
+            {"datasets": {"x": {"gold": "demo", "split": "test"}}},
+            "config.yaml:4: Say why the test split is looked at",
+        ),
+        ({"agents": {"x": {"pipeline": "noting"}}}, "config.yaml:6: There is no pipeline “noting”"),
+        (
+            {"agents": {"x": {"pipeline": "everything", "settings": {"confidense": 1}}}},
+            "config.yaml:8: Pipeline “everything” has no setting “confidense”. Did you mean",
+        ),
+        (
+            {"agents": {"x": {"pipeline": "nothing", "budget_tokens": 5}}},
+            "config.yaml:7: Pipeline “nothing” with these settings uses no language model",
+        ),
+        ({"agents": {"x": {"pipeline": "memory"}}}, "makes the layer of no data set here"),
+        (
+            {"agents": {"x": {"pipeline": "nothing", "datasets": ["extract"]}}},
+            "config.yaml:8: There is no data set “extract”. Did you mean “extraction”?",
+        ),
+        (
+            {"agents": {"x": {"pipeline": "nothing", "repetitions": "3"}}},
+            "config.yaml:7: “agents.x.repetitions”: Input should be a valid integer",
+        ),
+        (
+            {"metrics": {"extraction": ["requirement_recal"]}},
+            "config.yaml:11: “extraction” has no metric “requirement_recal”. Did you mean "
+            "“requirement_recall”?",
+        ),
+        (
+            {"metrics": {"relaxed": {"match_mode": "span_iou"}}},
+            "config.yaml:10: There is no data set “relaxed”",
+        ),
+        (
+            {"thresholds": {"extraction_recall": 0.8}},
+            "No data set here has a metric “extraction_recall”. Did you mean “requirement_recall”?",
+        ),
+        ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” is between 0 and 1, so 80"),
+        ({"reporting": {"formats": ["jsn"]}}, "There is no format “jsn”. Did you mean “json”?"),
+        ({"reporting": {"formats": "json"}}, "“reporting.formats”: Input should be a valid list"),
+        ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(
+    release: GoldRelease, config: Any, changes: dict[str, Any], sentence: str
+) -> None:
+    assert sentence in refused("--config", config(with_changes(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("datasets: [", "config.yaml:1: no YAML"),
+        ("- 1", "config.yaml:1: It must hold “datasets” and “agents”."),
+        ("", "It must hold “datasets” and “agents”."),
+        ("name: a\nname: b\n", "config.yaml:2: “name” stands twice."),
+        ("confidence: 1\n", "There is no “confidence”"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_refused(
+    release: GoldRelease, config: Any, text: str, sentence: str
+) -> None:
+    assert sentence in refused("--config", config(text))
+
+
+def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(
+    make_release: Any, config: Any
+) -> None:
+    make_release(3, splits=("test",))
+    agents = {"good": {"pipeline": "nothing"}, "bad": {"pipeline": "nothing", "repetitions": 500}}
+    path = config(with_changes(agents=agents))
+
+    assert "config.yaml:9: A run is repeated at least once" in refused("--config", path)
+
+    assert not SplitAccess.objects.exists()
+
+
+def test_a_missing_language_model_is_told_before_anything_runs(
+    release: GoldRelease, config: Any, settings: Any
+) -> None:
+    settings.LLM_MODEL = ""
+    make_events_release(release.project)
+    content = {
+        "datasets": {"said": {"gold": "demo"}, "news": {"gold": "news"}},
+        "agents": {"floor": {"pipeline": "nothing"}, "model": {"pipeline": "events-model"}},
+    }
+
+    said = refused("--config", config(content))
+
+    assert "config.yaml:10: Pipeline “events-model”" in said
+    assert "set LLM_MODEL" in said
+
+
+def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
+    release: GoldRelease, config: Any
+) -> None:
+    make_events_release(release.project)
+    content = {
+        "datasets": {"said": {"gold": "demo"}, "news": {"gold": "news"}},
+        "agents": {"floor": {"pipeline": "nothing"}},
+        "metrics": {"news": ["strict_f1"], "cot.enabled": True},
+    }
+
+    evaluate("--config", config(content))
+
+    said, news = Run.objects.order_by("pk")
+    assert "metrics_config" not in said.spec
+    assert news.spec["metrics_config"]["cot"]["enabled"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--gold", "demo", "--pipeline", "nothing"], "give --config alone"),
+        (["--repetitions", "2"], "Leave out --repetitions"),
+        (["--seed", "2"], "Leave out --seed"),
+        (["--test-only"], "Leave out --*-only"),
+    ],
+)
+def test_the_file_says_it_all(
+    release: GoldRelease, config: Any, arguments: list[str], sentence: str
+) -> None:
+    assert sentence in refused("--config", config(with_changes()), *arguments)
