@@ -26,7 +26,7 @@ class AnswerQuerySet(WorkQuerySet):
     def wanted(self) -> AnswerQuerySet:
         """Those still to be written; of a case that failed there is nothing to answer from."""
         found: Any = self.unfinished().exclude(case__state=Work.State.FAILED)
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 class Answer(Work):
@@ -93,7 +93,7 @@ class JudgementQuerySet(WorkQuerySet):
         """Those still to be made; without an answer there is nothing to judge."""
         found: Any = self.unfinished().exclude(judging__cancelled=True)
         found = found.exclude(answer__state=Work.State.FAILED)
-        return found.exclude(answer__case__state=Work.State.FAILED)  # type: ignore[no-any-return]
+        return found.exclude(answer__case__state=Work.State.FAILED)
 
 
 class Judgement(Work):

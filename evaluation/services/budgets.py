@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, FloatField, Q, Sum
+from django.db.models import Count, FloatField, Q, QuerySet, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 
+from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import CaseRun, Run
+from evaluation.models import Answer, CaseRun, Judgement, Run
 from evaluation.services import models
 from labeling.models import GoldItem, GoldRelease
 from pipelines.chat.client import tokens_in
@@ -21,6 +24,9 @@ from pipelines.llm import NO_USAGE, OverBudget, Usage
 PROMPT_TOKENS = 500
 REPLY_TOKENS = 700
 """Of a case of which nothing is known yet, beside the conversation it reads."""
+ANSWER_PROMPT_TOKENS = 1200
+ANSWER_REPLY_TOKENS = 150
+"""Of an answer or a judgement of which nothing is known yet, with the messages it reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,23 @@ class Spent:
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            added(self.cost, other.cost),
+            self.saved_tokens + other.saved_tokens,
+            added(self.saved, other.saved),
+            self.seconds + other.seconds,
+        )
+
+
+def added(a: float | None, b: float | None) -> float | None:
+    """Two amounts of money; unknown if one of them is."""
+    return None if a is None or b is None else a + b
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -52,13 +75,35 @@ class Estimate:
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 
+    def __add__(self, other: Estimate) -> Estimate:
+        """Of the same cases."""
+        return Estimate(
+            self.cases,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            added(self.cost, other.cost),
+            f"{self.basis}; {other.basis}",
+        )
+
 
 def spent(run_id: int) -> Spent:
-    """Summed from the cases, by the database."""
+    """Summed from cases, answers and judgements, by the database."""
+    return reduce(add, map(_spent_on, _paid_work(run_id)))
+
+
+def _paid_work(run_id: int) -> list[QuerySet[Any]]:
+    return [
+        CaseRun.objects.filter(run=run_id),
+        Answer.objects.filter(case__run=run_id),
+        Judgement.objects.filter(judging__run=run_id),
+    ]
+
+
+def _spent_on(work: QuerySet[Any]) -> Spent:
     names = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost", "saved")
     sums = {name: _sum(name) for name in (*names, "saved_tokens", "seconds")}
     asking = Q(usage__calls__gt=0)
-    row = CaseRun.objects.filter(run=run_id, usage__has_key="calls").aggregate(
+    row = work.filter(usage__has_key="calls").aggregate(
         unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
         unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
         **sums,
@@ -141,6 +186,31 @@ def estimate(
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
     basis = f"one reading of each case's conversation and {REPLY_TOKENS} tokens of reply"
     return _estimate(cases, prompts, REPLY_TOKENS * cases, basis)
+
+
+def estimate_answers(release: GoldRelease, *, split: str, repetitions: int) -> Estimate:
+    """One answer for each case, and one call of the judge for each kind of judgement."""
+    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    layer = gold_layer(release.layer)
+    cases = sum(len(layer.parts(item.content)) for item in items.iterator(chunk_size=50))
+    calls = len(judge.KINDS) + 1
+    endpoint = models.endpoint_from_settings()
+    model = endpoint.id if endpoint else ""
+    asked = Judgement.objects.filter(judging__model=model, usage__cached=0, usage__calls__gt=0)
+    asked = asked.filter(judging__run__release__layer=release.layer)
+    asked = asked.filter(judging__run__release__project=release.project_id)
+    row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+    basis = f"an answer and {calls - 1} judgements for each case"
+    asked_for = calls * cases * repetitions
+    if row["n"]:
+        prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
+        basis += ", as long as those before"
+    else:
+        prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
+        basis += f" of {ANSWER_PROMPT_TOKENS:,} + {ANSWER_REPLY_TOKENS:,} tokens each"
+    return _estimate(
+        cases, prompt * calls * cases * repetitions, reply * calls * cases * repetitions, basis
+    )
 
 
 def _estimate(cases: int, prompt: float, reply: float, basis: str) -> Estimate:

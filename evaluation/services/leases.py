@@ -18,7 +18,7 @@ from django.db import DatabaseError, connections
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySet
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
@@ -29,10 +29,16 @@ State = CaseRun.State
 
 def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
     """The next open case, now held by ``owner``; None if nothing can be taken at the moment."""
-    _bury_lost_cases(run_id)
+    taken = claim(CaseRun.objects.filter(run=run_id), owner)
+    return _with_item().get(pk=taken) if taken else None
+
+
+def claim(rows: WorkQuerySet, owner: UUID) -> int | None:
+    """The key of the next of these pieces of work, now held by ``owner``."""
+    _bury_lost(rows)
     while True:
         now = timezone.now()
-        claimable = CaseRun.objects.filter(run=run_id).claimable(now)
+        claimable = rows.claimable(now)
         candidates = list(claimable.order_by("pk").values_list("pk", "attempts")[:CANDIDATES])
         for pk, attempts in candidates:
             taken = claimable.filter(pk=pk, attempts=attempts).update(
@@ -42,7 +48,7 @@ def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
                 lease_expires_at=expiry(now),
             )
             if taken:
-                return _with_item().get(pk=pk)
+                return int(pk)
         if not candidates:
             return None
 
@@ -52,24 +58,21 @@ def _with_item() -> QuerySet[CaseRun]:
     return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
-def renew_case(case_id: int, owner: UUID) -> bool:
-    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
-    return held.update(lease_expires_at=expiry(timezone.now())) == 1
+def renew(work: Work, owner: UUID) -> bool:
+    return _held(work, owner).update(lease_expires_at=expiry(timezone.now())) == 1
 
 
-def finish_case(case_id: int, owner: UUID, **fields: Any) -> bool:
+def finish(work: Work, owner: UUID, **fields: Any) -> bool:
     """Store a result and end the lease; False (and nothing stored) if the lease was lost."""
-    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
-    return held.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
+    return _held(work, owner).update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
 
 
-def give_back_case(case_id: int, owner: UUID, *, usage: dict[str, Any]) -> None:
+def give_back(work: Work, owner: UUID, *, usage: dict[str, Any]) -> None:
     """The work is being stopped: the next worker need not wait, and the attempt does not count.
 
     ``usage`` does: what was spent on it is spent.
     """
-    held = CaseRun.objects.filter(pk=case_id, owner=owner, state=State.RUNNING)
-    held.update(
+    _held(work, owner).update(
         state=State.QUEUED,
         owner=None,
         lease_expires_at=None,
@@ -78,11 +81,49 @@ def give_back_case(case_id: int, owner: UUID, *, usage: dict[str, Any]) -> None:
     )
 
 
+def _held(work: Work, owner: UUID) -> QuerySet[Any]:
+    rows = type(work)._default_manager
+    return rows.filter(pk=work.pk, owner=owner, state=State.RUNNING)
+
+
+def open_work() -> list[QuerySet[Any]]:
+    """Which runs have cases, answers or judgements that are still to be made."""
+    return _runs_of(
+        CaseRun.objects.unfinished(), Answer.objects.wanted(), Judgement.objects.wanted()
+    )
+
+
+def has_open_work(run_id: int) -> bool:
+    runs = Run.objects.filter(pk=run_id)
+    return any(runs.filter(pk__in=rows).exists() for rows in open_work())
+
+
+def held_work(now: datetime) -> list[QuerySet[Any]]:
+    """Which runs somebody is working on."""
+    return _runs_of(*(kind.objects.held(now) for kind in (CaseRun, Answer, Judgement)))
+
+
+def startable_work(now: datetime) -> list[QuerySet[Any]]:
+    """Which runs have something that can be taken at once."""
+    return _runs_of(
+        CaseRun.objects.claimable(now),
+        Answer.objects.wanted().claimable(now).filter(case__state=State.DONE),
+        Judgement.objects.wanted().claimable(now).filter(answer__state=State.DONE),
+    )
+
+
+def _runs_of(
+    cases: WorkQuerySet, answers: WorkQuerySet, judgements: WorkQuerySet
+) -> list[QuerySet[Any]]:
+    return [cases.values("run"), answers.values("case__run"), judgements.values("judging__run")]
+
+
 def claim_scoring(run_id: int, owner: UUID) -> bool:
     """True if ``owner`` may score the run: all cases are done, and nobody else is at it."""
     now = timezone.now()
     ready = Run.objects.filter(pk=run_id, scored_at=None, failure="", cancelled=False)
-    ready = ready.exclude(pk__in=CaseRun.objects.filter(run=run_id).unfinished().values("run"))
+    for open_runs in open_work():
+        ready = ready.exclude(pk__in=open_runs)
     ready = ready.exclude(scoring_expires_at__gt=now)
     return ready.update(scoring_owner=owner, scoring_expires_at=expiry(now)) == 1
 
@@ -134,9 +175,9 @@ class KeepAlive:
             connections.close_all()  # those of this thread
 
 
-def _bury_lost_cases(run_id: int) -> None:
-    """A case that took its workers down with it is not tried for ever."""
-    lost = CaseRun.objects.filter(run=run_id).claimable(timezone.now())
+def _bury_lost(rows: WorkQuerySet) -> None:
+    """Work that took its workers down with it is not tried for ever."""
+    lost = rows.claimable(timezone.now())
     lost.filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS).update(
         state=State.FAILED,
         error_class=CaseRun.ErrorClass.TRANSIENT,

@@ -7,7 +7,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
-from evaluation.models import CaseRun, Run
+from evaluation.models import Run
 from evaluation.services import budgets, models
 from pipelines.llm import (
     NO_USAGE,
@@ -92,8 +92,9 @@ class RunModel:
     def id(self) -> str:
         return self._model.id
 
-    def begin(self, case: CaseRun) -> None:
-        self._repetition = case.repetition
+    def begin(self, repetition: int) -> None:
+        """The next case, answer or judgement; repetitions of a case get replies of their own."""
+        self._repetition = repetition
         self.meter = Meter()
         self.stopped = None
 
@@ -127,11 +128,7 @@ def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any
         return dict(now)
     added = ("calls", "cached", "prompt_tokens", "completion_tokens", "saved_tokens", "seconds")
     sums = {name: before.get(name, 0) + now.get(name, 0) for name in added}
-    money = {name: _sum(before.get(name), now.get(name)) for name in ("cost", "saved")}
+    money = {name: budgets.added(before.get(name), now.get(name)) for name in ("cost", "saved")}
     named = sorted({*before.get("models", []), *now.get("models", [])})
     estimated = bool(before.get("estimated") or now.get("estimated"))
     return {**sums, **money, "estimated": estimated, "models": named}
-
-
-def _sum(a: float | None, b: float | None) -> float | None:
-    return None if a is None or b is None else a + b

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import logging
 from datetime import timedelta
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import budgets, models, spec
+from evaluation.services import answers, budgets, leases, models, spec
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import events
 from pipelines.errors import PipelineError
@@ -49,6 +53,14 @@ class RunRefused(RuleError):
     code = "run_refused"
 
 
+UNSCORED: dict[str, Any] = {
+    "scored_at": None,
+    "failure": "",
+    "scoring_owner": None,
+    "scoring_expires_at": None,
+}
+
+
 def launch(
     release: GoldRelease,
     *,
@@ -63,6 +75,7 @@ def launch(
     thresholds: dict[str, float] | None = None,
     size: int | None = None,
     described: dict[str, Any] | None = None,
+    evaluate_answers: bool = False,
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
     requested_by: Any = None,
@@ -74,7 +87,9 @@ def launch(
     project's, and ``described`` says in its specification how it came to be launched.
     """
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
-    with_model = models.uses_model(entry, config)
+    if evaluate_answers:
+        answers.check(release.layer)
+    with_model = evaluate_answers or models.uses_model(entry, config)
     _check_model(entry, with_model, budget_cost, budget_tokens)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
@@ -84,6 +99,8 @@ def launch(
         release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
     )
     described["model"] = models.describe() if with_model else None
+    if evaluate_answers:
+        described["answers"] = answers.describe()
     given = {"thresholds": thresholds, "size": size}
     described |= {name: value for name, value in given.items() if value is not None}
     with transaction.atomic():
@@ -102,7 +119,9 @@ def launch(
             spec=described,
             requested_by=requested_by,
         )
-        CaseRun.objects.bulk_create(open_cases(run, items), batch_size=500)
+        cases = CaseRun.objects.bulk_create(open_cases(run, items), batch_size=500)
+        if evaluate_answers:
+            answers.prepare(run, cases)
         note_test_access(run, items)
         note_launch(run)
         if queue:
@@ -117,15 +136,21 @@ def estimate(
     config: dict[str, Any] | None = None,
     split: str = "",
     repetitions: int = 1,
+    evaluate_answers: bool = False,
 ) -> budgets.Estimate | None:
     """What language models will probably cost; None if the pipeline, so set, asks none."""
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
-    if not models.uses_model(entry, config):
-        return None
-    models.require(f"Pipeline “{entry.name}” with these settings")
-    return budgets.estimate(
-        release, pipeline=entry.name, config=config, split=split, repetitions=repetitions
-    )
+    found = None
+    if models.uses_model(entry, config):
+        models.require(f"Pipeline “{entry.name}” with these settings")
+        found = budgets.estimate(
+            release, pipeline=entry.name, config=config, split=split, repetitions=repetitions
+        )
+    if not evaluate_answers:
+        return found
+    answers.check(release.layer)
+    asked = budgets.estimate_answers(release, split=split, repetitions=repetitions)
+    return asked + found if found else asked
 
 
 def pause(run: Run, *, by: Any) -> None:
@@ -158,7 +183,17 @@ def resume(
 
 
 def cancel(run: Run, *, by: Any) -> None:
-    """Workers stop before their next case, for good; results so far are kept."""
+    """Workers stop before their next case, for good; results so far are kept.
+
+    When only answers and judgements are left, those are called off, and the run is scored.
+    """
+    if not run.cases.unfinished().exists() and run.scored_at is None:
+        with transaction.atomic():
+            if answers.call_off(run):
+                Run.objects.filter(pk=run.pk).update(paused=False, pause_reason="")
+                _record("run.answers_called_off", run, by)
+                transaction.on_commit(lambda: wake(run.pk))
+                return
     problem = "Only a run that is not finished can be cancelled."
     _steer(run, by, "run.cancelled", problem, cancelled=True)
 
@@ -166,13 +201,20 @@ def cancel(run: Run, *, by: Any) -> None:
 @transaction.atomic
 def rescore(run: Run, *, by: Any) -> None:
     """Compute all scores anew from the stored outputs, without running the pipeline."""
-    if run.cases.unfinished().exists() or run.cancelled:
+    if leases.has_open_work(run.pk) or run.cancelled:
         raise RunRefused("Only a run whose cases are all done can be scored again.", run=run.pk)
-    Run.objects.filter(pk=run.pk).update(
-        scored_at=None, failure="", scoring_owner=None, scoring_expires_at=None
-    )
+    Run.objects.filter(pk=run.pk).update(**UNSCORED)
     _record("run.rescored", run, by)
     transaction.on_commit(lambda: wake(run.pk))
+
+
+def reopen(run: Run, **fields: Any) -> None:
+    """There is something more to do for a finished run; until it is done, it has no end again."""
+    finished = Run.objects.filter(pk=run.pk, scored_at__isnull=False)
+    if not finished.update(**UNSCORED, **fields):
+        raise RunRefused(
+            say("Run {pk} is not finished: wait until it is, or cancel it.", pk=run.pk), run=run.pk
+        )
 
 
 CONTROLS = {"pause": pause, "resume": resume, "cancel": cancel, "rescore": rescore}
@@ -205,12 +247,14 @@ def _wake_once(run_id: int) -> bool:
 def _unattended() -> list[int]:
     now = timezone.now()
     unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
-    held = CaseRun.objects.held(now).values("run")
-    idle = unscored.exclude(pk__in=held).exclude(scoring_expires_at__gt=now)
-    unfinished = CaseRun.objects.unfinished().values("run")
-    startable = CaseRun.objects.claimable(now).values("run")
-    to_run = idle.filter(paused=False, pk__in=startable)
-    to_score = idle.exclude(pk__in=unfinished)
+    idle = unscored.exclude(scoring_expires_at__gt=now)
+    for held in leases.held_work(now):
+        idle = idle.exclude(pk__in=held)
+    startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
+    to_run = idle.filter(reduce(or_, startable), paused=False)
+    to_score = idle
+    for unfinished in leases.open_work():
+        to_score = to_score.exclude(pk__in=unfinished)
     return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
 
 

@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import execution, leases, runs, scoring, spec
+from evaluation.services import execution, leases, runs, scoring, spec, working
 from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
@@ -77,7 +77,7 @@ def test_an_undefined_score_has_a_reason_and_is_counted(launch: Any) -> None:
 def test_a_transient_error_is_tried_three_times(
     launch: Any, script: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(execution.RETRY_SECONDS, CaseRun.ErrorClass.TRANSIENT, 0)
+    monkeypatch.setitem(working.RETRY_SECONDS, CaseRun.ErrorClass.TRANSIENT, 0)
 
     def never_there(case: Case) -> Output:
         raise ConnectionError("refused")
@@ -293,11 +293,11 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(state="failed", error="x")
     assert leases.claim_case(run.pk, quick) == case
 
-    stored = leases.finish_case(case.pk, slow, state="done", output={"from": "slow"})
+    stored = leases.finish(case, slow, state="done", output={"from": "slow"})
 
     assert not stored
-    assert leases.renew_case(case.pk, slow) is False
-    assert leases.finish_case(case.pk, quick, state="done", output={"from": "quick"})
+    assert leases.renew(case, slow) is False
+    assert leases.finish(case, quick, state="done", output={"from": "quick"})
     case.refresh_from_db()
     assert case.output == {"from": "quick"}
 
@@ -371,7 +371,7 @@ def test_no_case_is_held_by_two_workers_at_once(make_release: Any, launch: Any) 
             owner = uuid4()
             while case := leases.claim_case(run.pk, owner):
                 claimed.append(case.pk)
-                leases.finish_case(case.pk, owner, state="failed", error="x")
+                leases.finish(case, owner, state="failed", error="x")
         except Exception as error:
             errors.append(error)
         finally:

@@ -1,0 +1,138 @@
+"""One piece of leased work: done once, its failure classed, and the run paused where it must be."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.layers import MalformedOutput
+from evaluation.models import CaseRun, Run, Work
+from evaluation.services import leases, runs
+from evaluation.services.metering import STOPS, RunModel, together
+from evaluation.services.storms import Storm
+from pipelines.errors import PipelineError
+from pipelines.llm import InvalidReply, ModelError, RateLimited, Unavailable
+
+logger = logging.getLogger(__name__)
+
+ErrorClass = Work.ErrorClass
+State = Work.State
+
+RETRY_SECONDS = {ErrorClass.TRANSIENT: 2, ErrorClass.PARSE: 0, ErrorClass.RATE: 20}
+"""How long work waits after its first failed attempt, doubled after the second.
+
+A permanent error is not in here: the same input would fail in the same way.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What one worker has at hand for one phase of one run."""
+
+    run: Run
+    owner: UUID
+    model: RunModel | None
+    storm: Storm
+
+
+def desk_for(run: Run, owner: UUID, *, model: str | None, n_pieces: int) -> Desk | None:
+    """None if the run has to wait for other settings, and is paused for it."""
+    found = RunModel.for_run(run)
+    if model and (found is None or found.id != model):
+        here = f"“{found.id}”" if found else "none"
+        runs.halt(run, f"The run uses the model “{model}”, and {here} is set up for the worker.")
+        return None
+    return Desk(run, owner, found, Storm(n_pieces))
+
+
+def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
+    """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
+    started = perf_counter()
+    with leases.KeepAlive(lambda: leases.renew(work, desk.owner)):
+        if desk.model:
+            desk.model.begin(repetition)
+        try:
+            result = {**done(), **do()}
+            desk.storm.passed()
+        except Exception as error:
+            logger.info("%s failed.", work, exc_info=True)
+            reason = _why_pause(work, error, desk)
+            if reason:
+                _stop(work, reason, desk)
+                return
+            result = _failure_fields(error, attempts=work.attempts)
+        except BaseException:  # Ctrl-C, or the process is told to end
+            leases.give_back(work, desk.owner, usage=_usage(work, desk))
+            raise
+    usage = _usage(work, desk) or (result.get("output") or {}).get("usage") or {}
+    timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
+    if not leases.finish(work, desk.owner, usage=usage, **timed, **result):
+        logger.warning("%s was taken over; this result is dropped.", work)
+
+
+def done() -> dict[str, Any]:
+    return {"state": State.DONE, "error": "", "error_class": "", "finished_at": timezone.now()}
+
+
+def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
+    described = {"error": adapters.storable(error), "error_class": kind}
+    return {"state": State.FAILED, "finished_at": timezone.now(), **described}
+
+
+def text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
+
+
+def _why_pause(work: Work, error: Exception, desk: Desk) -> str:
+    """Why the whole run has to wait for a person; empty if only this failed."""
+    stopped = desk.model.stopped if desk.model else None
+    if stopped or isinstance(error, STOPS):
+        return text_of(stopped or error)
+    if not isinstance(error, RateLimited | Unavailable):
+        desk.storm.passed()
+        return ""
+    return text_of(error) if desk.storm.breaks_out(work, error) else ""
+
+
+def _stop(work: Work, reason: str, desk: Desk) -> None:
+    """Pause first: while this work is held, nobody takes the run for done."""
+    runs.halt(desk.run, reason)
+    desk.storm.undo()
+    leases.give_back(work, desk.owner, usage=_usage(work, desk))
+
+
+def _usage(work: Work, desk: Desk) -> dict[str, Any]:
+    """What the model cost this work so far, earlier attempts included."""
+    if desk.model is None or not desk.model.meter.calls:
+        return dict(work.usage)
+    return together(work.usage, desk.model.meter.as_json())
+
+
+def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
+    kind = _class_of(error)
+    again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
+    if again and attempts < leases.MAX_ATTEMPTS:
+        wait = timedelta(seconds=RETRY_SECONDS[kind] * 2 ** (attempts - 1))
+        waiting = {"state": State.QUEUED, "lease_expires_at": timezone.now() + wait}
+        return {**failed(text_of(error), kind), "finished_at": None, **waiting}
+    return failed(text_of(error), kind)
+
+
+def _class_of(error: Exception) -> Work.ErrorClass:
+    if isinstance(error, MalformedOutput | json.JSONDecodeError | InvalidReply):
+        return ErrorClass.PARSE
+    if isinstance(error, RateLimited):
+        return ErrorClass.RATE
+    if isinstance(error, TimeoutError | ConnectionError | OperationalError | Unavailable):
+        return ErrorClass.TRANSIENT
+    return ErrorClass.PERMANENT
