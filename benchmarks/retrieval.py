@@ -45,7 +45,7 @@ def main() -> None:
     encoder, store = MiniLM(), Folder(asked.cache)
     pupils = [train.make_ready(told, encoder, store) for told in train.read_all(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
-    held = train.held_out(pupils, encoder)
+    held = train.held_out(pupils, train.rankers_without(pupils), encoder)
     rows["learned"] = every(pupils, lambda pupil, at: held[pupil.told.name][at].indexes)
     rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
     show_rankings(pupils, rows)

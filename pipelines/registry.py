@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from pipelines import events, memory, requirements
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
-from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.errors import InvalidSetting, NoModel, UnknownPipeline, UnknownSetting
 from pipelines.events.local import EventsLocal, EventsLocalConfig
 from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.pipeline import Memory
+from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.agent import RequirementsAgent
-from pipelines.requirements.analyst import LocalAnalyst
-from pipelines.requirements.config import AgentConfig
+from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
+from pipelines.requirements.config import AgentConfig, asks_model, means_of
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
+from pipelines.requirements.model.analyst import ModelAnalyst
+from pipelines.requirements.model.pipeline import RequirementsModel, RequirementsModelConfig
 from pipelines.types import Encoder, Pipeline, Store
 
 
@@ -51,9 +57,16 @@ class Entry:
     make: Callable[[Any, Tools], Pipeline]
     """Gets the checked configuration and what the caller has to share."""
     needs_model: bool = False
+    may_ask: Callable[[Mapping[str, Any]], bool] = lambda config: False
+    """Whether a model is asked with this full configuration, where none is needed."""
+    prompts: Path | None = None
+    """The folder of its prompts."""
     floor: bool = False
     suggests: bool = True
     """Whether its output says where in the text things stand, so that people can take it over."""
+
+    def asks_model(self, config: Mapping[str, Any]) -> bool:
+        return self.needs_model or self.may_ask(config)
 
 
 def _nothing(config: NothingConfig, tools: Tools) -> Pipeline:
@@ -69,7 +82,18 @@ def _requirements_local(config: LocalConfig, tools: Tools) -> Pipeline:
 
 
 def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
-    return RequirementsAgent(config, LocalAnalyst(config, tools.encoder or MiniLM()))
+    means = means_of(config.model_dump())
+    local = LocalAnalyst(config, tools.encoder or MiniLM())
+    analysts: dict[str, Analyst] = {"local": local}
+    if "model" in means.values():
+        if tools.model is None:
+            raise NoModel("A node by “model” needs a language model, and none is configured.")
+        analysts["model"] = ModelAnalyst(tools.model)
+    return RequirementsAgent(config, Team(**{node: analysts[by] for node, by in means.items()}))
+
+
+def _requirements_model(config: RequirementsModelConfig, tools: Tools) -> Pipeline:
+    return RequirementsModel(config, tools.model)
 
 
 def _events_local(config: EventsLocalConfig, tools: Tools) -> Pipeline:
@@ -85,12 +109,20 @@ def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     return Memory(config, open_talk=talks, model=tools.model)
 
 
+def _retrieval(config: RetrievalConfig, tools: Tools) -> Pipeline:
+    return Retrieval(config, tools.encoder or MiniLM(), tools.store)
+
+
 def _random(config: RandomConfig, tools: Tools) -> Pipeline:
     return Random(config)
 
 
 def _lexical(config: BudgetConfig, tools: Tools) -> Pipeline:
     return LexicalFloor(config)
+
+
+def _prompts_of(package: ModuleType) -> Path:
+    return Path(str(package.__file__)).parent / "prompts"
 
 
 REQUIREMENTS = ("extraction", "inference", "validation", "end_to_end")
@@ -112,6 +144,18 @@ _ENTRIES = (
         layers=REQUIREMENTS,
         config=AgentConfig,
         make=_requirements_agent,
+        may_ask=asks_model,
+        prompts=_prompts_of(requirements),
+    ),
+    Entry(
+        name="requirements-model",
+        title="Requirements by a language model",
+        summary="Asks a language model for the requirements that a conversation states.",
+        layers=("extraction",),
+        config=RequirementsModelConfig,
+        make=_requirements_model,
+        needs_model=True,
+        prompts=_prompts_of(requirements),
     ),
     Entry(
         name="memory",
@@ -120,6 +164,16 @@ _ENTRIES = (
         layers=MEMORY,
         config=MemoryConfig,
         make=_memory,
+        may_ask=lambda config: bool(config["use_model"]),
+        prompts=_prompts_of(memory),
+    ),
+    Entry(
+        name="retrieval",
+        title="One way of ranking",
+        summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
+        layers=MEMORY,
+        config=RetrievalConfig,
+        make=_retrieval,
     ),
     Entry(
         name="events-local",
@@ -137,6 +191,7 @@ _ENTRIES = (
         config=EventsModelConfig,
         make=_events_model,
         needs_model=True,
+        prompts=_prompts_of(events),
         suggests=False,
     ),
     Entry(

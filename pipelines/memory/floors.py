@@ -68,8 +68,11 @@ class LexicalFloor:
         return found([at for at in ranked if scores[at] > 0][: self._budget], ranked=ranked)
 
 
-def found(chosen: Sequence[int], *, ranked: Sequence[int]) -> Output:
+def found(
+    chosen: Sequence[int], *, ranked: Sequence[int], scores: Sequence[float] | None = None
+) -> Output:
     """An answer of one phase with 0-based positions; outputs count messages from 1."""
+    known = list(scores) if scores is not None else None
     ids, order = [at + 1 for at in chosen], [at + 1 for at in ranked]
     return {
         "evidence": ids,
@@ -78,9 +81,9 @@ def found(chosen: Sequence[int], *, ranked: Sequence[int]) -> Output:
         "answer": None,
         "model": None,
         "trace": {
-            "candidates": {"ids": order, "scores": None},
-            "reranked": {"ids": order, "scores": None},
-            "selected": {"ids": ids, "scores": None},
+            "candidates": {"ids": order, "scores": known},
+            "reranked": {"ids": order, "scores": known},
+            "selected": {"ids": ids, "scores": known and known[: len(ids)]},
             "corpus_size": len(order),
         },
         "mode": "oneshot",

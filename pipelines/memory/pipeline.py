@@ -6,15 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines.errors import PipelineError
+from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.mind import LocalMind, Mind
 from pipelines.memory.query.oneshot import Answered, answer_once
-from pipelines.memory.query.reading import Metered, ModelMind
+from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.retrieval.ranker import learned_from
 from pipelines.memory.trace import retrieval_trace
+from pipelines.metered import Metered
 from pipelines.types import Case, Output
 
 NAME = "memory"
@@ -22,10 +24,6 @@ NAME = "memory"
 
 class NoQuestion(PipelineError):
     code = "no_question"
-
-
-class NoModel(PipelineError):
-    code = "no_model"
 
 
 class Memory:
@@ -79,6 +77,7 @@ class Memory:
             "cards": answered.cards,
             "model": meter.id if meter else None,
             "mode": self._config.mode,
+            "held_out": learned_from(talk.key),
             "trace": retrieval_trace(
                 talk,
                 answered.candidates,

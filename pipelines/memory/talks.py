@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
+from pipelines.memory.at_hand import AtHand
+from pipelines.memory.identity import key_of
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers
 from pipelines.memory.query.talk import Node, Talk
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
-from pipelines.types import Case, Encoder, Message, Store
-
-AT_HAND = 8
+from pipelines.types import Case, Encoder, Store
 
 RowsFor = Callable[[Case], Rows]
 """Where the built layers of a case's conversation are kept."""
@@ -34,16 +32,10 @@ class Talks:
         self._store = store
         self._rows_for = rows_for
         self._layers = layers or LayersConfig()
-        self._open: OrderedDict[str, Talk] = OrderedDict()
+        self._open: AtHand[Talk] = AtHand()
 
     def __call__(self, case: Case) -> Talk:
-        key = key_of(case.messages)
-        if key not in self._open:
-            self._open[key] = self._build(case)
-            while len(self._open) > AT_HAND:
-                self._open.popitem(last=False)
-        self._open.move_to_end(key)
-        return self._open[key]
+        return self._open.get(case.messages, lambda: self._build(case))
 
     def _build(self, case: Case) -> Talk:
         if not case.messages:
@@ -54,7 +46,13 @@ class Talks:
         speakers = index.views.speakers
         people = {speaker: tuple(sorted(names)) for speaker, names in speakers.names.items()}
         return Talk(
-            case.messages, index, nodes_of(layers), people, speakers.about, index.views.vectors[1]
+            case.messages,
+            index,
+            nodes_of(layers),
+            people,
+            speakers.about,
+            index.views.vectors[1],
+            key_of(case.messages),
         )
 
 
@@ -76,12 +74,3 @@ def nodes_of(layers: Layers) -> list[Node]:
         )
         for node in layers.topics.nodes
     ]
-
-
-def key_of(messages: Sequence[Message]) -> str:
-    """Of everything that is built from: two cases with the same messages share it."""
-    digest = hashlib.sha256()
-    for message in messages:
-        said = (message.speaker, message.time or "", message.content)
-        digest.update("\0".join(said).encode("utf-8", "replace") + b"\1")
-    return digest.hexdigest()

@@ -1,17 +1,14 @@
-"""Prompts are files with a version in their name: another wording is another file."""
+"""What memory asks of a language model: the prompts in force, and replies read strictly."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from string import Template
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.llm import ChatMessage, ChatModel, InvalidReply
+from pipelines.llm import ChatModel, InvalidReply
+from pipelines.prompting import read
 
 CURRENT = {
     "intent": "intent.v1",
@@ -24,32 +21,10 @@ CURRENT = {
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    id: str
-    system: str
-    user: Template
-
-
-@cache
-def load(name: str) -> Prompt:
-    version = CURRENT[name]
-    text = (Path(__file__).parent / f"{version}.md").read_text(encoding="utf-8")
-    system, user = text.split("\n---\n", 1)
-    return Prompt(version, system.strip(), Template(user.strip()))
-
-
 def ask(model: ChatModel, name: str, answer: type[Answer], **given: Any) -> Answer:
-    """The model's reply as ``answer``, or one of the typed errors; never a guess instead.
-
-    What is given is put in as JSON: a message of the talk cannot pass for an instruction of ours.
-    """
-    prompt = load(name)
-    filled = {key: json.dumps(value, ensure_ascii=False) for key, value in given.items()}
-    reply = model.complete(
-        [ChatMessage("system", prompt.system), ChatMessage("user", prompt.user.substitute(filled))],
-        schema=answer.model_json_schema(),
-    )
+    """The model's reply as ``answer``, or one of the typed errors; never a guess instead."""
+    prompt = read(Path(__file__).parent, CURRENT[name])
+    reply = model.complete(prompt.filled(**given), schema=answer.model_json_schema())
     try:
         return answer.model_validate(reply.data)
     except ValidationError as error:

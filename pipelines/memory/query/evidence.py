@@ -58,7 +58,7 @@ def weigh(
     positions, rows = features(talk, intent, searches)
     if not positions:
         return {}
-    known = weights or trained(explored=has_explored(searches))
+    known = weights or trained(explored=has_explored(searches), talk=talk.key)
     chances = known.chances(rows)
     return dict(zip(positions, map(float, chances), strict=True))
 
@@ -68,9 +68,10 @@ def has_explored(searches: Sequence[Search]) -> bool:
 
 
 @cache
-def trained(*, explored: bool) -> Weights:
+def trained(*, explored: bool, talk: str = "") -> Weights:
+    """The shipped weights; for a talk that they learned from, those made without it."""
     stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return from_json(stored["explored" if explored else "first"])
+    return from_json(stored["without"].get(talk, stored)["explored" if explored else "first"])
 
 
 def from_json(stored: dict[str, Any]) -> Weights:

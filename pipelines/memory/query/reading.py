@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.llm import ChatMessage, ChatModel, InvalidReply, Reply
+from pipelines.llm import ChatModel, InvalidReply
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.layers.nodes import SIGNALS
 from pipelines.memory.prompts import ask
@@ -158,44 +158,3 @@ def _told(reply: PhasesReply, seen: Collection[int], verdict: Verdict) -> Told:
 
 def _positions(phase: PhaseReply) -> Iterable[int]:
     return (local - 1 for local in phase.evidence)
-
-
-class Metered:
-    """The model, and what one question has cost so far."""
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-        self.calls = 0
-        self.cached = 0
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
-        self.cost: float | None = 0.0
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    def complete(
-        self,
-        messages: Sequence[ChatMessage],
-        *,
-        schema: dict[str, Any] | None = None,
-        repetition: int = 0,
-    ) -> Reply:
-        reply = self._model.complete(messages, schema=schema, repetition=repetition)
-        self.calls += 1
-        self.cached += reply.cached
-        self.prompt_tokens += reply.usage.prompt_tokens
-        self.completion_tokens += reply.usage.completion_tokens
-        cost = reply.usage.cost
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
-        return reply
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "calls": self.calls,
-            "cached": self.cached,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cost": self.cost,
-        }

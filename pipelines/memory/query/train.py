@@ -22,6 +22,7 @@ from pipelines.encoder import MiniLM
 from pipelines.memory.agent.exploring import explore
 from pipelines.memory.agent.nodes import after_retriever
 from pipelines.memory.config import MemoryConfig
+from pipelines.memory.identity import key_of
 from pipelines.memory.query import evidence
 from pipelines.memory.query.candidates import Search, search
 from pipelines.memory.query.evidence import FEATURES, Matrix, Weights
@@ -302,6 +303,14 @@ def as_json(weights: Weights) -> dict[str, Any]:
     return {"features": list(FEATURES), **rounded, "bias": round(weights.bias, 5)}
 
 
+def stored(seen: Seen, *, without: str = "") -> dict[str, Any]:
+    taught_by = examples(seen, without=without)
+    return {
+        "first": as_json(fit(taught_by, explored=False)),
+        "explored": as_json(fit(taught_by, explored=True)),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train how the memory pipeline weighs evidence.")
     parser.add_argument("gold", type=Path, help="items.jsonl of an exported gold release")
@@ -313,10 +322,10 @@ def main() -> None:
     seen = see(tolds, MiniLM(), asked.cache, config)
     print(json.dumps(held_out(seen, config), indent=1))
     if asked.write:
-        weights = {
-            name: as_json(fit(examples(seen), explored=name == "explored"))
-            for name in ("first", "explored")
+        without = {
+            key_of(talk.messages): stored(seen, without=name) for name, (talk, _) in seen.items()
         }
+        weights = {**stored(seen), "without": without}
         evidence.WEIGHTS.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.memory.identity import key_of
 from pipelines.memory.retrieval import features, question, ranker, views
 from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker
@@ -43,7 +44,7 @@ class ConversationIndex:
         """What is dear to compute (vectors) is taken from ``store`` when it is there."""
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
-        return cls(views.look(messages, encoder, store), encoder)
+        return cls(views.look(messages, encoder, store), encoder, ranker.shipped(key_of(messages)))
 
     def rank(self, text: str, *, limit: int | None = None) -> Ranking:
         return self.rank_by("learned", text, limit=limit)

@@ -48,5 +48,13 @@ def probabilities(margins: Floats) -> Floats:
 
 
 @cache
-def shipped() -> Ranker:
-    return Ranker.of(json.loads(WEIGHTS.read_text(encoding="utf-8")))
+def shipped(talk: str = "") -> Ranker:
+    """The shipped ranker; for a talk that it learned from, the one made without it."""
+    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    return Ranker.of(stored["without"].get(talk, stored))
+
+
+@cache
+def learned_from(talk: str) -> bool:
+    """Whether the talk took part in the training, so that weights made without it are used."""
+    return talk in json.loads(WEIGHTS.read_text(encoding="utf-8"))["without"]

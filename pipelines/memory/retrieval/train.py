@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.encoder import MiniLM
+from pipelines.memory.identity import key_of
 from pipelines.memory.query.talk import Talk
 from pipelines.memory.query.train import (
     Folder,
@@ -61,14 +62,17 @@ def taught_by(pupils: Sequence[Pupil]) -> Ranker:
     return Ranker.of(as_json(fit_ranker([one.taught for one in pupils])))
 
 
-def held_out(pupils: Sequence[Pupil], encoder: Encoder) -> dict[str, list[Ranking]]:
-    """Rankings by conversation, each by a ranker taught by all the other conversations."""
-    return {
-        pupil.told.name: pupil.ranked_by(
-            taught_by([other for other in pupils if other is not pupil]), encoder
-        )
-        for pupil in pupils
-    }
+def rankers_without(pupils: Sequence[Pupil]) -> list[Ranker]:
+    """For each conversation the ranker that was taught by all the others."""
+    return [taught_by([other for other in pupils if other is not pupil]) for pupil in pupils]
+
+
+def held_out(
+    pupils: Sequence[Pupil], rankers: Sequence[Ranker], encoder: Encoder
+) -> dict[str, list[Ranking]]:
+    """Rankings by conversation, each by its own ranker."""
+    pairs = zip(pupils, rankers, strict=True)
+    return {pupil.told.name: pupil.ranked_by(ranker, encoder) for pupil, ranker in pairs}
 
 
 def report(
@@ -109,8 +113,14 @@ def as_json(ranker: Ranker) -> dict[str, Any]:
     return {"features": rows, "always": round(ranker.always, DECIMALS)}
 
 
-def write_weights(ranker: Ranker, path: Path = WEIGHTS) -> None:
-    path.write_text(json.dumps(as_json(ranker), indent=1) + "\n", encoding="utf-8")
+def write_weights(pupils: Sequence[Pupil], rankers: Sequence[Ranker], path: Path = WEIGHTS) -> None:
+    """The weights taught by all, and for each conversation those that never saw it."""
+    without = {
+        key_of(pupil.told.messages): as_json(ranker)
+        for pupil, ranker in zip(pupils, rankers, strict=True)
+    }
+    stored = {**as_json(taught_by(pupils)), "without": without}
+    path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
 def read_all(files: Sequence[Path]) -> list[Told]:
@@ -127,12 +137,13 @@ def main() -> None:
     asked = parser.parse_args()
     encoder = MiniLM()
     pupils = [make_ready(told, encoder, Folder(asked.cache)) for told in read_all(asked.items)]
-    figures_found = json.dumps(report(pupils, held_out(pupils, encoder)), indent=1)
+    rankers = rankers_without(pupils)
+    figures_found = json.dumps(report(pupils, held_out(pupils, rankers, encoder)), indent=1)
     print(figures_found)
     if asked.report:
         asked.report.write_text(figures_found + "\n", encoding="utf-8")
     if asked.write:
-        write_weights(taught_by(pupils))
+        write_weights(pupils, rankers)
 
 
 if __name__ == "__main__":

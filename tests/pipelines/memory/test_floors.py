@@ -6,6 +6,7 @@ import pytest
 
 from pipelines.registry import build
 from pipelines.types import Case, Message
+from tests.fakes import WordOverlap
 
 SAID = ("Hi Bob!", "I went skiing in Aspen.", "Nice.", "My dog is called Rex.", "Bye")
 TALK = Case(
@@ -59,3 +60,20 @@ def test_lexical_returns_what_shares_words_within_its_budget_and_no_more() -> No
     assert output["ranked"][0] == 4
     assert output["trace"]["selected"]["ids"] == [4]
     assert output["trace"]["corpus_size"] == 5
+
+
+@pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid", "windows", "late", "learned"])
+def test_every_mode_of_retrieval_answers_with_its_first_messages(mode: str) -> None:
+    pipeline = build("retrieval", {"mode": mode, "budget": 2}, encoder=WordOverlap())
+
+    output = pipeline.run(TALK)
+
+    assert 4 in output["evidence"]  # “My dog is called Rex.”
+    assert output["evidence"] == output["ranked"][:2]
+    assert sorted(output["ranked"]) == [1, 2, 3, 4, 5]
+
+
+def test_retrieval_finds_nothing_in_a_talk_without_messages() -> None:
+    output = build("retrieval", {}, encoder=WordOverlap()).run(replace(TALK, messages=()))
+
+    assert (output["evidence"], output["ranked"]) == ([], [])

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pipelines.memory.talks import AT_HAND, Talks
+from pipelines.memory.at_hand import SIZE
+from pipelines.memory.talks import Talks
 from pipelines.registry import build
 from pipelines.types import Case
 from tests.fakes import WordOverlap
@@ -36,7 +37,7 @@ def test_a_talk_is_built_once_and_only_the_last_ones_are_kept():
     first = talks(case())
 
     assert talks(case("Another question?")) is first
-    for size in range(1, AT_HAND + 1):
+    for size in range(1, SIZE + 1):
         talks(case(messages=MESSAGES[:size]))
     assert talks(case()) is not first
 

@@ -1,9 +1,19 @@
+import json
+
 import numpy as np
 import pytest
 
 from pipelines.memory.query import train
 from pipelines.memory.query.candidates import Search, search
-from pipelines.memory.query.evidence import FEATURES, Weights, features, from_json, trained, weigh
+from pipelines.memory.query.evidence import (
+    FEATURES,
+    WEIGHTS,
+    Weights,
+    features,
+    from_json,
+    trained,
+    weigh,
+)
 from pipelines.memory.query.intent import read_intent
 from tests.pipelines.memory.talking import a_talk
 
@@ -71,6 +81,16 @@ def test_weights_of_other_features_are_refused():
 @pytest.mark.parametrize("explored", [True, False])
 def test_the_shipped_weights_fit_the_features(explored):
     assert trained(explored=explored).weights.shape == (len(FEATURES),)
+
+
+def test_a_talk_that_taught_is_weighed_by_weights_made_without_it():
+    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    key, own = next(iter(stored["without"].items()))
+
+    found = trained(explored=False, talk=key)
+
+    assert found.weights.tolist() == own["first"]["weights"] != stored["first"]["weights"]
+    assert trained(explored=False, talk="another").bias == stored["first"]["bias"]
 
 
 def test_figures_of_answers_are_means_over_questions():

@@ -1,8 +1,9 @@
 import pytest
 
+from pipelines.errors import NoModel
 from pipelines.llm import InvalidReply, RateLimited
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.pipeline import Memory, NoModel, NoQuestion
+from pipelines.memory.pipeline import Memory, NoQuestion
 from pipelines.memory.query.anchors import lookup_anchors
 from pipelines.memory.query.candidates import expand_candidates, search
 from pipelines.memory.query.intent import read_intent

@@ -7,13 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines.memory.query.talk import Talk
-from pipelines.memory.query.train import Told, fit_ranker, taught
-from pipelines.memory.retrieval import dense, late, question, speakers, text, views
+from pipelines.memory.identity import key_of
+from pipelines.memory.query.train import Told
+from pipelines.memory.retrieval import dense, late, question, ranker, speakers, text, views
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.ranker import shipped
-from pipelines.memory.retrieval.train import as_json, held_out, make_ready, report, write_weights
+from pipelines.memory.retrieval.train import (
+    Pupil,
+    as_json,
+    held_out,
+    make_ready,
+    rankers_without,
+    report,
+    taught_by,
+    write_weights,
+)
 from pipelines.types import Message
 from tests.fakes import WordOverlap
 
@@ -223,20 +232,39 @@ ASKED = [("Where does Elise go skiing?", frozenset({1})), ("What is Kate's cat?"
 
 
 def test_training_repeats_to_the_byte(encoder: WordOverlap, tmp_path: Path) -> None:
-    index = ConversationIndex.build(TALK, encoder=encoder)
-    lesson = taught(Told("one", TALK, ASKED), Talk(TALK, index))
+    pupils = two_pupils(encoder)
     for name in ("a.json", "b.json"):
-        write_weights(fit_ranker([lesson]), tmp_path / name)
+        write_weights(pupils, rankers_without(pupils), tmp_path / name)
 
     assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
     stored = json.loads((tmp_path / "a.json").read_text())
-    assert stored == as_json(fit_ranker([lesson]))
+    assert stored["features"] == as_json(taught_by(pupils))["features"]
+
+
+def test_a_conversation_that_taught_is_ranked_by_weights_made_without_it(
+    encoder: WordOverlap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pupils = two_pupils(encoder)
+    write_weights(pupils, rankers_without(pupils), tmp_path / "weights.json")
+    monkeypatch.setattr(ranker, "WEIGHTS", tmp_path / "weights.json")
+    ranker.shipped.cache_clear()
+
+    for own, other in (pupils, reversed(pupils)):
+        seen = ranker.shipped(key_of(own.told.messages))
+        assert as_json(seen) == as_json(taught_by([other]))
+    assert as_json(ranker.shipped("of another talk")) == as_json(taught_by(pupils))
+    ranker.shipped.cache_clear()
+
+
+def two_pupils(encoder: WordOverlap) -> list[Pupil]:
+    short = Told("two", TALK[:5], ASKED)
+    return [make_ready(told, encoder, Kept()) for told in (Told("one", TALK, ASKED), short)]
 
 
 def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
     pupils = [make_ready(Told(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
 
-    found = report(pupils, held_out(pupils, encoder))
+    found = report(pupils, held_out(pupils, rankers_without(pupils), encoder))
 
     assert set(found) == {"all", "one", "two"}
     assert found["all"]["questions"] == 4

@@ -1,0 +1,57 @@
+"""``retrieval``: one way of ranking by itself, and its first messages as the answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from pipelines.fingerprint import fingerprint
+from pipelines.memory.at_hand import AtHand
+from pipelines.memory.floors import BudgetConfig, found
+from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.types import Case, Encoder, Output, Store
+
+METHODS = {
+    "lexical": "lexical",
+    "semantic": "dense",
+    "hybrid": "fusion",
+    "windows": "windows",
+    "late": "late",
+    "learned": "learned",
+}
+"""Mode → what the index calls it."""
+RANKED = 200
+
+
+class RetrievalConfig(BudgetConfig):
+    mode: Literal["lexical", "semantic", "hybrid", "windows", "late", "learned"] = Field(
+        default="hybrid", description="How messages are ranked."
+    )
+
+
+class Retrieval:
+    name = "retrieval"
+
+    def __init__(self, config: RetrievalConfig, encoder: Encoder, store: Store | None) -> None:
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self._method, self._budget = METHODS[config.mode], config.budget
+        self._encoder, self._store = encoder, store
+        self._open: AtHand[ConversationIndex] = AtHand()
+
+    @property
+    def version(self) -> str:
+        return f"1+{fingerprint(Path(__file__).parent)}"
+
+    def run(self, case: Case) -> Output:
+        if not case.messages:
+            return found([], ranked=[])
+        index = self._open.get(
+            case.messages,
+            lambda: ConversationIndex.build(
+                case.messages, encoder=self._encoder, store=self._store
+            ),
+        )
+        ranking = index.rank_by(self._method, case.question or "", limit=max(RANKED, self._budget))
+        return found(ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores)
