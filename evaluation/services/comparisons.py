@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
+from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import Comparison, compare, holm, verdict
 from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import CaseRun, Run, Score
@@ -29,10 +30,14 @@ class Row:
     metric: Metric
     found: Comparison
     corrected_p: float | None
-    """Corrected for all metrics being looked at together (Holm)."""
+    """Corrected for the main metrics being looked at together (Holm); None for any other."""
+    tested: bool = True
+    """Whether it is a main metric of the layer. The others explain, and decide nothing."""
 
     @property
     def verdict(self) -> str:
+        if not self.tested:
+            return "exploratory"
         return verdict(self.found, self.metric.direction, self.corrected_p)
 
 
@@ -56,16 +61,19 @@ class Compared:
             "changed": {name: list(values) for name, values in self.changed.items()},
             "metrics": {
                 row.metric.id: row.found.as_json()
-                | {"p_value_holm": row.corrected_p, "verdict": row.verdict}
+                | {"tested": row.tested, "p_value_holm": row.corrected_p, "verdict": row.verdict}
                 for row in self.rows
             },
         }
 
 
 def compare_runs(before: Run, after: Run) -> Compared:
-    """Every metric with a value per case, over the cases that both runs scored."""
+    """Every metric with a value per case, over the cases that both runs scored.
+
+    Only the main metrics of the layer are tested: they were named before anybody saw a figure.
+    """
     _check(before, after)
-    metrics = [one for one in metrics_for(after.spec["layer"]) if one.per_case]
+    metrics = _main_first(after.spec["layer"])
     old, new = _values(before, metrics), _values(after, metrics)
     owners = _conversations(after)
     shared = [key for key in old if key in new]
@@ -79,15 +87,27 @@ def compare_runs(before: Run, after: Run) -> Compared:
         )
         for metric in metrics
     ]
-    corrected = holm([one.p_value for one in found])
     return Compared(
         before=before,
         after=after,
-        rows=[Row(*three) for three in zip(metrics, found, corrected, strict=True)],
+        rows=_rows(metrics, found, gold_layer(after.spec["layer"]).headline),
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
         changed=_changed(before, after),
     )
+
+
+def _main_first(layer: str) -> list[Metric]:
+    metrics = [one for one in metrics_for(layer) if one.per_case]
+    return sorted(metrics, key=lambda one: one.id not in gold_layer(layer).headline)
+
+
+def _rows(metrics: list[Metric], found: list[Comparison], main: Collection[str]) -> list[Row]:
+    tested = [metric.id in main for metric in metrics]
+    p_values = [
+        one.p_value if is_main else None for one, is_main in zip(found, tested, strict=True)
+    ]
+    return [Row(*four) for four in zip(metrics, found, holm(p_values), tested, strict=True)]
 
 
 def _check(before: Run, after: Run) -> None:

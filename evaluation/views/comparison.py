@@ -17,7 +17,13 @@ from labeling.domain.numbers import whole_number
 from labeling.translation import translated
 
 CHOICES = 50
-BADGES = {"better": "ok", "worse": "bad", "no detectable difference": "", "not measurable": "warn"}
+BADGES = {
+    "better": "ok",
+    "worse": "bad",
+    "no detectable difference": "",
+    "not measurable": "warn",
+    "exploratory": "",
+}
 
 
 @require_GET
@@ -69,7 +75,8 @@ def _row(row: Row) -> dict[str, Any]:
         "after": figure(found.after),
         "difference": "–" if found.difference is None else f"{found.difference:+.3f}",
         "interval": "–" if found.ci_low is None else f"{found.ci_low:+.3f} – {found.ci_high:+.3f}",
-        "p_value": "–" if row.corrected_p is None else f"{row.corrected_p:.4f}",
+        "p_value": _p(found.p_value),
+        "corrected_p": _p(row.corrected_p),
         "detectable": figure(found.detectable),
         "counts": f"{found.wins} / {found.losses} / {found.ties}",
         "n": found.n,
@@ -77,3 +84,7 @@ def _row(row: Row) -> dict[str, Any]:
         "verdict": row.verdict,
         "badge": BADGES[row.verdict],
     }
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

@@ -58,8 +58,21 @@ def test_what_was_changed_is_named(pair: tuple[Run, Run]) -> None:
 def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Run]) -> None:
     recall = row(compare_runs(*pair), "requirement_recall")
 
-    assert recall.corrected_p > recall.found.p_value
+    assert recall.corrected_p == 3 * recall.found.p_value  # three main metrics, all alike here
     assert recall.verdict == "no detectable difference"
+
+
+def test_what_is_no_main_metric_is_not_tested(pair: tuple[Run, Run]) -> None:
+    found = compare_runs(*pair)
+    completeness = row(found, "criteria_completeness")
+
+    assert [one.metric.id for one in found.rows if one.tested] == [
+        "requirement_recall",
+        "requirement_precision",
+        "requirement_f1",
+    ]
+    assert (completeness.corrected_p, completeness.verdict) == (None, "exploratory")
+    assert completeness.found.p_value is not None
 
 
 def test_figures_of_different_gold_are_not_compared(

@@ -18,7 +18,7 @@ from labeling.domain.errors import RuleError
 class Command(BaseCommand):
     help = (
         "Compare two finished runs on the same gold, case by case: difference, interval, p value "
-        "(corrected for the number of metrics), wins and losses."
+        "(of the main metrics, corrected for their number), wins and losses."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -51,7 +51,15 @@ def _rendered(found: Compared) -> str:
         title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline})"
     )
     table.add_column("metric")
-    for name in ("before", "after", "difference", "95 % interval", "p (Holm)", "won/lost/tied"):
+    for name in (
+        "before",
+        "after",
+        "difference",
+        "95 % interval",
+        "p",
+        "p (Holm)",
+        "won/lost/tied",
+    ):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row in found.rows:
@@ -78,6 +86,7 @@ def _cells(row: Row) -> list[str]:
         _figure(found.after),
         "–" if found.difference is None else f"{found.difference:+.3f}",
         interval,
+        _figure(found.p_value, digits=4),
         _figure(row.corrected_p, digits=4),
         f"{found.wins}/{found.losses}/{found.ties}",
         row.verdict,
