@@ -28,6 +28,12 @@ class InvalidSetting(PipelineError):
     code = "invalid_setting"
 
 
+class NoModel(PipelineError):
+    """What was asked for needs a language model, and there is none."""
+
+    code = "no_model"
+
+
 class WrongWeights(PipelineError):
     """The encoder's file is not the one that every figure was made with."""
 

@@ -10,10 +10,15 @@ SOURCE_KINDS = ("*.py", "*.yaml", "*.json", "*.md")
 
 
 @cache
-def fingerprint(folder: Path) -> str:
-    """Eight hex digits of all sources in ``folder``: another one may give another output."""
+def fingerprint(folder: Path, *others: Path) -> str:
+    """Eight hex digits of all sources in ``folder``: another one may give another output.
+
+    ``others`` are files outside of it that count too.
+    """
     files = sorted(path for kind in SOURCE_KINDS for path in folder.rglob(kind))
     digest = hashlib.sha256()
     for path in files:
         digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in others:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:8]

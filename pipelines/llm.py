@@ -49,6 +49,8 @@ class Reply:
     """The model as the server named it."""
     saved: Usage = NO_USAGE
     """What a reply from the cache had cost when it was given."""
+    retries: int = 0
+    """Requests beyond the first: after a failure, or because a reply could not be used."""
 
 
 class ChatModel(Protocol):

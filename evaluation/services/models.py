@@ -45,7 +45,7 @@ def require(what: str) -> None:
 
 
 def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:
-    return entry.needs_model or bool(config.get("use_model"))
+    return entry.asks_model(config)
 
 
 def endpoint_from_settings() -> Endpoint | None:

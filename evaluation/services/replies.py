@@ -28,6 +28,7 @@ def key_of(
     """Of everything that may change a reply. Repetitions differ, or they would be copies."""
     asked = {
         "provider": endpoint.provider,
+        "address": endpoint.address,
         "model": endpoint.model,
         "messages": [[message.role, message.content] for message in messages],
         "parameters": endpoint.parameters,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -20,6 +21,8 @@ from evaluation.services import measuring
 from labeling.domain.release import canonical_json
 from labeling.domain.similarity import MINILM_ID
 from labeling.models import GoldRelease
+from pipelines import prompting
+from pipelines.registry import PIPELINES
 
 PACKAGES = (
     "django",
@@ -56,6 +59,7 @@ def describe(
         "config_sha256": sha256_of(config),
         **measures(release.layer),
         **measuring.describe(release, metrics),
+        "prompts": _prompts(pipeline, config),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,
@@ -66,6 +70,14 @@ def describe(
         "python": platform.python_version(),
         "packages": _packages(),
     }
+
+
+def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
+    """The SHA-256 of every prompt that may be asked; none where no model is."""
+    entry = PIPELINES.get(pipeline)
+    if entry is None or entry.prompts is None or not entry.asks_model(config):
+        return {}
+    return prompting.hashes(entry.prompts)
 
 
 def measures(layer: str) -> dict[str, Any]:

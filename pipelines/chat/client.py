@@ -96,7 +96,7 @@ class OpenAIModel:
             raise InvalidReply(self._cut_off())
         if not answer.text.strip():
             raise InvalidReply("The model's reply is empty.")
-        return Reply(answer.text, usage=bill.usage, model=answer.model)
+        return bill.reply(answer)
 
     def _document(self, messages: list[ChatMessage], schema: dict[str, Any], bill: Bill) -> Reply:
         answer = self._answer(messages, schema, bill)
@@ -107,7 +107,7 @@ class OpenAIModel:
             said = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
             answer = self._answer([*messages, *said], schema, bill)
             data = self._second(answer, schema)
-        return Reply(answer.text, data, bill.usage, model=answer.model)
+        return bill.reply(answer, data)
 
     def _second(self, answer: Answer, schema: dict[str, Any]) -> Any:
         try:
@@ -134,6 +134,7 @@ class OpenAIModel:
         self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None, bill: Bill
     ) -> Answer:
         for attempt in range(1, TRIES + 1):
+            bill.requests += 1
             try:
                 answer = self._limited(messages, schema)
                 break
@@ -218,6 +219,7 @@ class Bill:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self.usage = NO_USAGE
+        self.requests = 0
 
     def add(self, messages: Sequence[ChatMessage], answer: Answer) -> None:
         usage = answer.usage
@@ -225,6 +227,10 @@ class Bill:
             written = sum(len(message.content) for message in messages)
             usage = Usage(tokens_in(written), tokens_in(len(answer.text)), estimated=True)
         self.usage = self.usage + replace(usage, cost=self._endpoint.cost(usage))
+
+    def reply(self, answer: Answer, data: Any = None) -> Reply:
+        retries = self.requests - 1
+        return Reply(answer.text, data, self.usage, model=answer.model, retries=retries)
 
 
 def tokens_in(characters: int) -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from pipelines.llm import Usage
 
@@ -29,6 +30,12 @@ class Endpoint:
     @property
     def id(self) -> str:
         return f"{self.provider}/{self.model}"
+
+    @property
+    def address(self) -> str:
+        """Which server it is: the base URL without a name or password in it."""
+        parts = urlsplit(self.base_url.rstrip("/"))
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -12,12 +12,17 @@ from threading import Condition
 
 from pipelines.llm import RateLimited
 
+LONGEST_CLOSED_SECONDS = 60.0
+"""Then a request may see whether the server still says so, however long it asked to wait: it may
+have been a mistake, or somebody may have bought more."""
+
 
 class AdaptiveLimit:
     def __init__(self, most: int) -> None:
         self._most = float(most)
         self._limit = float(most)
         self._active = 0
+        self._closed_at = 0.0
         self._closed_until = 0.0
         self._lowered_at = 0.0
         self._changed = Condition()
@@ -25,6 +30,10 @@ class AdaptiveLimit:
     @property
     def limit(self) -> int:
         return int(self._limit)
+
+    @property
+    def _opens(self) -> float:
+        return min(self._closed_until, self._closed_at + LONGEST_CLOSED_SECONDS)
 
     @contextmanager
     def slot(self, *, patience: float) -> Iterator[None]:
@@ -37,21 +46,21 @@ class AdaptiveLimit:
             self._lower(started, error.retry_after or 0.0)
             raise
         else:
-            self._raise_a_little()
+            self._raise_a_little(started)
         finally:
             self._leave()
 
     def _enter(self, patience: float) -> None:
         end = time.monotonic() + patience
         with self._changed:
-            while (now := time.monotonic()) < self._closed_until or self._active >= self.limit:
-                if now >= end or self._closed_until > end:
+            while (now := time.monotonic()) < self._opens or self._active >= self.limit:
+                if now >= end or (now < self._opens and self._closed_until > end):
                     wait = max(self._closed_until - now, 0.0)
                     raise RateLimited(
                         "The model's server takes no more requests at the moment.",
                         retry_after=round(wait, 1) or None,
                     )
-                self._changed.wait(_sooner(end, self._closed_until, now))
+                self._changed.wait(_sooner(end, self._opens, now))
             self._active += 1
 
     def _leave(self) -> None:
@@ -64,12 +73,15 @@ class AdaptiveLimit:
         now = time.monotonic()
         with self._changed:
             self._closed_until = max(self._closed_until, now + retry_after)
+            self._closed_at = now
             if started >= self._lowered_at:
                 self._limit = max(1.0, self._limit / 2)
                 self._lowered_at = now
 
-    def _raise_a_little(self) -> None:
+    def _raise_a_little(self, started: float) -> None:
         with self._changed:
+            if started > self._closed_at:  # it was asked after that, and answered
+                self._closed_until = 0.0
             self._limit = min(self._most, self._limit + 1 / self._limit)
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.errors import PipelineError
+from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
-from pipelines.llm import ChatMessage, ChatModel
+from pipelines.llm import ChatModel
+from pipelines.prompting import read
 from pipelines.types import Case, Output
 
 NAME = "events-model"
+FOLDER = Path(__file__).parent / "prompts"
 PROMPTS = {False: "extract.v1", True: "extract-thought.v1"}
-
-
-class NoModel(PipelineError):
-    code = "no_model"
 
 
 class EventsModelConfig(BaseModel):
@@ -45,15 +41,7 @@ class EventsModel:
         return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
-        system, user = _prompt(self._prompt, case)
-        reply = self._model.complete([ChatMessage("system", system), ChatMessage("user", user)])
+        prompt = read(FOLDER, self._prompt)
+        text = [one.content for one in case.messages]
+        reply = self._model.complete(prompt.filled(schema=case.event_schema or {}, text=text))
         return {"raw": reply.text, "prompt": self._prompt, "model": reply.model or self._model.id}
-
-
-def _prompt(name: str, case: Case) -> tuple[str, str]:
-    """What is given stands in as JSON, so that no text can pass for an instruction."""
-    text = (Path(__file__).parent / "prompts" / f"{name}.md").read_text(encoding="utf-8")
-    given = {"schema": case.event_schema or {}, "text": [one.content for one in case.messages]}
-    filled = {key: json.dumps(value, ensure_ascii=False) for key, value in given.items()}
-    system, user = (Template(part).substitute(filled) for part in text.split("\n---\n", 1))
-    return system.strip(), user.strip()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipelines.fingerprint import fingerprint
 from pipelines.requirements.analyst import Analyst
 from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.state import Deps, RequirementsState
+from pipelines.requirements.version import version
 from pipelines.types import Case, Output
 
 NAME = "requirements-agent"
@@ -24,7 +24,7 @@ class RequirementsAgent:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return version()
 
     def run(self, case: Case) -> Output:
         """The labels of the layer that is asked for, and of every node on the way there."""
@@ -34,4 +34,10 @@ class RequirementsAgent:
         if case.requirements is not None:
             state["requirements"] = [dict(one) for one in case.requirements]
         found = run(state, self._deps)
-        return {key: found[key] for key in KEYS if key in found} | {"model": None}  # type: ignore[literal-required]
+        output = {key: found[key] for key in KEYS if key in found}  # type: ignore[literal-required]
+        return output | {"model": _model_of(found["steps"])}
+
+
+def _model_of(steps: Sequence[Mapping[str, Any]]) -> str | None:
+    """The model that was asked; none if no node on the way asked any."""
+    return next((step["model"] for step in steps if "model" in step), None)

@@ -4,6 +4,7 @@ other."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from pipelines.requirements.config import AgentConfig
@@ -24,6 +25,13 @@ class Found(NamedTuple):
     notes: dict[str, Any]
 
 
+class Written(NamedTuple):
+    """The document, its title and its eleven sections in Markdown, and what the trace tells."""
+
+    document: dict[str, Any]
+    notes: dict[str, Any]
+
+
 class Analyst(Protocol):
     def extract(self, case: Case) -> Found: ...
 
@@ -31,8 +39,7 @@ class Analyst(Protocol):
 
     def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found: ...
 
-    def write(self, findings: Findings) -> dict[str, Any]:
-        """The document: its title, and its eleven sections in Markdown."""
+    def write(self, findings: Findings) -> Written: ...
 
 
 class LocalAnalyst:
@@ -69,5 +76,27 @@ class LocalAnalyst:
         )
         return Found(labels, {"of": len(requirements)})
 
-    def write(self, findings: Findings) -> dict[str, Any]:
-        return sections.write(findings)
+    def write(self, findings: Findings) -> Written:
+        return Written(sections.write(findings), {})
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """Another analyst for each node."""
+
+    extraction: Analyst
+    inference: Analyst
+    validation: Analyst
+    document: Analyst
+
+    def extract(self, case: Case) -> Found:
+        return self.extraction.extract(case)
+
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+        return self.inference.infer(case, requirements)
+
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+        return self.validation.validate(case, requirements)
+
+    def write(self, findings: Findings) -> Written:
+        return self.document.write(findings)

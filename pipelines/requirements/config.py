@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
 from pydantic import ConfigDict, Field
 
 from pipelines.requirements.local import LocalConfig
+
+NODES = ("extraction", "inference", "validation", "document")
+
+Means = Literal["local", "model"]
+Own = Literal["as above", "local", "model"]
+AS_ABOVE: Own = "as above"
+
+
+def _own(node: str) -> Any:
+    return Field(default=AS_ABOVE, description=f"By what {node} works, if not as above.")
 
 
 class AgentConfig(LocalConfig):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    implementation: Means = Field(
+        default="local",
+        description="local works by rules, word lists and vectors; model asks the configured "
+        "language model.",
+    )
+    extraction: Own = _own("extraction")
+    inference: Own = _own("inference")
+    validation: Own = _own("validation")
+    document: Own = _own("the document")
     infer_above: float = Field(
         default=0.6,
         ge=0,
@@ -28,3 +50,16 @@ class AgentConfig(LocalConfig):
         le=1,
         description="Similarity above which two requirements are about the same and may conflict.",
     )
+
+
+def means_of(config: Mapping[str, Any]) -> dict[str, str]:
+    """By what each node works, from a full configuration."""
+    return {
+        node: config["implementation"] if config[node] == AS_ABOVE else config[node]
+        for node in NODES
+    }
+
+
+def asks_model(config: Mapping[str, Any], nodes: Iterable[str] = NODES) -> bool:
+    means = means_of(config)
+    return any(means[node] == "model" for node in nodes)

@@ -10,10 +10,10 @@ from functools import cache
 from typing import Any
 
 from pipelines.requirements import nodes
+from pipelines.requirements.config import NODES
 from pipelines.requirements.state import Deps, RequirementsState
 
 WHOLE = "end_to_end"
-NODES = ("extraction", "inference", "validation", "document")
 
 
 @cache

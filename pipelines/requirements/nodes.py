@@ -42,10 +42,10 @@ def document(state: RequirementsState, runtime: Runtime[Deps]) -> RequirementsSt
         state.get("inferred_requirements", []),
         state.get("issues", []),
     )
-    written = runtime.context.analyst.write(findings)
+    written, notes = runtime.context.analyst.write(findings)
     empty = [section["id"] for section in written["sections"] if not section["body"]]
-    notes = {"node": "document", "sections": len(written["sections"]), "empty": empty}
-    return {"document": written, "steps": [notes]}
+    step = {"node": "document", "sections": len(written["sections"]), "empty": empty}
+    return {"document": written, "steps": [step | notes]}
 
 
 def _step(node: str, labels: list[dict[str, Any]], notes: dict[str, Any]) -> list[dict[str, Any]]:

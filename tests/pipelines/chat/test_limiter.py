@@ -103,3 +103,20 @@ def test_how_long_to_wait_is_read_in_every_form(
     now = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
 
     assert retry_after(headers, now=now) == seconds
+
+
+def test_after_a_minute_one_may_ask_however_long_the_server_wanted_to_be_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipelines.chat.limiter.LONGEST_CLOSED_SECONDS", 0.1)
+    limit = AdaptiveLimit(8)
+    be_refused(limit, after=1e9)
+    with pytest.raises(RateLimited), limit.slot(patience=1):
+        pytest.fail("it is closed")
+
+    time.sleep(0.1)
+    be_refused(limit, after=1e9)  # was let in, and closes it again
+    with pytest.raises(RateLimited), limit.slot(patience=1):
+        pytest.fail("it is closed")
+    time.sleep(0.1)
+    succeed(limit, 2)  # the first answer opens it for all

@@ -11,8 +11,8 @@ import pytest
 from evaluation.metrics.events import Sample, score_events
 from evaluation.metrics.summary import summarize_shares
 from labeling.domain.schema import check_payload
+from pipelines.errors import NoModel
 from pipelines.events.local import EventsLocal, EventsLocalConfig
-from pipelines.events.model import NoModel
 from pipelines.registry import build
 from pipelines.types import Case, Message
 from tests.fakes import Scripted

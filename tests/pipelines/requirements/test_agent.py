@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.analyst import Found
+from pipelines.requirements.analyst import Found, Written
 from pipelines.requirements.graph import run
 from pipelines.requirements.state import Deps
 from pipelines.types import Case, Message
@@ -147,7 +147,7 @@ class Dictated:
 
     def write(self, findings):
         self.asked.append(("write", len(findings.inferred), len(findings.issues)))
-        return {"title": "T", "sections": []}
+        return Written({"title": "T", "sections": []}, {})
 
 
 def test_every_node_goes_through_the_same_protocol():

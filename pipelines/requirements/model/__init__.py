@@ -1,0 +1,1 @@
+"""The nodes by a language model: prompts in files, replies checked against a schema."""

@@ -1,0 +1,94 @@
+"""What a model must reply, as JSON schemas.
+
+They name the very messages and requirements that the model was shown, so that an invented one is
+found like any other mistake: the model is told of it and asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipelines.requirements.wording import FIELDS
+
+Schema = dict[str, Any]
+
+TYPES = ("functional", "non-functional", "security", "data", "interface", "constraint")
+PRIORITIES = ("must", "should", "could")
+INFERENCE_TYPES = ("security", "performance", "scalability", "compliance", "usability")
+NECESSITIES = ("necessary", "recommended", "optional")
+ISSUE_TYPES = (
+    "ambiguous_verb",
+    "missing_actor",
+    "too_broad",
+    "contradictory",
+    "pii",
+    "untestable",
+)
+SEVERITIES = ("error", "warning", "info")
+ISSUE_FIELDS = (*FIELDS, "type", "priority", "source_messages")
+NARRATED = ("overview", "stakeholders", "use_cases", "data_model", "edge_cases")
+"""The sections of a document that have prose before what is listed in them."""
+
+TEXT: Schema = {"type": "string", "pattern": r"\S"}
+OPEN_TEXT: Schema = {"type": ["string", "null"]}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+
+
+def extraction(messages: int) -> Schema:
+    position = {"type": "integer", "minimum": 0, "maximum": messages - 1}
+    sources = {"type": "array", "items": position, "minItems": 1}
+    return _list_of("requirements", _text_fields() | {"source_messages": sources})
+
+
+def inference(refs: Sequence[str]) -> Schema:
+    named = {
+        "inference_type": _one_of(INFERENCE_TYPES),
+        "triggered_by": {"type": "array", "items": _one_of(refs), "minItems": 1},
+        "necessity": _one_of(NECESSITIES),
+    }
+    return _list_of("inferred_requirements", _text_fields() | named)
+
+
+def validation(refs: Sequence[str]) -> Schema:
+    fields = {
+        "requirement": _one_of(refs),
+        "issue_type": _one_of(ISSUE_TYPES),
+        "severity": _one_of(SEVERITIES),
+        "field": _one_of(ISSUE_FIELDS),
+        "words": OPEN_TEXT,
+        "message": TEXT,
+        "suggested_fix": TEXT,
+    }
+    return _list_of("issues", fields)
+
+
+def document() -> Schema:
+    return _object({"title": TEXT} | {name: {"type": "string"} for name in NARRATED})
+
+
+def _text_fields() -> Schema:
+    """Those that stated and inferred requirements share."""
+    return {
+        "title": TEXT,
+        "type": _one_of(TYPES),
+        "actor": TEXT,
+        "action": TEXT,
+        "condition": OPEN_TEXT,
+        "acceptance_criteria": {"type": "array", "items": TEXT, "minItems": 1},
+        "priority": _one_of(PRIORITIES),
+        "rationale": TEXT,
+        "confidence": SHARE,
+    }
+
+
+def _list_of(key: str, fields: Schema) -> Schema:
+    return _object({key: {"type": "array", "items": _object(fields)}})
+
+
+def _object(fields: Schema) -> Schema:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _one_of(values: Sequence[str]) -> Schema:
+    return {"type": "string", "enum": list(values)}
