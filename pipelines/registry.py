@@ -21,6 +21,7 @@ from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.pipeline import Memory
+from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.agent import RequirementsAgent
 from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
@@ -108,6 +109,10 @@ def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     return Memory(config, open_talk=talks, model=tools.model)
 
 
+def _retrieval(config: RetrievalConfig, tools: Tools) -> Pipeline:
+    return Retrieval(config, tools.encoder or MiniLM(), tools.store)
+
+
 def _random(config: RandomConfig, tools: Tools) -> Pipeline:
     return Random(config)
 
@@ -161,6 +166,14 @@ _ENTRIES = (
         make=_memory,
         may_ask=lambda config: bool(config["use_model"]),
         prompts=_prompts_of(memory),
+    ),
+    Entry(
+        name="retrieval",
+        title="One way of ranking",
+        summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
+        layers=MEMORY,
+        config=RetrievalConfig,
+        make=_retrieval,
     ),
     Entry(
         name="events-local",

@@ -14,6 +14,7 @@ from pipelines.memory.query.mind import LocalMind, Mind
 from pipelines.memory.query.oneshot import Answered, answer_once
 from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
+from pipelines.memory.retrieval.ranker import learned_from
 from pipelines.memory.trace import retrieval_trace
 from pipelines.metered import Metered
 from pipelines.types import Case, Output
@@ -76,6 +77,7 @@ class Memory:
             "cards": answered.cards,
             "model": meter.id if meter else None,
             "mode": self._config.mode,
+            "held_out": learned_from(talk.key),
             "trace": retrieval_trace(
                 talk,
                 answered.candidates,
