@@ -50,6 +50,15 @@ from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
 from labeling.views.tables import table
 from labeling.views.tokens import token_revoke, tokens
+from labeling.views.webhooks import (
+    webhook,
+    webhook_again,
+    webhook_remove,
+    webhook_rotate,
+    webhook_switch,
+    webhook_test,
+    webhooks,
+)
 from labeling.views.workspace import next_sample, workspace
 
 of_a_project = [
@@ -62,6 +71,13 @@ of_a_project = [
     path("members/add/", member_add, name="member-add"),
     path("members/<int:pk>/role/", member_role, name="member-role"),
     path("members/<int:pk>/remove/", member_remove, name="member-remove"),
+    path("webhooks/", webhooks, name="webhooks"),
+    path("webhooks/<int:pk>/", webhook, name="webhook"),
+    path("webhooks/<int:pk>/test/", webhook_test, name="webhook-test"),
+    path("webhooks/<int:pk>/switch/", webhook_switch, name="webhook-switch"),
+    path("webhooks/<int:pk>/rotate/", webhook_rotate, name="webhook-rotate"),
+    path("webhooks/<int:pk>/remove/", webhook_remove, name="webhook-remove"),
+    path("webhooks/<int:pk>/deliveries/<int:delivery>/again/", webhook_again, name="webhook-again"),
     path("invitations/new/", invitation_new, name="invitation-new"),
     path("invitations/<int:pk>/revoke/", invitation_revoke, name="invitation-revoke"),
     path("rounds/new/", round_new, name="round-new"),

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from evaluation.models import CaseRun
 from evaluation.services import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
-from labeling.services import comments, invitations, tokens
+from labeling.services import comments, invitations, tokens, webhooks
 from tests import factories
 
 
@@ -28,6 +28,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     said = comments.post(comments.place_of(mine), body="Which one?", author=people["ana"])
     answered = Annotation.objects.filter(assignment__round__project=project)[0].pk
     invited = invitations.invite(project=project, role="annotator", by=people["rita"])
+    address = "https://hooks.example.org/assay"
+    hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -43,6 +45,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "comment-resolve": [said.pk],
         "comment-add": [*of_project, mine.conversation_id],
         "docs-page": ["metrics"],
+        "webhook-again": [*of_project, hook.pk, hook.deliveries.all()[0].pk],
         "guideline": [*of_project, 1],
         "member-remove": [*of_project, member.pk],
         "conversation": [*of_project, mine.conversation_id],
@@ -58,7 +61,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
         ("progress members audit targets invitation-new", of_project),
-        ("imports", of_project),
+        ("imports webhooks", of_project),
+        ("webhook webhook-test webhook-switch webhook-rotate", [*of_project, hook.pk]),
+        ("webhook-remove", [*of_project, hook.pk]),
         ("layers layers-progress layers-build", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),

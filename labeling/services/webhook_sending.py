@@ -41,7 +41,7 @@ def work(webhook_id: int, sender: UUID) -> None:
     try:
         _send_some(webhook_id, sender)
     finally:
-        Webhook.objects.filter(pk=webhook_id, sender=sender).update(sender=None, sending_until=None)
+        _release(webhook_id, sender)
     if webhook_outbox.is_due(webhook_id):  # more than a slice, or just come in
         webhook_outbox.wake(webhook_id)
 
@@ -50,6 +50,11 @@ def _claim(webhook_id: int, sender: UUID) -> bool:
     now = timezone.now()
     idle = Webhook.objects.idle(now).filter(pk=webhook_id)
     return idle.update(sender=sender, sending_until=now + LEASE) == 1
+
+
+def _release(webhook_id: int, sender: UUID) -> None:
+    held = Webhook.objects.filter(pk=webhook_id, sender=sender)
+    held.update(sender=None, sending_until=None)
 
 
 def _send_some(webhook_id: int, sender: UUID) -> None:

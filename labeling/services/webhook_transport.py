@@ -77,7 +77,10 @@ def _status(
             http.sock.do_handshake()
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         http.request("POST", target, body=body, headers=dict(headers))
-        return http.getresponse().status
+        status = http.getresponse().status
+        if monotonic() >= end:  # an answer that was cut off here looks whole
+            raise TimeoutError
+        return status
 
 
 def _places(host: str, port: int, *, allow_private: bool) -> list[tuple[int, Any]]:

@@ -23,7 +23,7 @@ from labeling.models import Project, Webhook, WebhookDelivery
 from labeling.services import events, webhook_outbox
 
 MOST = 20  # of one project: each event is written down for each of them
-OVERLAP = timedelta(hours=24)  # so long a replaced secret signs beside the new one
+OVERLAP_HOURS = 24  # so long a replaced secret signs beside the new one
 
 State = WebhookDelivery.State
 
@@ -117,7 +117,9 @@ def rotate(webhook: Webhook, *, by: User) -> Made:
     """A new secret; for a day both sign, so that the receiver can change over in peace."""
     now, secret = timezone.now(), make_webhook_secret()
     old = Webhook.objects.select_for_update().get(pk=webhook.pk).secret
-    _kept(webhook).update(secret=secret, old_secret=old, old_secret_until=now + OVERLAP)
+    _kept(webhook).update(
+        secret=secret, old_secret=old, old_secret_until=now + timedelta(hours=OVERLAP_HOURS)
+    )
     _record("webhook.secret_rotated", webhook, by)
     return Made(webhook, secret)
 

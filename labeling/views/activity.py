@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from labeling.models import Event
 from labeling.translation import lazy as _
+from labeling.translation import translated
 
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
@@ -67,6 +68,15 @@ WORDS = {
     ),
     "suggestions.switched_off": _("switched suggestions off"),
     "suggestions.switched_on": _("switched suggestions on"),
+    "webhook.added": _("made a webhook to {host}"),
+    "webhook.changed": _("changed the webhook to {host}: {fields}"),
+    "webhook.gone": _("The receiver of the webhook to {host} is gone: it was paused"),
+    "webhook.paused": _("paused the webhook to {host}"),
+    "webhook.removed": _("removed the webhook to {host}"),
+    "webhook.resumed": _("resumed the webhook to {host}"),
+    "webhook.secret_rotated": _("replaced the secret of the webhook to {host}"),
+    "webhook.sent_again": _("had {delivery} sent to {host} again"),
+    "webhook.tested": _("tested the webhook to {host}"),
 }
 
 
@@ -92,11 +102,17 @@ def words(event: Event) -> str:
     )
 
 
+ROLES = ("role", "before")
+"""What events hold of these is the word that a role is stored as."""
+
+
 class _Known(dict[str, Any]):
     """Values as text. Events are never changed, so old ones may lack a key that new ones have."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        super().__init__({key: _text(value) for key, value in data.items()})
+        super().__init__(
+            {key: translated(value) if key in ROLES else _text(value) for key, value in data.items()}
+        )
 
     def __missing__(self, key: str) -> str:
         return "–"

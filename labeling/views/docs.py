@@ -33,6 +33,7 @@ PAGES = {
     "metrics": "Metrics",
     "commands": "Commands",
     "api": "API",
+    "webhooks": "Webhooks",
     "settings": "Settings",
     "deploying": "Deploying",
 }

@@ -148,6 +148,13 @@ EXPECTED = {
     "invitation-new": Row(302, 404, 404, 403, 400, post=True),
     "invitation-revoke": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),
+    "webhooks": Row(302, 404, 404, 403, 200),
+    "webhook": Row(302, 404, 404, 403, 200),
+    "webhook-test": Row(302, 404, 404, 403, 302, post=True),
+    "webhook-switch": Row(302, 404, 404, 403, 302, post=True),
+    "webhook-rotate": Row(302, 404, 404, 403, 200),
+    "webhook-remove": Row(302, 404, 404, 403, 200),
+    "webhook-again": Row(302, 404, 404, 403, 302, post=True),
     # the API
     "api-schema": API_EVERYBODY,
     "api-docs": API_EVERYBODY,
@@ -229,6 +236,9 @@ def test_a_project_shows_nothing_of_another(
         "gold-release",
         "gold-item",
         "gold-export",
+        "webhook",
+        "webhook-rotate",
+        "webhook-remove",
     ):
         url = reverse(name, args=[other.slug, *addresses[name][1:]])
         assert client.get(url).status_code == 404, name

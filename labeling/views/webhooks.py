@@ -1,0 +1,166 @@
+"""Webhooks of a project: for its leads alone, because what is sent leaves this server."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.forms.webhooks import WebhookForm, initial_of
+from labeling.models import Project, Round, Webhook, WebhookDelivery
+from labeling.services import webhook_outbox
+from labeling.services import webhooks as service
+from labeling.translation import translated
+from labeling.views import access, activity
+from labeling.views.paging import page_of, query_of
+
+State = WebhookDelivery.State
+VERBS = sorted(set(activity.WORDS) - {webhook_outbox.TEST})
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
+    """All of them, and a new one, whose secret is shown at once and never again."""
+    project = access.led(request.user, slug)
+    form, context = WebhookForm(request.POST or None, verbs=VERBS), {}
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = service.add(
+                project=project,
+                url=form.cleaned_data["url"],
+                verbs=form.chosen,
+                by=_person(request),
+            )
+        except RuleError as error:
+            form.add_error("url", translated(error.message))
+        else:
+            context = {"made": made.webhook, "secret": made.secret}
+            form = WebhookForm(verbs=VERBS)
+    context |= {"project": project, "form": form, "rows": _rows(project)}
+    return render(request, "labeling/webhooks.html", context, status=400 if form.errors else 200)
+
+
+def _rows(project: Project) -> list[tuple[Webhook, WebhookDelivery | None]]:
+    """Each webhook with the delivery that was tried last."""
+    found = list(service.with_figures(service.of_project(project)))
+    wanted = [one.last_pk for one in found]  # type: ignore[attr-defined]
+    last = WebhookDelivery.objects.select_related("event").in_bulk([pk for pk in wanted if pk])
+    return [(one, last.get(pk)) for one, pk in zip(found, wanted, strict=True)]
+
+
+@require_http_methods(["GET", "POST"])
+def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """One webhook: what it is told of, and the log of what was sent."""
+    project = access.led(request.user, slug)
+    found = _found(project, pk)
+    form = WebhookForm(
+        request.POST or None, verbs=VERBS, initial=initial_of(found.url, found.verbs)
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.change(
+                found, url=form.cleaned_data["url"], verbs=form.chosen, by=_person(request)
+            )
+        except RuleError as error:
+            form.add_error("url", translated(error.message))
+        else:
+            messages.success(request, _("The webhook was changed."))
+            return redirect("webhook", slug, pk)
+    context = {"project": project, "webhook": found, "form": form, **_log(request, found)}
+    return render(request, "labeling/webhook.html", context, status=400 if form.errors else 200)
+
+
+def _log(request: HttpRequest, found: Webhook) -> dict[str, Any]:
+    rows = found.deliveries.select_related("event__actor")
+    state = request.GET.get("state", "")
+    if state in State.values:
+        rows = rows.filter(state=state)
+    page = page_of(
+        rows, order=["-pk"], after=request.GET.get("after"), anchors=found.deliveries.all()
+    )
+    blind = set(Round.objects.blind().filter(project=found.project_id).values_list("pk", flat=True))
+    entries = [(one, one.state == State.WAITING and one.round_id in blind) for one in page.rows]
+    states = [("", _("any")), *State.choices]
+    return {
+        "page": page,
+        "entries": entries,
+        "state": state,
+        "states": states,
+        "query": query_of(request),
+    }
+
+
+@require_POST
+def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    found = _found(access.led(request.user, slug), pk)
+    service.test(found, by=_person(request))
+    if found.active:
+        messages.success(request, _("A test is on its way: its line below says what came of it."))
+    else:
+        messages.warning(request, _("The test waits until the webhook is resumed."))
+    return redirect("webhook", slug, pk)
+
+
+@require_POST
+def webhook_switch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Pauses one that sends, and resumes one that is paused."""
+    found = _found(access.led(request.user, slug), pk)
+    if request.POST.get("to") == "pause":
+        service.pause(found, by=_person(request))
+        messages.success(request, _("Nothing is sent until you resume it; what happens is kept."))
+    else:
+        service.resume(found, by=_person(request))
+        messages.success(request, _("It sends again, beginning with what has waited."))
+    return redirect("webhook", slug, pk)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def webhook_rotate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Asks first; the new secret is shown at once and never again."""
+    project = access.led(request.user, slug)
+    found = _found(project, pk)
+    context = {"project": project, "webhook": found, "hours": service.OVERLAP_HOURS}
+    if request.method == "POST":
+        context["secret"] = service.rotate(found, by=_person(request)).secret
+    return render(request, "labeling/webhook_rotate.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Asks first; the answer comes back as a POST."""
+    project = access.led(request.user, slug)
+    found = _found(project, pk)
+    if request.method == "GET":
+        waiting = found.deliveries.filter(state=State.WAITING).count()
+        context = {"project": project, "webhook": found, "waiting": waiting}
+        return render(request, "labeling/webhook_remove.html", context)
+    service.remove(found, by=_person(request))
+    messages.success(request, _("The webhook to {host} is removed.").format(host=found.host))
+    return redirect("webhooks", slug)
+
+
+@require_POST
+def webhook_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
+    found = _found(access.led(request.user, slug), pk)
+    again = get_object_or_404(found.deliveries.select_related("webhook__project"), pk=delivery)
+    service.send_again(again, by=_person(request))
+    messages.success(request, _("It is sent again, under its old id."))
+    return redirect("webhook", slug, pk)
+
+
+def _found(project: Project, pk: int) -> Webhook:
+    return get_object_or_404(service.of_project(project).select_related("project"), pk=pk)
+
+
+def _person(request: HttpRequest) -> User:
+    """The signed-in user: the middleware has let nobody else through."""
+    return cast(User, request.user)

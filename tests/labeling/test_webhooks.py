@@ -1,0 +1,414 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import re
+import socket
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from config.logs import KeylessFormatter
+from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
+from labeling.models import Event, Round, Webhook, WebhookDelivery
+from labeling.services import (
+    annotations,
+    events,
+    webhook_outbox,
+    webhook_sending,
+    webhook_transport,
+    webhooks,
+)
+from labeling.views.docs import FOLDER
+from tests import factories
+from tests.webhook_receiver import running
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def receiver(settings, monkeypatch):
+    settings.WEBHOOK_ALLOW_PRIVATE = True
+    monkeypatch.setattr(webhook_sending, "LIMIT_SECONDS", 0.4)
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def made(project, rita, receiver):
+    """A webhook for every event; the event of its making is out of the way."""
+    made = webhooks.add(project=project, url=receiver.url, by=rita)
+    WebhookDelivery.objects.all().delete()
+    return made
+
+
+def happen(project, verb="project.changed", **data):
+    return events.record(verb, project, project=project, actor=None, **data)
+
+
+def work(made):
+    """What the worker does once the address has rested and the waits are over."""
+    Webhook.objects.update(resting_until=None)
+    WebhookDelivery.objects.update(next_attempt_at=timezone.now())
+    webhook_sending.work(made.webhook.pk, uuid4())
+
+
+def signed_by(secret, received):
+    """Whether the message is signed with the secret, by the letter of the specification."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    head = f"{received.headers['webhook-id']}.{received.headers['webhook-timestamp']}."
+    digest = hmac.new(key, head.encode() + received.body, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}" in (
+        received.headers["webhook-signature"].split(" ")
+    )
+
+
+def test_a_receiver_is_told_what_happened_in_ids_and_signed(project, rita, ana, made, receiver):
+    round_ = factories.open_full(project, 1)
+    mine = round_.assignments.get(annotator=ana)
+    WebhookDelivery.objects.all().delete()
+    receiver.received.clear()
+
+    answered = factories.answer(mine)
+    work(made)
+
+    (received,) = receiver.received
+    delivery = WebhookDelivery.objects.get()
+    assert received.path == "/hook?key=receivers-own"
+    assert json.loads(received.body) == {
+        "id": delivery.message_id,
+        "verb": "annotation.submitted",
+        "project": "orders",
+        "object": {
+            "type": "annotation",
+            "id": str(answered.pk),
+            "url": f"/projects/orders/conversations/{mine.conversation_id}/",
+            "conversation": mine.conversation.external_id,
+        },
+        "actor": "ana",
+        "time": delivery.event.at.isoformat().replace("+00:00", "Z"),
+    }
+    assert received.headers["webhook-id"] == delivery.message_id
+    assert abs(int(received.headers["webhook-timestamp"]) - timezone.now().timestamp()) < 60
+    assert signed_by(made.secret, received)
+    assert (delivery.state, delivery.status, delivery.attempts) == ("delivered", 204, 1)
+
+
+def test_the_recipe_in_the_documents_knows_a_genuine_message(project, made, receiver):
+    text = (FOLDER / "webhooks.md").read_text(encoding="utf-8")
+    names = {}
+    exec(re.findall(r"```python\n(.*?)```", text, re.S)[0], names)
+    happen(project)
+    work(made)
+
+    (got,) = receiver.received
+
+    assert names["is_genuine"](made.secret, got.headers, got.body)
+    assert not names["is_genuine"](made.secret, got.headers, got.body + b" ")
+    late = got.headers | {"webhook-timestamp": "1"}
+    assert not names["is_genuine"](made.secret, late, got.body)
+
+
+def test_links_are_whole_where_the_address_of_the_server_is_known(project, made, settings):
+    settings.PUBLIC_URL = "https://assay.example.org"
+    happen(project)
+
+    body = json.loads(webhook_sending.body_of(WebhookDelivery.objects.get()))
+
+    assert body["object"]["url"] == "https://assay.example.org/projects/orders/"
+
+
+def test_only_what_is_wanted_is_told(project, rita, receiver):
+    made = webhooks.add(project=project, url=receiver.url, verbs=["gold.frozen"], by=rita)
+    other = factories.make_project("other")
+
+    factories.make_release(project, items=1)
+    happen(other, "gold.frozen")
+    work(made)
+
+    assert [json.loads(one.body)["verb"] for one in receiver.received] == ["gold.frozen"]
+    assert "/gold/" in json.loads(receiver.received[0].body)["object"]["url"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "status"),
+    [
+        (500, "refused", 500),
+        (404, "refused", 404),
+        ("redirect", "redirect", 302),
+        ("hanging", "timeout", None),
+        ("dripping", "timeout", None),
+        ("reset", "unreachable", None),
+    ],
+)
+def test_what_fails_is_tried_again_under_the_same_id(
+    project, made, receiver, behaviour, outcome, status
+):
+    happen(project)
+    receiver.plan(behaviour)
+
+    work(made)
+
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.outcome, delivery.status) == ("waiting", outcome, status)
+    assert delivery.next_attempt_at > timezone.now() + timedelta(seconds=WAITS[0] - 2)
+    work(made)
+    assert WebhookDelivery.objects.get().state == "delivered"
+    first, second = receiver.received  # and nothing at the address of the redirect
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.body == second.body
+
+
+def test_an_answer_is_known_before_its_body_ends(project, made, receiver):
+    happen(project)
+    receiver.plan("endless_body")
+
+    work(made)
+
+    assert WebhookDelivery.objects.get().state == "delivered"
+
+
+def test_it_is_given_up_in_the_end_and_sent_again_when_a_lead_asks(project, rita, made, receiver):
+    happen(project)
+    receiver.plan(*[500] * MAX_ATTEMPTS)
+
+    for _ in range(MAX_ATTEMPTS + 2):
+        work(made)
+
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.attempts) == ("failed", MAX_ATTEMPTS)
+    assert len(receiver.received) == MAX_ATTEMPTS
+    webhooks.send_again(delivery, by=rita)
+    work(made)
+    assert WebhookDelivery.objects.get(pk=delivery.pk).state == "delivered"
+    again, told_of_it = receiver.received[MAX_ATTEMPTS:]
+    assert again.headers["webhook-id"] == delivery.message_id
+    assert json.loads(told_of_it.body)["verb"] == "webhook.sent_again"
+
+
+def test_an_address_that_fails_rests_as_a_whole(project, made, receiver):
+    for _ in range(20):
+        happen(project)
+    receiver.plan(*[503] * 20)
+
+    for _ in range(5):
+        webhook_sending.work(made.webhook.pk, uuid4())
+
+    assert len(receiver.received) == 1
+    assert webhook_outbox.wake_unattended() == []
+
+
+def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(project, made):
+    class Killed(Exception):
+        pass
+
+    def killed_in_between():
+        with transaction.atomic():
+            happen(project)
+            raise Killed
+
+    with pytest.raises(Killed):
+        killed_in_between()
+    assert not WebhookDelivery.objects.exists()
+    happen(project)
+    assert WebhookDelivery.objects.count() == 1
+
+
+def test_a_message_to_the_queue_that_is_lost_is_sent_anew(project, made, monkeypatch):
+    """As if everything was killed between the commit and the queue."""
+    happen(project)
+    webhook_outbox._woken_at.clear()
+    sent = []
+    monkeypatch.setattr(webhook_outbox, "wake", lambda pk: sent.append(pk) or True)
+
+    webhook_outbox.wake_unattended()
+
+    assert sent == [made.webhook.pk]
+
+
+def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(
+    project, made, receiver, monkeypatch
+):
+    happen(project)
+
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(webhook_sending, "_store", killed)
+        patch.setattr(webhook_sending, "_release", lambda *args: None)
+        with pytest.raises(KeyboardInterrupt):
+            webhook_sending.work(made.webhook.pk, uuid4())
+    webhook_sending.work(made.webhook.pk, uuid4())
+    assert len(receiver.received) == 1  # the dead one still holds it
+    Webhook.objects.update(sending_until=timezone.now())
+
+    webhook_sending.work(made.webhook.pk, uuid4())
+
+    assert WebhookDelivery.objects.get().state == "delivered"
+    assert receiver.received[0].headers["webhook-id"] == receiver.received[1].headers["webhook-id"]
+
+
+def test_the_answers_of_a_blind_round_are_told_when_it_has_closed(project, ana, made, receiver):
+    round_ = factories.open_calibration(project, 1)
+    first, *others = round_.assignments.all()
+    WebhookDelivery.objects.all().delete()
+
+    factories.answer(first)
+    annotations.skip(others[0], factories.save_of({}), reason="half a chat")
+    work(made)
+
+    assert receiver.received == []
+    assert not webhook_outbox.is_due(made.webhook.pk)
+    Round.objects.filter(pk=round_.pk).update(state="passed", closed_at=timezone.now())
+    work(made)
+    verbs = [json.loads(one.body)["verb"] for one in receiver.received]
+    assert verbs == ["annotation.submitted", "annotation.skipped"]
+    assert b"half a chat" not in receiver.received[1].body
+
+
+def test_a_paused_webhook_waits_and_then_tells_everything(project, rita, made, receiver):
+    webhooks.pause(made.webhook, by=rita)
+    happen(project)
+    work(made)
+    assert receiver.received == []
+
+    webhooks.resume(made.webhook, by=rita)
+    work(made)
+
+    told = [json.loads(one.body)["verb"] for one in receiver.received]
+    assert told == ["webhook.paused", "project.changed", "webhook.resumed"]
+
+
+def test_a_receiver_that_is_gone_for_good_is_told_nothing_more(project, made, receiver):
+    happen(project)
+    receiver.plan(410)
+
+    work(made)
+
+    assert not Webhook.objects.get().active
+    assert Event.objects.filter(verb="webhook.gone").count() == 1
+
+
+def test_while_a_secret_is_replaced_both_are_right(project, rita, made, receiver):
+    new = webhooks.rotate(made.webhook, by=rita).secret
+    work(made)
+    assert signed_by(made.secret, receiver.received[-1])
+    assert signed_by(new, receiver.received[-1])
+
+    Webhook.objects.update(old_secret_until=timezone.now())
+    happen(project)
+    work(made)
+
+    assert not signed_by(made.secret, receiver.received[-1])
+    assert signed_by(new, receiver.received[-1])
+
+
+def test_a_removed_webhook_leaves_no_secret_and_stops_nobodys_work(project, rita, made, receiver):
+    happen(project)
+    webhooks.remove(made.webhook, by=rita)
+    webhook_outbox.add(Event.objects.first(), project, [made.webhook])  # somebody was at it
+
+    work(made)
+
+    left = Webhook.objects.get()
+    assert (left.url, left.secret, left.old_secret) == ("", "", "")
+    assert receiver.received == []
+
+
+@pytest.mark.parametrize(
+    ("name", "leads_to"),
+    [
+        ("localhost", "127.0.0.1"),
+        ("inside.example", "10.1.2.3"),
+        ("cloud.example", "169.254.169.254"),
+        ("shared.example", "100.64.0.1"),
+        ("six.example", "::1"),
+        ("mapped.example", "::ffff:192.168.0.1"),
+        ("nat.example", "64:ff9b::7f00:1"),
+        ("local.example", "fd00::1"),
+    ],
+)
+def test_nothing_is_sent_into_private_networks(monkeypatch, receiver, name, leads_to):
+    family = socket.AF_INET6 if ":" in leads_to else socket.AF_INET
+    public = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.215.14", 80))
+    inside = (family, socket.SOCK_STREAM, 6, "", (leads_to, receiver.server_port))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: [public, inside])
+
+    answer = webhook_transport.post(f"http://{name}/", b"{}", {}, allow_private=False)
+
+    assert answer == ("private", None)
+    assert receiver.received == []
+
+
+def test_the_address_that_was_checked_is_the_one_connected_to(monkeypatch, receiver):
+    """A name that leads elsewhere at the second look."""
+    looked_up = []
+
+    def look_up(host, port, *args, **kwargs):
+        looked_up.append(host)
+        at = ("127.0.0.1", receiver.server_port) if len(looked_up) == 1 else ("127.0.0.2", 9)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", at)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    answer = webhook_transport.post("http://hook.example/x", b"{}", {}, allow_private=True)
+
+    assert answer == ("taken", 204)
+    assert looked_up == ["hook.example"]
+    assert receiver.received[0].headers["host"] == "hook.example"
+
+
+def test_a_name_that_nobody_knows_and_a_server_without_tls_are_told_apart(monkeypatch, receiver):
+    https = receiver.url.replace("http:", "https:")
+    plain = webhook_transport.post(https, b"{}", {}, allow_private=True, seconds=1)
+
+    def unknown(*args, **kwargs):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    nameless = webhook_transport.post("https://x.example/", b"{}", {}, allow_private=True)
+
+    assert (plain.outcome, nameless.outcome) == ("unreachable", "unknown_host")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://example.org/",
+        "file:///etc/passwd",
+        "https://",
+        "https://user:password@example.org/",
+        "http://127.0.0.1/",
+        "http://[::1]:80/",
+        "http://localhost/",
+        "http://example.org:99999/",
+        "http://exa mple.org/",
+        "http://[fe80::1",
+    ],
+)
+def test_an_address_that_cannot_be_meant_is_refused(project, rita, url):
+    with pytest.raises(webhooks.WebhookRefused):
+        webhooks.add(project=project, url=url, by=rita)
+
+
+def test_secrets_and_addresses_stand_in_no_log_and_no_event(project, rita, made, receiver, caplog):
+    with caplog.at_level(logging.DEBUG):
+        receiver.plan(500, 410)
+        webhooks.test(made.webhook, by=rita)
+        work(made)
+        new = webhooks.rotate(made.webhook, by=rita).secret
+        work(made)
+
+    written = caplog.text + str(list(Event.objects.values()))
+    assert "refused (500)" in written
+    for secret in (made.secret, new, "receivers-own"):
+        assert secret not in written
+    record = logging.LogRecord("x", logging.INFO, "", 0, f"oops {new}", None, None)
+    assert new[6:] not in KeylessFormatter("%(message)s").format(record)
