@@ -19,9 +19,19 @@ CHUNK_BYTES = 1024 * 1024
 MIN_MESSAGES = 2
 DIFFICULTIES = ("easy", "medium", "hard")
 SPLITS = ("train", "dev", "test")
-CONVERSATION_KEYS = ("id", "domain", "difficulty", "split", "priority", "messages")
+ORIGINS = ("collected", "synthetic")
+CONVERSATION_KEYS = (
+    "id",
+    "domain",
+    "difficulty",
+    "split",
+    "origin",
+    "generator",
+    "priority",
+    "messages",
+)
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
-MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200}
+MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
 MAX_PRIORITY = 32_767  # what the database holds, either side of 0
 
@@ -61,6 +71,7 @@ class Fingerprint(NamedTuple):
     difficulty: str
     split: str
     written_sha256: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +85,14 @@ class Record:
     split: str = ""
     priority: int = 0
     written_sha256: str = ""
+    origin: str = ""
+    """``collected`` or ``synthetic``; without a word it is collected."""
+    generator: str = ""
 
     @property
     def fingerprint(self) -> Fingerprint:
         named = (self.domain, self.difficulty, self.split)
-        return Fingerprint(content_sha256(self.turns), *named, self.written_sha256)
+        return Fingerprint(content_sha256(self.turns), *named, self.written_sha256, self.origin)
 
     @property
     def speakers(self) -> list[str]:
@@ -158,7 +172,7 @@ def conflict(known: Fingerprint, new: Fingerprint) -> str:
     """
     if known.sha256 not in (new.sha256, new.written_sha256):
         return "is known with other text; give changed text a new id"
-    for name in ("domain", "difficulty", "split"):
+    for name in ("domain", "difficulty", "split", "origin"):
         old, wanted = getattr(known, name), getattr(new, name)
         if wanted and wanted != old:
             return f'is known with {name} "{old}", not "{wanted}"'
@@ -238,6 +252,8 @@ def _record(document: dict[str, Any]) -> Record:
         domain=_text(document, "domain", "domain"),
         difficulty=_choice(document, "difficulty", DIFFICULTIES),
         split=_choice(document, "split", SPLITS),
+        origin=_choice(document, "origin", ORIGINS),
+        generator=_text(document, "generator", "generator"),
         priority=_priority(document),
         turns=turns,
         written_sha256="" if turns == written else content_sha256(written),

@@ -18,6 +18,9 @@ class ConversationFilter(forms.Form):
         required=False, choices=[("", _("any")), *Conversation.Difficulty.choices]
     )
     split = forms.ChoiceField(required=False, choices=[("", _("any")), *Conversation.Split.choices])
+    origin = forms.ChoiceField(
+        required=False, choices=[("", _("any")), *Conversation.Origin.choices]
+    )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

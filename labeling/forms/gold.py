@@ -34,6 +34,17 @@ class FreezeForm(forms.Form):
     )
 
     def __init__(self, project: Project, data: Any = None) -> None:
+    with_synthetic = forms.BooleanField(
+        label=_("with synthetic conversations"),
+        required=False,
+        help_text=_(
+            "Nobody has held them: a program or a language model wrote them. Each is marked in the "
+            "release."
+        ),
+    )
+
         super().__init__(data, initial={"name": project.slug})
         layer: forms.ChoiceField = self.fields["layer"]  # type: ignore[assignment]
-        layer.choices = [(name, title_of(name)) for name in target_layers(project.layers)]
+        layer.choices = [(name, translated(title_of(name))) for name in target_layers(project.layers)]
+        if not project.conversations.filter(origin="synthetic").exists():
+            del self.fields["with_synthetic"]

@@ -209,8 +209,11 @@ class _Intake:
     def _stored(self) -> dict[str, Fingerprint]:
         ids = [entry.record.id for entry in self._batch]
         rows = self.project.conversations.filter(external_id__in=ids)
-        columns = ("external_id", "content_sha256", "domain", "difficulty", "split")
-        return {row[0]: Fingerprint(*row[1:]) for row in rows.values_list(*columns)}
+        columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
+        return {
+            external_id: Fingerprint(*said, origin=origin)
+            for external_id, *said, origin in rows.values_list(*columns)
+        }
 
     def _row(self, entry: _Entry) -> Conversation:
         record = entry.record
@@ -220,6 +223,8 @@ class _Intake:
             domain=record.domain,
             difficulty=record.difficulty,
             split=record.split,
+            origin=record.origin or Conversation.Origin.COLLECTED,
+            generator=record.generator,
             priority=record.priority,
             speakers=record.speakers,
             content_sha256=entry.fingerprint.sha256,

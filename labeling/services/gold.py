@@ -60,6 +60,12 @@ class UnknownLayer(RuleError):
     code = "unknown_layer"
 
 
+class SyntheticItems(RuleError):
+    """What would be frozen holds synthetic conversations, and nobody has said that it may."""
+
+    code = "synthetic_items"
+
+
 def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
     """The release at ``name`` (its newest version) or ``name@version``."""
     releases = GoldRelease.objects.all() if among is None else among
@@ -90,11 +96,13 @@ def freeze(
     message: str = "",
     by: User | None = None,
     request: int | None = None,
+    with_synthetic: bool = False,
 ) -> GoldRelease:
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
     What is not settled is left out and listed with its reason. A release that would equal the
-    newest one is refused. ``request`` is the event that asked for it.
+    newest one is refused, and so are synthetic conversations unless ``with_synthetic`` says that
+    they may stand in it. ``request`` is the event that asked for it.
     """
     Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
     name = name or project.slug
@@ -103,6 +111,9 @@ def freeze(
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)
     if not settled:
         raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
+    synthetic = sum(one.conversation.is_synthetic for one in settled)
+    if synthetic and not with_synthetic:
+        raise SyntheticItems(_why_confirm(synthetic, len(settled)), synthetic=synthetic)
     documents = [_document(one) for one in settled]
     hashes = [item_sha256(document) for document in documents]
     parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
@@ -110,7 +121,9 @@ def freeze(
         raise NothingChanged(
             say("{parent} holds exactly this already; nothing was frozen.", parent=parent)
         )
-    release = _create(project, layer, name, message, by, parent, left_out, hashes, ruler)
+    release = _create(
+        project, layer, name, message, by, parent, left_out, hashes, ruler, synthetic=synthetic
+    )
     GoldItem.objects.bulk_create(
         [
             GoldItem(
@@ -140,6 +153,7 @@ def freeze(
         items=len(settled),
         left_out=len(left_out),
         sha256=release.sha256,
+        **({"synthetic": synthetic} if synthetic else {}),
         **({"request": request} if request else {}),
     )
     return release
@@ -191,6 +205,22 @@ def _why_nothing(left_out: list[dict[str, str]]) -> str:
     return f"None of {len(left_out)} labelled conversations is settled: {'; '.join(reasons[:3])}."
 
 
+def _why_confirm(synthetic: int, total: int) -> str:
+    return say(
+        "{synthetic} of {total} conversations are synthetic: say that they may stand in the "
+        "release (“with synthetic conversations”, --with-synthetic), or leave them out.",
+        synthetic=synthetic,
+        total=total,
+    )
+
+
+def origin_of(conversation: Any) -> dict[str, str]:
+    """What a gold item says of a conversation that nobody has held; nothing of others."""
+    if not conversation.is_synthetic:
+        return {}
+    return {"origin": conversation.origin, "generator": conversation.generator}
+
+
 def _document(one: settling.SettledConversation) -> dict[str, Any]:
     """One line of the native export: self-contained, so that its hash proves all of it."""
     conversation = one.conversation
@@ -200,6 +230,7 @@ def _document(one: settling.SettledConversation) -> dict[str, Any]:
         "domain": conversation.domain,
         "difficulty": conversation.difficulty,
         "split": conversation.split,
+        **origin_of(conversation),
         "conversation": messages_of(one.conversation),
         "layer": one.layer,
         "gold": one.payload,
@@ -231,6 +262,8 @@ def _create(
     left_out: list[dict[str, str]],
     hashes: list[str],
     ruler: Ruler,
+    *,
+    synthetic: int,
 ) -> GoldRelease:
     guideline = project.guidelines.first()
     overrides = _overrides(project)
@@ -248,6 +281,7 @@ def _create(
         "ruler": ruler.id,
         "match_threshold": project.match_threshold,
         "items": len(hashes),
+        **({"synthetic": synthetic} if synthetic else {}),
     }
     return GoldRelease.objects.create(
         project=project,

@@ -12,17 +12,24 @@ from labeling.domain.release import RELEASE_NAME, canonical_json, item_sha256, r
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import events
-from labeling.services.gold import BadName, NameTaken, messages_of
+from labeling.services.gold import BadName, NameTaken, messages_of, origin_of
+
+MADE_ELSEWHERE = ("imported", "generated")
 
 
 class Source(NamedTuple):
-    """A file that gold was read from."""
+    """A file that gold was read from, or what made it."""
 
     file: str
     sha256: str
+    how: str = "imported"
 
     def __str__(self) -> str:
-        return f"imported from {self.file} sha256 {self.sha256}"
+        return f"{self.how} from {self.file} sha256 {self.sha256}"
+
+    @property
+    def told(self) -> dict[str, str]:
+        return {"file": self.file, "sha256": self.sha256}
 
 
 class Imported(NamedTuple):
@@ -39,6 +46,7 @@ class _Item(NamedTuple):
     item_id: str
     conversation_id: int
     split: str
+    how: str
     canonical: str
     sha256: str
 
@@ -70,7 +78,7 @@ def freeze_imported(
     release = _create(project, layer, name, message, by, parent, items, sources)
     GoldItem.objects.bulk_create(
         [
-            GoldItem(release=release, position=position, how="imported", **item._asdict())
+            GoldItem(release=release, position=position, **item._asdict())
             for position, item in enumerate(items)
         ],
         batch_size=500,
@@ -99,7 +107,7 @@ def _check_name(project: Project, layer: str, name: str) -> None:
         raise NameTaken(
             f"{name!r} is the name of {taken.project.slug}'s {taken.layer} gold: choose another."
         )
-    made_here = GoldItem.objects.filter(release__name=name).exclude(how="imported")
+    made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
     if made_here.exists():
         raise NameTaken(f"{name!r} is gold that was labelled here: choose another name.")
 
@@ -122,7 +130,7 @@ def _items(
 
 
 def _kept(parent: GoldRelease) -> Iterable[_Item]:
-    rows = parent.items.values_list("item_id", "conversation_id", "split", "canonical", "sha256")
+    rows = parent.items.values_list(*_Item._fields)
     return (_Item(*row) for row in rows)
 
 
@@ -133,6 +141,7 @@ def _item(conversation: Conversation, layer: str, one: Imported) -> _Item:
         "domain": conversation.domain,
         "difficulty": conversation.difficulty,
         "split": conversation.split,
+        **origin_of(conversation),
         "conversation": messages_of(conversation),
         "layer": layer,
         "gold": one.gold,
@@ -142,6 +151,7 @@ def _item(conversation: Conversation, layer: str, one: Imported) -> _Item:
         conversation.external_id,
         conversation.pk,
         conversation.split,
+        one.source.how,
         canonical_json(document),
         item_sha256(document),
     )
@@ -150,9 +160,9 @@ def _item(conversation: Conversation, layer: str, one: Imported) -> _Item:
 def _provenance(one: Imported) -> dict[str, Any]:
     """The same keys as for gold that people made here, and where it was imported from."""
     provenance: dict[str, Any] = {
-        "how": "imported",
+        "how": one.source.how,
         "origin": str(one.source),
-        "source": one.source._asdict(),
+        "source": one.source.told,
         "labels": dict(one.origins),
         "annotators": [],
         "skipped": [],
@@ -177,6 +187,9 @@ def _create(
     sources: Sequence[Source],
 ) -> GoldRelease:
     version = parent.version + 1 if parent else 1
+    made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    known = set(made.values_list("pk", flat=True))
+    synthetic = sum(item.conversation_id in known for item in items)
     header = {
         "schema_version": SCHEMA_VERSION,
         "project": project.slug,
@@ -185,8 +198,9 @@ def _create(
         "version": version,
         "parent_sha256": parent.sha256 if parent else None,
         "message": message,
-        "imported_from": [source._asdict() for source in sources],
+        "imported_from": [source.told for source in sources],
         "items": len(items),
+        **({"synthetic": synthetic} if synthetic else {}),
     }
     return GoldRelease.objects.create(
         project=project,
@@ -194,7 +208,7 @@ def _create(
         name=name,
         version=version,
         parent=parent,
-        message=message or f"Imported from {_named(sources)}",
+        message=message or f"{sources[0].how.capitalize()} from {_named(sources)}",
         header=canonical_json(header),
         sha256=release_sha256(header, [item.sha256 for item in items]),
         frozen_by=by,

@@ -34,12 +34,25 @@ _sent_at: dict[int, float] = {}  # by request, in this process
 
 
 def request_freeze(
-    *, project: Project, layer: str, name: str = "", message: str = "", by: User
+    *,
+    project: Project,
+    layer: str,
+    name: str = "",
+    message: str = "",
+    with_synthetic: bool = False,
+    by: User,
 ) -> None:
     """Freeze in the worker: settling compares texts, which needs the encoder."""
     gold.check_name(project, layer, name or project.slug)
     asked = events.record(
-        ASKED, project, project=project, actor=by, layer=layer, name=name, message=message
+        ASKED,
+        project,
+        project=project,
+        actor=by,
+        layer=layer,
+        name=name,
+        message=message,
+        with_synthetic=with_synthetic,
     )
     transaction.on_commit(partial(_send, asked.pk), robust=True)
 
@@ -78,6 +91,7 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
         message=asked.data["message"],
         by=asked.actor,
         request=asked.pk,
+        with_synthetic=asked.data.get("with_synthetic", False),
     )
 
 

@@ -17,7 +17,7 @@ from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.importing import Turn
 from labeling.domain.sentences import say
 from labeling.models import Annotation, Assignment, Conversation, Project, Round
-from labeling.services import blindness
+from labeling.services import blindness, gold
 from labeling.services.export import FolderInUse, UnknownFormat
 from labeling.services.gold_formats import json_list
 
@@ -67,6 +67,7 @@ def _labelled(conversation: Conversation) -> Labelled:
         domain=conversation.domain,
         difficulty=conversation.difficulty,
         split=conversation.split,
+        **gold.origin_of(conversation),
     )
 
 

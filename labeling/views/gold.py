@@ -119,10 +119,13 @@ def _gold_page(
 def _releases(project: Project) -> list[GoldRelease]:
     """Newest first; how the items came about is counted in the same query."""
     hows = {f"n_{how}": Count("items", filter=Q(items__how=how)) for how in GoldItem.How.values}
+    made = Q(items__conversation__origin=Conversation.Origin.SYNTHETIC)
     return list(
         GoldRelease.objects.filter(project=project)
         .with_size()
-        .annotate(n_left_out=ListLength("left_out"), **hows)
+        .annotate(
+            n_left_out=ListLength("left_out"), n_synthetic=Count("items", filter=made), **hows
+        )
         .select_related("guideline", "frozen_by")
         .defer("header", "left_out", "guideline__body")
         .order_by("-pk")
@@ -183,12 +186,14 @@ def _release_page(
     )
     hows = items.order_by().values_list("how").annotate(n=Count("pk"))
     rounds = (release.agreement or {}).get("rounds", [])
+    synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
     context = {
         "project": release.project,
         "release": release,
         "page": page,
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "rounds": rounds,
+        "synthetic": synthetic.count(),
         "faults": None if faults is None else list(faults),
         "run_url": _run_url(release),
     }

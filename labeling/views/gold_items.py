@@ -7,7 +7,7 @@ from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
 
-from django.db.models import Func, IntegerField, JSONField, QuerySet
+from django.db.models import F, Func, IntegerField, JSONField, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
@@ -55,6 +55,7 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
         annotators=KeyTransform("annotators", provenance),
         decider=KeyTransform("adjudicated_by", provenance),
         n_labels=reduce(add, counts),
+        origin=F("conversation__origin"),
     )
 
 

@@ -58,6 +58,9 @@ class Labelled:
     domain: str = ""
     difficulty: str = ""
     split: str = ""
+    origin: str = ""
+    """``synthetic``, or nothing for a conversation that people have held."""
+    generator: str = ""
     position: int = field(default=0, compare=False)
 
     @property

@@ -14,8 +14,9 @@ from labeling.domain.csv_cells import safe_row
 from labeling.domain.release import canonical_json
 from labeling.domain.schema import LAYERS
 
-ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "how", "sha256", "layer")
+ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "origin", "how", "sha256", "layer")
 NO_SPLIT = "unassigned"
+COLLECTED = "collected"
 
 
 def columns_of(layer: str) -> list[str]:
@@ -28,7 +29,8 @@ def csv_rows(item: Mapping[str, Any], *, sha256: str) -> Iterator[list[Any]]:
     """A row per label; one row without a label where there is none. Lists and spans are JSON."""
     layer = str(item["layer"])
     fields = columns_of(layer)[len(ITEM_COLUMNS) : -1]
-    told = {**item, "how": item["provenance"].get("how", ""), "sha256": sha256}
+    how = item["provenance"].get("how", "")
+    told = {"origin": COLLECTED, **item, "how": how, "sha256": sha256}
     head = [told.get(name, "") for name in ITEM_COLUMNS]
     for label in labels_of(item) or [{}]:
         rest = {key: value for key, value in label.items() if key not in fields}
@@ -58,6 +60,7 @@ def dataset_row(item: Mapping[str, Any], *, sha256: str) -> dict[str, Any]:
         "domain": item["domain"],
         "difficulty": item["difficulty"],
         "split": item["split"] or NO_SPLIT,
+        "origin": item.get("origin", COLLECTED),
         "conversation": item["conversation"],
         "layer": item["layer"],
         "labels": labels_of(item),
@@ -74,7 +77,7 @@ def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str
     meta = {
         "pretty_name": manifest["release"],
         "license": license or "unknown",
-        "annotations_creators": ["expert-generated"],
+        "annotations_creators": _creators(hows),
         "size_categories": [_size(total)],
         "configs": [
             {
@@ -99,6 +102,7 @@ def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
         f"- Items: {total} ({_counts(splits)})",
         f"- How their labels came about: {_counts(hows)}",
+        f"- Synthetic conversations, which nobody has held: {header.get('synthetic', 0)}",
         f"- Left out as not settled: {len(manifest['left_out'])} conversations",
         f"- Guidelines: version {header.get('guideline_version') or 'none'}",
         f"- SHA-256 of the release: `{manifest['sha256']}`",
@@ -114,6 +118,16 @@ def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str
         "- Names of annotators stand in `provenance` as they are in the project.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _creators(hows: Mapping[str, int]) -> list[str]:
+    made = {"generated": "machine-generated"}
+    return sorted({made.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
+
+
+def _synthetic(header: Mapping[str, Any]) -> str:
+    number = header.get("synthetic", 0)
+    return f" {number} of {header.get('items')} conversations are synthetic." if number else ""
 
 
 def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -193,7 +207,8 @@ def croissant(
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.1",
         "name": f"{header['name']}-{header['version']}",
-        "description": header.get("message") or f"Gold labels ({header['layer']}) by Assay",
+        "description": (header.get("message") or f"Gold labels ({header['layer']}) by Assay")
+        + _synthetic(header),
         "version": f"{header['version']}.0.0",
         "license": license or "unknown",
         "url": f"urn:sha256:{manifest['sha256']}",

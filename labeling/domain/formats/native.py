@@ -37,6 +37,7 @@ def write(labelled: Labelled) -> str:
         "domain": labelled.domain,
         "difficulty": labelled.difficulty,
         "split": labelled.split,
+        **({"origin": labelled.origin, "generator": labelled.generator} if labelled.origin else {}),
         "messages": [_message(turn) for turn in labelled.turns],
         "answers": [_answer(answer) for answer in labelled.answers],
     }
@@ -91,6 +92,8 @@ def _labelled(document: dict[str, Any]) -> Labelled:
         domain=as_text(document.get("domain"), '"domain"'),
         difficulty=as_text(document.get("difficulty"), '"difficulty"'),
         split=as_text(document.get("split"), '"split"'),
+        origin=as_text(document.get("origin"), '"origin"'),
+        generator=as_text(document.get("generator"), '"generator"'),
     )
 
 

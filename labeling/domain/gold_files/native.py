@@ -15,7 +15,7 @@ from labeling.domain.formats.answers import (
 )
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.gold_files.line import GoldLine, id_of
-from labeling.domain.importing import DIFFICULTIES, MAX_LENGTHS, SPLITS, Record, Turn
+from labeling.domain.importing import DIFFICULTIES, MAX_LENGTHS, ORIGINS, SPLITS, Record, Turn
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
 from labeling.domain.schema.links import NOT_THERE
 
@@ -53,6 +53,8 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
         domain=as_text(document.get("domain"), '"domain"')[: MAX_LENGTHS["domain"]],
         difficulty=_choice(document, "difficulty", DIFFICULTIES),
         split=_choice(document, "split", SPLITS),
+        origin=_choice(document, "origin", ORIGINS),
+        generator=as_text(document.get("generator"), '"generator"')[: MAX_LENGTHS["generator"]],
     )
     if not record.turns:
         raise Unreadable('"conversation" has no message')

@@ -18,6 +18,11 @@ class Command(BaseCommand):
         parser.add_argument("--layer", default="extraction", help="default: extraction")
         parser.add_argument("--name", default="", help="default: the project's slug")
         parser.add_argument("--message", default="", metavar="TEXT", help="what is new in it")
+        parser.add_argument(
+            "--with-synthetic",
+            action="store_true",
+            help="synthetic conversations may stand in it",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
@@ -28,10 +33,14 @@ class Command(BaseCommand):
                 ruler=ruler(),
                 name=options["name"],
                 message=options["message"],
+                with_synthetic=options["with_synthetic"],
             )
         except RuleError as error:
             raise CommandError(error.message) from error
         self.stdout.write(f"{release}: {release.items.count()} items, sha256 {release.sha256}")
+        synthetic = release.items.filter(conversation__origin="synthetic").count()
+        if synthetic:
+            self.stdout.write(f"{synthetic} of its conversations are synthetic.")
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
         for row in release.left_out:

@@ -153,7 +153,8 @@ def test_what_is_no_json_object_in_utf8_is_named(data, said):
         ({"mesages": []}, 'unknown key "mesages"; did you mean "messages"?'),
         (
             {"q": 1},
-            'unknown key "q"; known are id, domain, difficulty, split, priority, messages',
+            'unknown key "q"; known are id, domain, difficulty, split, origin, generator, '
+            "priority, messages",
         ),
         ({"difficulty": "Easy"}, 'unknown difficulty "Easy"; known are easy, medium, hard'),
         ({"split": "validation"}, 'unknown split "validation"; known are train, dev, test'),
