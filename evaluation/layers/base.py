@@ -114,6 +114,10 @@ class GoldLayer(ABC):
         labels: list[Label] = output[self.key] if output is not None else []
         return labels
 
+    def as_output(self, labels: Sequence[Label]) -> dict[str, Any]:
+        """A person's labels of one case as if a pipeline had returned them."""
+        return {self.key: list(labels)}
+
     @abstractmethod
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
         """Refuse by ``MalformedOutput`` what scoring and pages could not rely on."""

@@ -47,6 +47,15 @@ class Memory(GoldLayer):
         phases = output.get("phases") or [{"title": "", "evidence": output["evidence"]}]
         return [dict(phase) for phase in phases]
 
+    def as_output(self, labels: Sequence[Label]) -> dict[str, Any]:
+        phases = [
+            {"title": phase.get("title", ""), "evidence": _one_based(phase.get("evidence"))}
+            for phase in labels[0].get("phases") or []
+        ]
+        own = _one_based(labels[0].get("evidence"))
+        together = sorted({one for phase in phases for one in phase["evidence"]})
+        return {"evidence": own or together, "phases": phases}
+
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
         """Ids that no message has may pass: they are counted as hallucinated."""
         checks.integers(output.get("evidence"), "evidence")
@@ -161,6 +170,10 @@ def _local_ids(positions: Any, example: Example) -> list[int]:
     """Those that exist, as localIds."""
     size = len(example.messages)
     return sorted({index + 1 for index in positions or [] if 0 <= index < size})
+
+
+def _one_based(positions: Any) -> list[int]:
+    return sorted({index + 1 for index in positions or []})
 
 
 def _answer(output: Mapping[str, Any]) -> Answer:

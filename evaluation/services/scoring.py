@@ -14,10 +14,11 @@ from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.layers.base import failure_values, undefined_values
 from evaluation.metrics.calibration import NO_PREDICTION
-from evaluation.metrics.registry import Metric, Value, metrics_for
+from evaluation.metrics.registry import Metric, Value, metrics_for, metrics_in
 from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
-from evaluation.services import leases, spec
+from evaluation.services import answer_scoring, leases, spec
+from evaluation.services.answer_scoring import Judged
 from labeling.services import vectors
 
 FAILED = "The pipeline failed on this case: it counts with the worst value."
@@ -50,7 +51,7 @@ def score(run_id: int, owner: UUID) -> None:
     found = _measure(run)
 
     def finish() -> bool:
-        measured = spec.measures(run.release.layer) | {"ruler": found.ruler}
+        measured = spec.measures(run.spec) | {"ruler": found.ruler}
         return leases.finish_scoring(
             run_id, owner, scored_at=timezone.now(), spec=run.spec | measured
         )
@@ -61,20 +62,21 @@ def score(run_id: int, owner: UUID) -> None:
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
     """Figures of a finished run after people have rated more of it; it stays finished."""
     run = Run.objects.select_related("release").get(pk=run_id)
-    if run.spec["metrics"] == spec.measures(run.release.layer)["metrics"]:
+    if run.spec["metrics"] == spec.measures(run.spec)["metrics"]:
         _store(_measure(run), finish)
 
 
 def _measure(run: Run) -> _Measured:
     layer = gold_layer(run.release.layer)
     context = Context(vectors.ruler(), run.spec, run.seed)
-    found = _score_cases(run, layer, context)
-    metrics = metrics_for(layer.name)
+    judged = answer_scoring.load(run)
+    found = _score_cases(run, layer, context, judged)
+    metrics = metrics_in(run.spec)
     return _Measured(
         ruler=context.ruler.id,
         scores=[row for one in found for row in _score_rows(one, metrics)],
         traces=[row for one in found for row in _trace_rows(one, layer)],
-        aggregates=_aggregates(run, layer, [one.scored for one in found], context),
+        aggregates=_aggregates(run, layer, [one.scored for one in found], context, judged),
     )
 
 
@@ -108,19 +110,25 @@ def _store(found: _Measured, finish: Callable[[], bool]) -> None:
     )
 
 
-def _score_cases(run: Run, layer: GoldLayer, context: Context) -> list[ScoredCase]:
+def _score_cases(
+    run: Run, layer: GoldLayer, context: Context, judged: Judged | None
+) -> list[ScoredCase]:
     cases = run.cases.select_related("item").defer("item__canonical").order_by("item", "pk")
     ratings = adapters.ratings_of(run) if layer.rated else None
     examples = [(case, adapters.to_example(case, layer, ratings)) for case in cases]
     context.ruler.prime(text for _, example in examples for text in layer.texts(example))
-    return [_score_case(case, example, layer, context) for case, example in examples]
+    return [_score_case(case, example, layer, context, judged) for case, example in examples]
 
 
-def _score_case(case: CaseRun, example: Example, layer: GoldLayer, context: Context) -> ScoredCase:
+def _score_case(
+    case: CaseRun, example: Example, layer: GoldLayer, context: Context, judged: Judged | None
+) -> ScoredCase:
     """What cannot be scored at all is nobody's failure, so it is looked at first."""
     unscorable = layer.unscorable(example)
     failed = case.state == CaseRun.State.FAILED and not unscorable
     values = _values(example, layer, context, unscorable=unscorable, failed=failed)
+    if judged:
+        values |= judged.values(case.pk, example, failure=FAILED if failed else "")
     return ScoredCase(case, Scored(example, values, failed, case.item.conversation_id))
 
 
@@ -166,11 +174,15 @@ def _trace_rows(one: ScoredCase, layer: GoldLayer) -> Iterator[StageTrace]:
 
 
 def _aggregates(
-    run: Run, layer: GoldLayer, scored: list[Scored], context: Context
+    run: Run,
+    layer: GoldLayer,
+    scored: list[Scored],
+    context: Context,
+    judged: Judged | None,
 ) -> list[Aggregate]:
-    metrics = metrics_for(layer.name)
+    metrics = metrics_in(run.spec)
     summaries = _summaries(layer, metrics, scored, context)
-    details = layer.details(scored, context)
+    details = layer.details(scored, context) | (judged.details() if judged else {})
     return [
         Aggregate(
             run=run,
@@ -193,13 +205,16 @@ def _summaries(
     for metric in metrics:
         if metric.per_case:
             values = [case.values[metric.id] for case in scored]
-            found[metric.id] = _summary(metric, values, clusters, failed, seed=context.seed)
+            found[metric.id] = summary_of(
+                metric, values, clusters=clusters, failed=failed, seed=context.seed
+            )
     return found
 
 
-def _summary(
-    metric: Metric, values: list[Value], clusters: list[Any], failed: list[bool], *, seed: int
+def summary_of(
+    metric: Metric, values: list[Value], *, clusters: list[Any], failed: list[bool], seed: int
 ) -> Summary:
+    """One metric over all cases, in the way in which that metric is averaged."""
     numbers = [value.value for value in values]
     given: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
     if metric.scope == "micro":
