@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from evaluation.services import execution, layers, ratings, runs, suggestions
-from labeling.services import gold_requests
+from labeling.services import gold_requests, webhook_outbox
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -38,3 +38,4 @@ def sweep() -> None:
     suggestions.wake_unattended()
     ratings.wake_unattended()
     gold_requests.wake_unattended()
+    webhook_outbox.wake_unattended()
