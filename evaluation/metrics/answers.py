@@ -14,14 +14,15 @@ from functools import cache
 from typing import Any, NoReturn
 
 from evaluation.metrics.metric import Value
+from labeling.domain.sentences import noted
 
 PARSER_VERSION = "1"
 """Raised whenever the same reply may be read in another way: it is part of a judge's hash."""
 
 LOWEST, HIGHEST = 0.0, 10.0
-NO_REFERENCE = "Gold holds no reference answer."
-NO_CLAIMS = "The answer claims nothing."
-NO_WORDS = "The reference answer holds no word."
+NO_REFERENCE = noted("Gold holds no reference answer.")
+NO_CLAIMS = noted("The answer claims nothing.")
+NO_WORDS = noted("The reference answer holds no word.")
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)\n?[ \t]*```", re.DOTALL)
 ARTICLES = frozenset({"a", "an", "the", "and"})

@@ -1,5 +1,8 @@
 """The list of all metrics by name and by layer; ``catalog`` holds their definitions."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from evaluation.metrics.catalog import ROWS
 from evaluation.metrics.metric import Metric, Value
 
@@ -9,7 +12,15 @@ METRICS_VERSION = "1.0"
 PROTOCOL_VERSION = "1.0"
 """Raised whenever the way cases are run and averaged changes; logged with each run."""
 
-__all__ = ["METRICS", "METRICS_VERSION", "PROTOCOL_VERSION", "Metric", "Value", "metrics_for"]
+__all__ = [
+    "METRICS",
+    "METRICS_VERSION",
+    "PROTOCOL_VERSION",
+    "Metric",
+    "Value",
+    "metrics_for",
+    "metrics_in",
+]
 
 METRICS: dict[str, Metric] = {metric.id: metric for metric in ROWS}
 """All metrics by identifier, in the order in which they are shown."""
@@ -32,3 +43,17 @@ def metrics_for(layer: str) -> list[Metric]:
     if not found:
         raise ValueError(f"metrics_for: no metric is defined for layer {layer!r}")
     return found
+
+
+def metrics_in(spec: Mapping[str, Any]) -> list[Metric]:
+    """The metrics of a run by its specification: those of answers only if it has any.
+
+    Examples
+    --------
+    >>> [metric.id for metric in metrics_in({"layer": "qa", "answers": {}})][-1]
+    'answer_token_f1'
+    >>> [metric.id for metric in metrics_in({"layer": "qa"})][-1]
+    'mrr'
+    """
+    answered = metrics_for("answers") if "answers" in spec else []
+    return [*metrics_for(spec["layer"]), *answered]

@@ -12,10 +12,10 @@ from django.db.models import Prefetch, Q
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
-from evaluation.metrics.registry import metrics_for
+from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import budgets
+from evaluation.services import budgets, ceilings
 from labeling.domain.csv_cells import safe_row
 
 OPTIONAL = (
@@ -60,7 +60,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)),
-        "metrics": {row.metric: _figures(row) for row in aggregates_of(run)},
+        "metrics": _metrics(run),
         "cases": [_case(case) for case in cases_with_scores(run)],
     }
 
@@ -68,7 +68,7 @@ def results_document(run: Run) -> dict[str, Any]:
 def case_table(run: Run) -> Iterator[str]:
     """``cases.csv`` line by line; an undefined value is an empty cell."""
     layer = gold_layer(run.spec["layer"])
-    metrics = [metric.id for metric in metrics_for(layer.name) if metric.per_case]
+    metrics = [metric.id for metric in metrics_in(run.spec) if metric.per_case]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
     for case in cases_with_scores(run, with_output=True):
@@ -99,7 +99,7 @@ def _some(ids: list[str]) -> str:
 def aggregates_of(run: Run) -> list[Aggregate]:
     """One row per metric of the version in force, in the order in which they are shown."""
     by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
-    wanted = [(metric.id, metric.version) for metric in metrics_for(run.spec["layer"])]
+    wanted = [(metric.id, metric.version) for metric in metrics_in(run.spec)]
     return [by_metric[key] for key in wanted if key in by_metric]
 
 
@@ -109,10 +109,21 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
         cases.defer("item__canonical") if with_output else cases.defer("output", "item__canonical")
     )
     current = Q()
-    for metric in metrics_for(run.spec["layer"]):
+    for metric in metrics_in(run.spec):
         current |= Q(metric=metric.id, metric_version=metric.version)
     scores = Score.objects.filter(current).defer("detail")
     return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
+
+
+def _metrics(run: Run) -> dict[str, dict[str, Any]]:
+    """Every figure, with what people reach beside it."""
+    rows = aggregates_of(run)
+    people = ceilings.beside(run, rows)
+    return {
+        row.metric: _figures(row)
+        | ({"human_ceiling": ceilings.as_json(people[row.metric])} if row.metric in people else {})
+        for row in rows
+    }
 
 
 def _figures(row: Aggregate) -> dict[str, Any]:

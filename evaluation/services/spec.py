@@ -16,8 +16,8 @@ from typing import Any
 from django.conf import settings
 
 from evaluation import adapters
-from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_for
-from evaluation.services import measuring
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
+from evaluation.services import measuring, thresholds
 from labeling.domain.release import canonical_json
 from labeling.domain.similarity import MINILM_ID
 from labeling.models import GoldRelease
@@ -57,7 +57,7 @@ def describe(
         "pipeline": pipeline,
         "config": config,
         "config_sha256": sha256_of(config),
-        **measures(release.layer),
+        **measures({"layer": release.layer}),
         **measuring.describe(release, metrics),
         "prompts": _prompts(pipeline, config),
         "ruler": MINILM_ID,
@@ -65,6 +65,7 @@ def describe(
             "threshold": release.project.match_threshold,
             "synonyms": adapters.synonyms_of(release.project),
         },
+        "gate": thresholds.describe(release),
         "seed": seed,
         "git": _git(),
         "python": platform.python_version(),
@@ -80,12 +81,12 @@ def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     return prompting.hashes(entry.prompts)
 
 
-def measures(layer: str) -> dict[str, Any]:
+def measures(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The metrics in force. Scoring writes them anew: it may come long after the launch."""
     return {
         "metrics_version": METRICS_VERSION,
         "protocol_version": PROTOCOL_VERSION,
-        "metrics": {metric.id: metric.version for metric in metrics_for(layer)},
+        "metrics": {metric.id: metric.version for metric in metrics_in(spec)},
     }
 
 
