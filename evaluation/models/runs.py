@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Count, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -18,6 +19,12 @@ def _count_cases(*states: str) -> Coalesce:
     cases = CaseRun.objects.filter(run=OuterRef("pk"), state__in=states)
     counted = cases.order_by().values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=models.IntegerField()), 0)
+
+
+def _wanted(model: str, run: str) -> Exists:
+    """Whether answers or judgements of a run are still to be made."""
+    rows: Any = apps.get_model("evaluation", model)._default_manager
+    return Exists(rows.wanted().filter(**{run: OuterRef("pk")}))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -35,13 +42,17 @@ class RunQuerySet(models.QuerySet["Run"]):
             n_failed=_count_cases(states.FAILED),
             n_running=_count_cases(states.RUNNING),
         )
+        all_cases = Q(n_cases=F("n_done") + F("n_failed"))
+        to_write, to_judge = _wanted("Answer", "case__run"), _wanted("Judgement", "judging__run")
         return counted.annotate(
             state=Case(
                 When(~Q(failure=""), then=Value(status.FAILED)),
                 When(scored_at__isnull=False, then=Value(status.FINISHED)),
                 When(cancelled=True, then=Value(status.CANCELLED)),
-                When(n_cases=F("n_done") + F("n_failed"), then=Value(status.SCORING)),
+                When(all_cases & ~to_write & ~to_judge, then=Value(status.SCORING)),
                 When(paused=True, then=Value(status.PAUSED)),
+                When(all_cases & to_write, then=Value(status.ANSWERING)),
+                When(all_cases, then=Value(status.JUDGING)),
                 When(Q(n_done=0, n_failed=0, n_running=0), then=Value(status.QUEUED)),
                 default=Value(status.RUNNING),
                 output_field=models.CharField(),
@@ -64,6 +75,8 @@ class Run(models.Model):
     class Status(models.TextChoices):
         QUEUED = "queued", _("Queued")
         RUNNING = "running", _("Running")
+        ANSWERING = "answering", _("Answering")
+        JUDGING = "judging", _("Judging")
         SCORING = "scoring", _("Scoring")
         FINISHED = "finished", _("Finished")
         PAUSED = "paused", _("Paused")

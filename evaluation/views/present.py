@@ -9,12 +9,15 @@ from django.utils.formats import number_format
 
 from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
-from evaluation.models import Aggregate, Score
+from evaluation.models import Aggregate, HumanCeiling, Score
+from evaluation.services.ceilings import Beside
 from labeling.translation import lazy as _
 
 BADGES = {
     "queued": "",
     "running": "info",
+    "answering": "info",
+    "judging": "info",
     "scoring": "info",
     "finished": "ok",
     "paused": "warn",
@@ -50,7 +53,7 @@ def figure(value: float | None) -> str:
     return "–" if value is None else number_format(f"{value:.3f}", 3)
 
 
-def interval(row: Aggregate) -> str:
+def interval(row: Aggregate | HumanCeiling) -> str:
     return _between(row.ci_low, row.ci_high)
 
 
@@ -69,6 +72,20 @@ def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict
             figure(known[row.metric].mean) if row.metric in known else "–"
             for known in floors.values()
         ],
+    }
+
+
+def people_cell(found: Beside) -> dict[str, Any]:
+    """What people reach by one metric, and the run's share of it."""
+    row, level = found.ceiling, found.level
+    percent = None if level.percent is None else number_format(f"{level.percent:.0f}", 0)
+    return {
+        "row": row,
+        "figure": figure(row.mean),
+        "interval": interval(row),
+        "percent": percent,
+        "passes": level.passes,
+        "own": figure(found.own) if row.detail.get("items") else "",
     }
 
 

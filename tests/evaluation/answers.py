@@ -1,0 +1,126 @@
+"""Questions on small chats, and a server that answers and judges them as a test wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from labeling.models import GoldRelease, Project
+from pipelines.types import Case, Output
+from tests import llm_server
+from tests.evaluation.releases import freeze
+from tests.llm_server import Body, LanguageServer
+
+SIZE = 6
+REFERENCES = ["Rome", "In May", None]
+
+
+def questions(project: Project, *, chats: int = 1, name: str = "asked") -> GoldRelease:
+    """Three questions on each chat; the third has no reference answer."""
+    contents = [_content(f"Chat_{number}") for number in range(1, chats + 1)]
+    return freeze(project, "qa", name=name, contents=contents)
+
+
+def _content(item_id: str) -> dict[str, Any]:
+    asked = ("Where?", "When?", "Who?")
+    labels = [
+        {"uid": f"q{n}", "id": f"QA-{n:03d}", "question": f"{text} ({item_id})", "evidence": [n]}
+        | ({"answer": reference} if reference else {})
+        for n, (text, reference) in enumerate(zip(asked, REFERENCES, strict=True), start=1)
+    ]
+    messages = [
+        {
+            "index": index,
+            "role": "speaker",
+            "speaker": "Emi" if index % 2 else "Elise",
+            "content": f"Message {index + 1} of {item_id}",
+            "time": f"2024-01-01T{index:02d}:00:00+00:00",
+        }
+        for index in range(SIZE)
+    ]
+    return {
+        "schema_version": 1,
+        "item_id": item_id,
+        "domain": "chat",
+        "difficulty": None,
+        "split": "train",
+        "conversation": messages,
+        "layer": "qa",
+        "gold": {"questions": labels},
+        "provenance": {"how": "single", "annotators": [], "labels": {}},
+    }
+
+
+def retrieve(case: Case) -> Output:
+    """What was asked for and one more, an id that no message has among them."""
+    return {"evidence": [3, 2, 3, 99], "ranked": [3, 2], "model": None}
+
+
+def system_of(body: Body) -> str:
+    return str(body["messages"][0]["content"])
+
+
+def data_of(body: Body) -> str:
+    return str(body["messages"][1]["content"])
+
+
+def kind_of(body: Body) -> str:
+    """What a request is for, by the words of its prompt."""
+    said = system_of(body)
+    marks = {
+        "You answer a question": "answer",
+        "faithful to": "faithfulness",
+        "about the question": "relevance",
+        "how much of a question": "completeness",
+        "reference answer": "correctness",
+        "take an answer apart": "claims",
+    }
+    return next(kind for mark, kind in marks.items() if mark in said)
+
+
+def verdict(score: Any, reasoning: str = "As the messages say.") -> str:
+    return json.dumps({"score": score, "reasoning": reasoning})
+
+
+CLAIMS = json.dumps(
+    {
+        "claims": [
+            {"claim": "It was Rome.", "supported": True, "message": 3},
+            {"claim": "It rained.", "supported": True, "message": 5},
+        ]
+    }
+)
+"""The second names a message that the judge was not shown."""
+
+
+def speak(body: Body) -> str:
+    """An author, and a judge whose scores differ by kind."""
+    scores = {"faithfulness": 8, "relevance": 9, "completeness": 6.5, "correctness": 4}
+    kind = kind_of(body)
+    if kind == "answer":
+        return "It was Rome, and it rained."
+    return CLAIMS if kind == "claims" else verdict(scores[kind])
+
+
+def kinds_asked(server: LanguageServer) -> list[str]:
+    return [kind_of(body) for body in server.requests]
+
+
+@contextmanager
+def speaking(settings: Any) -> Iterator[LanguageServer]:
+    """The test server, named by the settings of this process."""
+    with llm_server.running() as server:
+        server.default = speak
+        settings.LLM_MODEL = llm_server.MODEL
+        settings.LLM_BASE_URL = server.url
+        settings.LLM_API_KEY = llm_server.KEY
+        settings.LLM_PROVIDER = "test"
+        settings.LLM_TIMEOUT_SECONDS = 5.0
+        settings.LLM_INPUT_PRICE, settings.LLM_OUTPUT_PRICE = 2.0, 10.0
+        yield server
+
+
+def means(rows: Sequence[Any]) -> dict[str, Any]:
+    return {row.metric: row.mean for row in rows}
