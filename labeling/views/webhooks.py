@@ -30,7 +30,7 @@ VERBS = sorted(set(activity.WORDS) - {webhook_outbox.TEST})
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """All of them, and a new one, whose secret is shown at once and never again."""
     project = access.led(request.user, slug)
-    form, context = WebhookForm(request.POST or None, verbs=VERBS), {}
+    form, context = WebhookForm(_sent(request), verbs=VERBS), {}
     if request.method == "POST" and form.is_valid():
         try:
             made = service.add(
@@ -159,6 +159,10 @@ def webhook_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> Ht
 
 def _found(project: Project, pk: int) -> Webhook:
     return get_object_or_404(service.of_project(project).select_related("project"), pk=pk)
+
+
+def _sent(request: HttpRequest) -> Any:
+    return request.POST if request.method == "POST" else None
 
 
 def _person(request: HttpRequest) -> User:

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import html
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from labeling.models import Event, Webhook, WebhookDelivery
+from labeling.services import events, webhook_sending, webhooks
+from tests import factories
+from tests.pages import page, queries
+from tests.webhook_receiver import running
+
+pytestmark = pytest.mark.django_db
+
+HERE = "/projects/orders/webhooks/"
+URL = "https://hooks.example.org/in?key=receivers-own"
+
+
+@pytest.fixture
+def made(project, rita):
+    return webhooks.add(project=project, url=URL, by=rita)
+
+
+@pytest.fixture
+def lead(signed_in, rita):
+    return signed_in(rita)
+
+
+def test_a_lead_makes_one_and_sees_its_secret_once(project, lead):
+    response = lead.post(HERE, {"url": URL, "which": "some", "verbs": ["gold.frozen"]})
+
+    stored = Webhook.objects.get()
+    assert stored.secret in html.unescape(response.content.decode())
+    assert response["Cache-Control"].count("no-store")
+    assert (stored.url, stored.verbs, stored.active) == (URL, ["gold.frozen"], True)
+    shown = page(lead, HERE)
+    assert "hooks.example.org" in shown
+    assert "1 event" in shown
+
+
+def test_the_secret_and_the_key_of_the_receiver_are_shown_nowhere_else(
+    project, made, lead, signed_in, noor, admin
+):
+    stored = Webhook.objects.get()
+    delivery = WebhookDelivery.objects.get()
+    again = lead.post(f"{HERE}{stored.pk}/rotate/").content.decode()
+    new = Webhook.objects.get().secret
+    assert new in html.unescape(again)
+    assert made.secret not in html.unescape(again)
+    of_lead = [HERE, f"{HERE}{stored.pk}/", f"{HERE}{stored.pk}/rotate/", "/projects/orders/audit/"]
+    of_staff = [f"/admin/labeling/webhook/{stored.pk}/change/", "/admin/labeling/webhook/"]
+    of_staff += [f"/admin/labeling/webhookdelivery/{delivery.pk}/change/", "/admin/labeling/event/"]
+    for client, addresses in [
+        (lead, [*of_lead, "/projects/orders/tables/audit.csv"]),
+        (signed_in(noor), ["/projects/orders/audit/"]),
+        (signed_in(admin), of_staff),
+    ]:
+        for address in addresses:
+            response = client.get(address)
+            assert response.status_code == 200, address
+            said = html.unescape(response.getvalue().decode())
+            assert made.secret not in said, address
+            assert new not in said, address
+            # the address itself is changed on its own page, and only leads get there
+            assert ("receivers-own" in said) == (address == f"{HERE}{stored.pk}/"), address
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"url": "ftp://example.org/", "which": "every"}, "begins with https:// or http://"),
+        ({"url": "http://10.0.0.1/", "which": "every"}, "lies in a private network"),
+        ({"url": "https://example.org/", "which": "some"}, "Choose at least one event"),
+        ({"url": "https://example.org/", "which": "some", "verbs": ["no.such"]}, "no.such"),
+        ({}, "This field is required"),
+    ],
+)
+def test_what_cannot_be_used_is_said_at_its_field(project, lead, sent, says):
+    response = lead.post(HERE, sent)
+
+    assert response.status_code == 400
+    assert says in html.unescape(response.content.decode())
+    assert not Webhook.objects.exists()
+
+
+def test_a_project_has_no_more_than_each_event_can_be_written_down_for(project, rita, lead):
+    for _ in range(webhooks.MOST):
+        webhooks.add(project=project, url=URL, by=rita)
+
+    response = lead.post(HERE, {"url": URL, "which": "every"})
+
+    assert "20 webhooks at most" in response.content.decode()
+    assert Webhook.objects.count() == webhooks.MOST
+
+
+def test_a_test_shows_at_once_what_came_of_it(project, rita, lead, settings):
+    settings.WEBHOOK_ALLOW_PRIVATE = True
+    with running() as receiver:
+        receiver.plan(500)
+        made = webhooks.add(project=project, url=receiver.url, verbs=["gold.frozen"], by=rita)
+        here = f"{HERE}{made.webhook.pk}/"
+        lead.post(f"{here}test/")
+        webhook_sending.work(made.webhook.pk, uuid4())
+
+        shown = page(lead, here)
+
+        assert "webhook.tested" in shown
+        assert "the receiver refused it (500)" in shown
+        lead.post(f"{here}deliveries/{WebhookDelivery.objects.get().pk}/again/")
+        webhook_sending.work(made.webhook.pk, uuid4())
+    assert "taken (204)" in page(lead, here)
+    assert "delivered taken (204)" in page(lead, HERE)
+
+
+def test_it_is_changed_paused_resumed_and_removed(project, made, lead):
+    here = f"{HERE}{made.webhook.pk}/"
+
+    lead.post(here, {"url": "https://other.example.org/", "which": "every"})
+    lead.post(f"{here}switch/", {"to": "pause"})
+    assert "what happens is kept" in page(lead, here)
+    lead.post(f"{here}switch/", {"to": "resume"})
+    assert "Remove the webhook to other.example.org?" in page(lead, f"{here}remove/")
+    assert "4 messages wait" in page(lead, f"{here}remove/")
+    lead.post(f"{here}remove/")
+
+    written = Event.objects.filter(verb__startswith="webhook.").order_by("pk")
+    assert [event.verb.partition(".")[2] for event in written] == [
+        *("added", "changed", "paused", "resumed", "removed")
+    ]
+    assert lead.get(here).status_code == 404
+    assert "No webhooks" in page(lead, HERE)
+
+
+def test_what_waits_for_a_blind_round_is_said_to(project, made, lead):
+    round_ = factories.open_calibration(project, 1)
+    factories.answer(round_.assignments.all()[0])
+
+    shown = page(lead, f"{HERE}{made.webhook.pk}/")
+
+    assert "waiting until the calibration round has closed" in shown
+
+
+def test_the_log_is_paged_and_filtered_at_a_constant_cost(project, made, lead):
+    here = f"{HERE}{made.webhook.pk}/"
+    few = len(queries(lead, here)), len(queries(lead, HERE))
+    for number in range(120):
+        events.record("project.changed", project, project=project, number=number)
+    webhooks.add(project=project, url=URL, by=made.webhook.created_by)
+    first = WebhookDelivery.objects.order_by("pk")[0]
+    WebhookDelivery.objects.filter(pk=first.pk).update(state="failed", outcome="timeout")
+
+    assert (len(queries(lead, here)), len(queries(lead, HERE))) == few
+    assert first.message_id not in page(lead, here)
+    after = WebhookDelivery.objects.filter(webhook=made.webhook)[99].pk
+    assert first.message_id in page(lead, f"{here}?after={after}")
+    failed = page(lead, f"{here}?state=failed")
+    assert first.message_id in failed
+    assert failed.count("Send again") == 1
+    assert "Nothing fits the filter" in page(lead, f"{here}?state=delivered")
+
+
+def test_only_leads_are_offered_them(project, made, signed_in, rita, noor):
+    def links(user):
+        return signed_in(user).get("/projects/orders/").content.decode().count(f'"{HERE}"')
+
+    assert (links(rita), links(noor)) == (1, 0)
+
+
+def test_nobody_reads_the_address_in_the_list_of_the_administration(made, admin_client):
+    said = queries(admin_client, "/admin/labeling/webhook/")
+
+    assert not any('"labeling_webhook"."secret"' in sql for sql in said), connection.vendor
