@@ -7,7 +7,15 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import Project, Round
-from labeling.services import agreement, gold_requests, merges, rounds, splitting, webhook_sending
+from labeling.services import (
+    agreement,
+    check_scores,
+    gold_requests,
+    merges,
+    rounds,
+    splitting,
+    webhook_sending,
+)
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
@@ -44,3 +52,10 @@ def measure_round(round_id: int) -> None:
 @shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id
 def send_webhook(webhook_id: int) -> None:
     webhook_sending.work(webhook_id, uuid4())
+
+
+@shared_task(acks_late=True)  # repeating it is harmless: an answer is compared once
+def score_check(assignment_id: int) -> None:
+    from labeling.services.vectors import ruler
+
+    check_scores.score(assignment_id, ruler=ruler())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -15,9 +17,12 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
         return self.filter(assignment__purpose=Assignment.Purpose.LABELLING)
 
 
-class LabellingManager(models.Manager.from_queryset(AnnotationQuerySet)):  # type: ignore[misc]
-    def get_queryset(self) -> AnnotationQuerySet:
-        found: AnnotationQuerySet = super().get_queryset()
+_Manager = models.Manager.from_queryset(AnnotationQuerySet)
+
+
+class LabellingManager(_Manager):
+    def get_queryset(self) -> Any:
+        found: Any = super().get_queryset()
         return found.that_count()
 
 

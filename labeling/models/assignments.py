@@ -11,6 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from labeling.models.conversations import Conversation
 from labeling.models.rounds import Round
 
+PUT_ASIDE = 1_000_000
+"""Positions from here on: skipped once, to come again after all the rest."""
+
 ANSWERED = Q(annotation__status="submitted") | (
     Q(annotation__status="skipped") & (Q(slot__isnull=False) | ~Q(round__state=Round.State.OPEN))
 )
@@ -38,16 +41,18 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         )
 
 
-class LabellingManager(models.Manager.from_queryset(AssignmentQuerySet)):  # type: ignore[misc]
+_Manager = models.Manager.from_queryset(AssignmentQuerySet)
+
+
+class LabellingManager(_Manager):
     """What is labelled for its own sake. Checks look like it to who labels, and count for nothing.
 
     As the first manager it is also the one of ``round.assignments`` and its like; only joins have
     to leave checks out by hand.
     """
 
-    def get_queryset(self) -> AssignmentQuerySet:
-        found: AssignmentQuerySet = super().get_queryset()
-        return found.filter(purpose=Assignment.Purpose.LABELLING)
+    def get_queryset(self) -> Any:
+        return super().get_queryset().filter(purpose=Assignment.Purpose.LABELLING)
 
 
 class Assignment(models.Model):

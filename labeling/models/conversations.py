@@ -16,7 +16,8 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             return self
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(
-            Q(project__in=reading) | Q(pk__in=user.assignments.values("conversation"))
+            Q(project__in=reading)
+            | Q(pk__in=user.assignments(manager="every").values("conversation"))
         )
 
 

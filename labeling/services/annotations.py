@@ -13,7 +13,16 @@ from django.utils import timezone
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.sentences import say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import assignments, events, locking, merges, rounds, suggestions
+from labeling.services import (
+    admission,
+    assignments,
+    check_scores,
+    events,
+    locking,
+    merges,
+    rounds,
+    suggestions,
+)
 from labeling.services.checking import problems_of
 
 Kind = AnnotationRevision.Kind
@@ -102,10 +111,9 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
         skip_reason="",
         submitted_at=timezone.now(),
     )
-    Assignment.objects.filter(pk=assignment.pk).update(returned_reason="")
+    Assignment.every.filter(pk=assignment.pk).update(returned_reason="")
     _record("annotation.submitted", annotation)
-    _finish_round(assignment)
-    merges.request_when_complete(assignment)
+    _finish(assignment)
     return annotation
 
 
@@ -134,8 +142,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         skip_reason="" if comes_again else reason.strip(),
     )
     _record("annotation.skipped", annotation, reason=reason.strip())
-    _finish_round(assignment)
-    merges.request_when_complete(assignment)
+    _finish(assignment)
     return annotation
 
 
@@ -146,7 +153,7 @@ def reopen(assignment: Assignment) -> Annotation:
     What is not submitted stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
-    found = Annotation.objects.select_for_update().filter(assignment=assignment).first()
+    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
     if found is None or found.status != Status.SUBMITTED:
         return found or Annotation(assignment=assignment)
     _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
@@ -160,12 +167,27 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     if not reason.strip():
         raise ReasonMissing("Say what has to change.")
     open_round = _lock_round(assignment)
-    annotation = Annotation.objects.select_for_update().get(assignment=assignment)
+    annotation = Annotation.every.select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
-        Assignment.objects.filter(pk=assignment.pk).update(returned_reason=reason.strip())
+        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason.strip())
         _record("annotation.returned", annotation, by=by, reason=reason.strip())
     return annotation
+
+
+def try_again(assignment: Assignment) -> None:
+    """An answer of the qualification test is open for the next try, with its labels."""
+    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    if found is not None and found.status != Status.DRAFT:
+        as_it_is = Save(found.version, None, 0, found.payload, found.empty)
+        _store(
+            found,
+            as_it_is,
+            kind=Kind.REOPENED,
+            status=Status.DRAFT,
+            submitted_at=None,
+            skip_reason="",
+        )
 
 
 def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User) -> None:
@@ -223,15 +245,20 @@ def _lock_round(assignment: Assignment) -> Round:
 
     Autosaves do without: they would wait for each other, and a draft in an ended round harms none.
     """
-    return Round.objects.select_for_update(no_key=True).get(pk=assignment.round_id)
+    return Round.every.select_for_update(no_key=True).get(pk=assignment.round_id)
 
 
 def _lock(assignment: Assignment) -> Annotation:
-    """The annotation, made on first use; on PostgreSQL its row is locked until the end."""
-    Annotation.objects.get_or_create(
+    """The annotation, made on first use; on PostgreSQL its row is locked until the end.
+
+    What was begun may be finished, also by who is given nothing new.
+    """
+    _, is_new = Annotation.every.get_or_create(
         assignment=assignment, defaults={"guideline_id": assignment.round.guideline_id}
     )
-    return Annotation.objects.select_for_update().get(assignment=assignment)
+    if is_new:
+        admission.refuse_unless_admitted(assignment)
+    return Annotation.every.select_for_update().get(assignment=assignment)
 
 
 def _is_repeated(annotation: Annotation, save: Save) -> bool:
@@ -242,7 +269,7 @@ def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("This is submitted: reopen it before you change it.")
     # Read anew: the round may have ended since the page's request came in.
-    if not Round.objects.filter(pk=assignment.round_id, state=Round.State.OPEN).exists():
+    if not Round.every.filter(pk=assignment.round_id, state=Round.State.OPEN).exists():
         raise RoundClosed("This round has ended, so nothing more can be saved in it.")
 
 
@@ -281,8 +308,8 @@ def _store(
         "updated_at": timezone.now(),
         **changes,
     }
-    if not Annotation.objects.filter(pk=annotation.pk, version=seen).update(**values):
-        raise _stale(Annotation.objects.get(pk=annotation.pk), save)
+    if not Annotation.every.filter(pk=annotation.pk, version=seen).update(**values):
+        raise _stale(Annotation.every.get(pk=annotation.pk), save)
     for name, value in values.items():
         setattr(annotation, name, value)
     AnnotationRevision.objects.create(
@@ -311,8 +338,14 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
     )
 
 
-def _finish_round(assignment: Assignment) -> None:
-    """The last answer of a calibration round closes it; two last answers wait for each other."""
-    if assignment.round.kind != Round.Kind.CALIBRATION:
+def _finish(assignment: Assignment) -> None:
+    """What an answer sets off: it is compared with gold, or with those of others.
+
+    The last answer of a calibration round closes it; two last answers wait for each other.
+    """
+    if assignment.purpose != Assignment.Purpose.LABELLING:
+        check_scores.request(assignment)
         return
-    rounds.close_if_complete(_lock_round(assignment))
+    if assignment.round.kind == Round.Kind.CALIBRATION:
+        rounds.close_if_complete(_lock_round(assignment))
+    merges.request_when_complete(assignment)

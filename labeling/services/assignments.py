@@ -21,10 +21,11 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
+from labeling.models.assignments import PUT_ASIDE
+from labeling.services import admission, checks
 
 _TRIES = 5  # another annotator may take the same place in between
 UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
-PUT_ASIDE = 1_000_000  # positions from here on: skipped once, to come again after all the rest
 
 
 class PlaceTaken(RuleError):
@@ -36,7 +37,7 @@ class PlaceTaken(RuleError):
 def queue(user: User) -> QuerySet[Assignment]:
     """Everything the user has been given, open rounds first, in the order to work through."""
     return (
-        Assignment.objects.owned_by(user)
+        Assignment.every.owned_by(user)
         .with_status()
         .select_related("conversation", "round__project")
         .order_by(
@@ -46,17 +47,28 @@ def queue(user: User) -> QuerySet[Assignment]:
 
 
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
-    """The next thing to label: begun or planned work, then a pool's, then what was put aside.
+    """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
 
     Who comes from an assignment (``after``) stays in its round as long as it has work.
     """
+    shut = admission.shut_to(user)
     open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
+    open_work = open_work.exclude(admission.not_begun_in(shut))
     if after is not None:
         open_work = open_work.exclude(pk=after.pk)
         here = open_work.filter(round=after.round_id, position__lt=PUT_ASIDE)
         if found := _first(here) or take(user, only=after.round_id):
             return found
-    return _first(open_work.filter(position__lt=PUT_ASIDE)) or take(user) or open_work.first()
+    tests = open_work.filter(purpose=Assignment.Purpose.QUALIFICATION)
+    found = (
+        tests.first()
+        or _first(open_work.filter(position__lt=PUT_ASIDE))
+        or take(user)
+        or open_work.first()
+    )
+    if found is None and shut:
+        raise admission.why_shut(user, shut)
+    return found
 
 
 def _first(work: QuerySet[Assignment]) -> Assignment | None:
@@ -77,7 +89,9 @@ def pools_for(user: User) -> QuerySet[Round]:
     projects = Project.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
-    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN)
+    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN).exclude(
+        project__in=admission.shut_to(user)
+    )
 
 
 def take(user: User, *, only: int | None = None) -> Assignment | None:
@@ -102,6 +116,17 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     place = _free_places(pool, user).first()
     if place is None:
         return None
+    hidden = checks.take_turn(pool, user)
+    if hidden is not None:
+        return Assignment.every.create(
+            round=pool,
+            conversation_id=hidden,
+            annotator=user,
+            purpose=Assignment.Purpose.HONEYPOT,
+            slot=0,
+            position=place.position,
+            lease_expires_at=lease_end(),
+        )
     assignment, _ = Assignment.objects.update_or_create(
         round=pool,
         conversation_id=place.conversation_id,
@@ -117,13 +142,19 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
 
 def lock(round_: Round) -> None:
     """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
-    Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+    Round.every.select_for_update(no_key=True).get(pk=round_.pk)
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """Conversations with a free slot that the user has not answered, skipped or holds."""
-    mine = pool.assignments.filter(annotator=user).filter(
-        Q(slot__isnull=False) | Q(annotation__status__in=["submitted", "skipped"])
+    mine = (
+        pool.assignments(manager="every")
+        .filter(annotator=user)
+        .filter(
+            Q(slot__isnull=False)
+            | Q(annotation__status__in=["submitted", "skipped"])
+            | ~Q(purpose=Assignment.Purpose.LABELLING)  # it had the conversation as a check
+        )
     )
     return (
         pool.places.exclude(conversation__in=mine.values("conversation"))
@@ -157,7 +188,9 @@ def _free_slot(pool: Round, conversation_id: int) -> int:
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    expired = pool.assignments.filter(slot__isnull=False, lease_expires_at__lt=timezone.now())
+    expired = pool.assignments(manager="every").filter(
+        slot__isnull=False, lease_expires_at__lt=timezone.now()
+    )
     return expired.filter(UNFINISHED).update(slot=None)
 
 
@@ -168,7 +201,7 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     gone: others have filled the conversation's places, or it was handed to somebody else.
     """
     lease = None if for_good or not assignment.round.pool else lease_end()
-    mine = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False)
+    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
     # One conditional update: whoever gives back expired places waits for it, then sees the lease.
     return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
 
@@ -176,6 +209,9 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
 def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     """Only from a pool, and only for its annotators: planned work without a place was moved."""
     pool = assignment.round
+    if assignment.purpose == Assignment.Purpose.HONEYPOT:  # nobody else takes this place
+        back = Assignment.every.filter(pk=assignment.pk, round__pool=True)
+        return bool(back.update(slot=0, lease_expires_at=lease))
     if not pools_for(assignment.annotator).filter(pk=pool.pk).exists():
         return False
     lock(pool)
@@ -183,14 +219,14 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     if _places(pool).filter(conversation=assignment.conversation).count() >= pool.overlap:
         return False
     slot = _free_slot(pool, assignment.conversation_id)
-    Assignment.objects.filter(pk=assignment.pk).update(slot=slot, lease_expires_at=lease)
+    Assignment.every.filter(pk=assignment.pk).update(slot=slot, lease_expires_at=lease)
     return True
 
 
 @transaction.atomic
 def renew(assignment: Assignment) -> bool:
     """Reserve unfinished work of an open pool for longer; False when the place is gone."""
-    unfinished = Assignment.objects.filter(
+    unfinished = Assignment.every.filter(
         UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
     )
     return unfinished.exists() and hold(assignment)
@@ -201,7 +237,7 @@ def give_back(assignment: Assignment) -> bool:
 
     A draft is kept. False when there was nothing to return.
     """
-    reserved = Assignment.objects.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
+    reserved = Assignment.every.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 
 
@@ -228,10 +264,10 @@ def _move_to_end(assignment: Assignment) -> bool:
     """False when the place is gone: there is nothing to come again."""
     if not hold(assignment):
         return False
-    mine = Assignment.objects.owned_by(assignment.annotator).filter(round=assignment.round_id)
+    mine = Assignment.every.owned_by(assignment.annotator).filter(round=assignment.round_id)
     last = mine.aggregate(last=Max("position"))["last"] or 0
     end = max(last + 1, PUT_ASIDE)
-    return bool(Assignment.objects.filter(pk=assignment.pk).update(position=end))
+    return bool(Assignment.every.filter(pk=assignment.pk).update(position=end))
 
 
 def _hand_on(assignment: Assignment) -> None:
@@ -245,7 +281,7 @@ def _hand_on(assignment: Assignment) -> None:
 def _least_loaded(assignment: Assignment) -> User | None:
     """Of the round's annotators who never had the conversation, the one with least left to do."""
     round_ = assignment.round
-    had = round_.assignments.filter(conversation=assignment.conversation_id)
+    had = round_.assignments(manager="every").filter(conversation=assignment.conversation_id)
     left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
         Q(assignments__annotation__isnull=True)
         | Q(assignments__annotation__status=Annotation.Status.DRAFT)
@@ -301,7 +337,7 @@ def release(held: Sequence[Assignment]) -> None:
     """Take places back. What was labelled in them is kept, and counts for nothing."""
     ids = [one.pk for one in held]
     for start in range(0, len(ids), 1000):
-        Assignment.objects.filter(pk__in=ids[start : start + 1000]).update(
+        Assignment.every.filter(pk__in=ids[start : start + 1000]).update(
             slot=None, lease_expires_at=None
         )
 

@@ -65,7 +65,7 @@ class Place(NamedTuple):
 
 
 def place_of(assignment: Assignment) -> Place:
-    annotation = Annotation.objects.filter(assignment=assignment).first()
+    annotation = Annotation.every.filter(assignment=assignment).first()
     return Place(assignment.conversation, assignment.round, annotation)
 
 

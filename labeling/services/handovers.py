@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.models import Assignment, Project, Round
-from labeling.services import annotations, assignments, events, rounds
+from labeling.services import annotations, assignments, checks, events, rounds
 
 
 class HandoverImpossible(RuleError):
@@ -69,7 +69,7 @@ def _check_taker(assignment: Assignment, to: User) -> None:
 
 def _had(round_: Round, person: User) -> set[int]:
     """Conversations that the person holds, or has answered or skipped."""
-    rows = round_.assignments.filter(annotator=person).order_by()
+    rows = round_.assignments(manager="every").filter(annotator=person).order_by()
     idle = rows.filter(assignments.UNFINISHED, slot__isnull=True)
     return set(rows.exclude(pk__in=idle.values("pk")).values_list("conversation", flat=True))
 
@@ -99,6 +99,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
     for round_ in project.rounds.filter(state=Round.State.OPEN):
         assignments.lock(round_)
         moved = _move(round_, list(open_work(project, person).filter(round=round_)), to)
+        assignments.release(checks.open_honeypots(round_, person))  # nobody else needs them
         total = Moved(total.moved + moved.moved, total.taken_back + moved.taken_back)
         if any(moved):
             rounds.close_if_complete(round_)

@@ -34,6 +34,11 @@ def keep(answers: QuerySet[Annotation]) -> None:
 
 def why_locked(annotation: Annotation, round_: Round) -> str:
     """Why a submitted answer cannot be reopened, as a sentence; empty when it can."""
+    if round_.kind == Round.Kind.QUALIFYING:
+        return noted(
+            "An answer of the qualification test stands as it was submitted; where another try is "
+            "left, it opens again with that."
+        )
     if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
         return noted(
             "This calibration round closed with its last answer: agreement was computed from it, "

@@ -21,7 +21,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import agreement, assignments, events, locking
+from labeling.services import agreement, assignments, checks, events, locking
 
 
 class GateLocked(RuleError):
@@ -205,7 +205,10 @@ def _rank(round_: Round) -> dict[int, int]:
     if round_.order == Round.Order.PRIORITY:
         return {pk: -priority for pk, priority in conversations.values_list("pk", "priority")}
     if round_.order == Round.Order.LEAST:
-        submitted = Q(assignments__annotation__status=Annotation.Status.SUBMITTED)
+        submitted = Q(
+            assignments__annotation__status=Annotation.Status.SUBMITTED,
+            assignments__purpose=Assignment.Purpose.LABELLING,
+        )
         counted = conversations.annotate(answers=Count("assignments", filter=submitted))
         return dict(counted.values_list("pk", "answers"))
     return {}
@@ -214,6 +217,7 @@ def _rank(round_: Round) -> dict[int, int]:
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
     queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
     ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
+    before = dict(ends)
     Assignment.objects.bulk_create(
         [
             Assignment(
@@ -227,6 +231,7 @@ def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
         ],
         batch_size=1000,
     )
+    checks.mix_in(round_, planned_before=before)
 
 
 def _after(last: int | None) -> int:
@@ -269,6 +274,6 @@ def close(finished: Round, *, by: Any) -> None:
     ).update(state=Round.State.CLOSED, closed_at=timezone.now())
     if not closed:
         raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
-    locking.lock(Annotation.objects.filter(assignment__round=finished))
+    locking.lock(Annotation.every.filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
     agreement.request(finished)

@@ -98,7 +98,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         "decided_by", "guideline"
     )
     return (
-        conversations.filter(assignments__isnull=False)
+        conversations.filter(assignments__purpose=Assignment.Purpose.LABELLING)
         .distinct()
         .order_by("external_id")
         .prefetch_related(

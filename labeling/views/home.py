@@ -33,7 +33,7 @@ NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     roles = _roles(request.user)
-    mine = Assignment.objects.owned_by(request.user)
+    mine = Assignment.every.owned_by(request.user)
     counts = mine.order_by().aggregate(
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )

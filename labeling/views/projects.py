@@ -19,7 +19,7 @@ from labeling.services import projects as service
 from labeling.services.rounds import unplanned
 from labeling.translation import translated
 from labeling.views import access, activity
-from labeling.views.gate import DONE, gate_of, lowest_pair
+from labeling.views.gate import DONE, GIVEN, gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
 
@@ -80,7 +80,9 @@ def rounds_of(found: Project) -> list[Any]:
     rounds: list[Any] = list(
         found.rounds.select_related("guideline", "opened_by")
         .defer("guideline__body")
-        .annotate(n_assigned=Count("assignments"), n_done=Count("assignments", filter=DONE))
+        .annotate(
+            n_assigned=Count("assignments", filter=GIVEN), n_done=Count("assignments", filter=DONE)
+        )
         .order_by("-number")
     )
     sizes = dict(

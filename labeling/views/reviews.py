@@ -163,7 +163,9 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
 def _takers(found: Annotation) -> list[str]:
     """Annotators who have not been given this conversation in this round."""
     assignment = found.assignment
-    had = assignment.round.assignments.filter(conversation=assignment.conversation_id)
+    had = assignment.round.assignments(manager="every").filter(
+        conversation=assignment.conversation_id
+    )
     people = assignments.annotators(assignment.round.project)
     free = people.exclude(pk__in=had.values("annotator")).order_by("username")
     return [user.get_username() for user in free]

@@ -22,12 +22,12 @@ from labeling.views.markdown import render_markdown
 def workspace(request: HttpRequest, pk: int) -> HttpResponse:
     """Where one conversation is labelled. Opening it stores nothing."""
     assignment = get_object_or_404(
-        Assignment.objects.owned_by(request.user).select_related(
+        Assignment.every.owned_by(request.user).select_related(
             "round__project", "round__guideline", "conversation", "annotator"
         ),
         pk=pk,
     )
-    annotation = Annotation.objects.filter(assignment=assignment).first()
+    annotation = Annotation.every.filter(assignment=assignment).first()
     # a returned answer may be made under a newer version than its round
     guideline = annotation.guideline if annotation else assignment.round.guideline
     project = assignment.round.project
@@ -51,7 +51,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     ``after`` in the address is the assignment that one comes from.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.objects.owned_by(request.user).filter(pk=came_from)
+    mine = Assignment.every.owned_by(request.user).filter(pk=came_from)
     found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     if found is None:
         messages.info(request, _("Nothing is left to label: everything you were given is done."))
@@ -102,7 +102,7 @@ def _reopen_url(assignment: Assignment, annotation: Annotation) -> str:
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     """Which one of the round's conversations this is, for "4 of 20"."""
-    mine = Assignment.objects.filter(round=assignment.round, annotator=assignment.annotator)
+    mine = Assignment.every.filter(round=assignment.round, annotator=assignment.annotator)
     return {
         "queue_position": mine.filter(position__lt=assignment.position).count() + 1,
         "queue_total": mine.count(),

@@ -1,0 +1,106 @@
+"""Who may be given work: everybody, unless a test is to be passed first or a lead has to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
+from labeling.models import Assignment, Membership, Pause, Project, Qualification
+
+State = Qualification.State
+ADMITTED = (State.PASSED, State.WAIVED)
+
+
+class NotQualified(RuleError):
+    """The project's test has to be passed first."""
+
+    code = "not_qualified"
+
+
+class Paused(RuleError):
+    """Too many hidden checks were missed: a lead has to look at it."""
+
+    code = "paused"
+
+
+def shut_to(user: User) -> list[int]:
+    """The projects that give the user no other work than their test."""
+    return list(_shut(user).values_list("pk", flat=True))
+
+
+def _shut(user: User) -> QuerySet[Project]:
+    here = {"project": OuterRef("pk"), "user": user}
+    paused = Exists(Pause.objects.filter(**here, lifted_at__isnull=True))
+    admitted = Exists(Qualification.objects.filter(**here, state__in=ADMITTED))
+    mine = Project.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    )
+    return mine.filter(paused | (Q(check_plan__test=True) & ~admitted)).order_by("pk")
+
+
+def not_begun_in(shut: Sequence[int]) -> Q:
+    """Work of these projects that must wait. What was begun may be finished."""
+    waits = Q(round__project__in=shut, annotation__isnull=True)
+    return waits & ~Q(purpose=Assignment.Purpose.QUALIFICATION)
+
+
+def refuse_unless_admitted(assignment: Assignment) -> None:
+    """Before the first word of an answer; the test itself is open to all who have it."""
+    if assignment.purpose == Assignment.Purpose.QUALIFICATION:
+        return
+    project = assignment.round.project_id
+    if _shut(assignment.annotator).filter(pk=project).exists():
+        raise why_shut(assignment.annotator, [project])
+
+
+def why_shut(user: User, shut: Sequence[int]) -> RuleError:
+    """What to do about the first of these projects."""
+    project = Project.objects.filter(pk__in=shut).order_by("pk")[0]
+    if Pause.objects.filter(project=project, user=user, lifted_at__isnull=True).exists():
+        return Paused(
+            say(
+                "You get no new work in {project} for now: several of your last answers differ "
+                "from what was decided about these conversations. Ask {leads} to go through them "
+                "with you; they can lift the pause.",
+                project=project.name,
+                leads=leads_of(project),
+            )
+        )
+    found = Qualification.objects.filter(project=project, user=user).first()
+    return NotQualified(_what_to_do(project, found))
+
+
+def _what_to_do(project: Project, found: Qualification | None) -> str:
+    if found is None:
+        return say(
+            "{project} begins with a qualification test: start it on your first page.",
+            project=project.name,
+        )
+    if found.state == State.BETWEEN:
+        return say(
+            "You have not passed the qualification test of {project} yet. Read the guidelines "
+            "again, then begin another try on your first page.",
+            project=project.name,
+        )
+    if found.state == State.FAILED:
+        return say(
+            "You have not passed the qualification test of {project}, and no try is left. Ask "
+            "{leads} what to do.",
+            project=project.name,
+            leads=leads_of(project),
+        )
+    return say(
+        "Your qualification test of {project} comes first: finish it. Where it is finished, it "
+        "is compared with the right labels within a minute.",
+        project=project.name,
+    )
+
+
+def leads_of(project: Project) -> str:
+    """Their names, for sentences that say whom to ask."""
+    led = project.memberships.filter(role=Membership.Role.LEAD).order_by("user__username")
+    return " / ".join(led.values_list("user__username", flat=True)) or "admin"

@@ -1,0 +1,194 @@
+"""The test of newcomers: conversations with gold that come before all other work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold_checks import mean
+from labeling.domain.sentences import say
+from labeling.models import (
+    Assignment,
+    GoldCheck,
+    Project,
+    Qualification,
+    Round,
+)
+from labeling.services import checks, events
+from labeling.services.admission import ADMITTED, leads_of
+
+PURPOSE = Assignment.Purpose.QUALIFICATION
+State = Qualification.State
+DONE = Q(annotation__status__in=["submitted", "skipped"])
+SLACK = 1e-9  # a mean of floats may fall a hair below what it is
+
+
+class TestImpossible(RuleError):
+    """The qualification test cannot be begun, or not again."""
+
+    code = "test_impossible"
+    __test__ = False  # not one of pytest's
+
+
+class WaiverImpossible(RuleError):
+    """There is nothing to waive, or no reason is given."""
+
+    code = "waiver_impossible"
+
+
+def of(user: User, project: Project) -> QuerySet[Assignment]:
+    """The parts of the user's test, in order."""
+    return Assignment.every.owned_by(user).filter(
+        purpose=PURPOSE, round__project=project, slot__isnull=False
+    )
+
+
+@transaction.atomic
+def begin(project: Project, user: User) -> Qualification:
+    """Begin the test, or the next try; one that is under way goes on."""
+    Project.objects.select_for_update().get(pk=project.pk)
+    plan = checks.plan_of(project)
+    if not plan.test:
+        raise TestImpossible("This project has no qualification test now: go on with your queue.")
+    found = Qualification.objects.filter(project=project, user=user).first()
+    if found is None:
+        found = Qualification(project=project, user=user)
+    elif found.state == State.BETWEEN:
+        found.tries += 1
+    elif found.state != State.TRYING:
+        raise TestImpossible(
+            say(
+                "Your qualification test of {project} is over. Ask {leads} if that is wrong.",
+                project=project.name,
+                leads=leads_of(project),
+            )
+        )
+    is_new = found.pk is None or found.state == State.BETWEEN
+    found.state = State.TRYING
+    found.save()
+    if is_new:
+        _hand_out(project, user)
+        _record("qualification.begun", found, by=user, tries=found.tries)
+    return found
+
+
+def _hand_out(project: Project, user: User) -> None:
+    from labeling.services import annotations  # which sends answers here
+
+    chosen = project.check_conversations.filter(purpose=PURPOSE).order_by("pk")
+    ids = list(chosen.values_list("conversation", flat=True))
+    had = Assignment.every.owned_by(user).filter(purpose=PURPOSE, round__project=project)
+    again = set(had.values_list("conversation", flat=True))
+    new = checks.unknown_to(user, project.conversations.filter(pk__in=ids))
+    fair = again | {
+        pk for pk in new.values_list("pk", flat=True) if not checks.made_by(user, project, pk)
+    }
+    wanted = [pk for pk in ids if pk in fair]
+    if not wanted:
+        raise TestImpossible(
+            say(
+                "You have worked on every conversation of the qualification test, so it would "
+                "show nothing. Ask {leads} to waive it for you.",
+                leads=leads_of(project),
+            )
+        )
+    had.exclude(conversation__in=wanted).update(slot=None)
+    round_ = _round_of(project)
+    for position, pk in enumerate(wanted):
+        part, _ = Assignment.every.update_or_create(
+            round=round_,
+            conversation_id=pk,
+            annotator=user,
+            defaults={"purpose": PURPOSE, "slot": 0, "position": position},
+        )
+        annotations.try_again(part)
+
+
+def _round_of(project: Project) -> Round:
+    """Where the tests of a project are kept: no round of labeling, and so numbered 0."""
+    guideline = project.guidelines.first()
+    if guideline is None:
+        raise TestImpossible("Write the guidelines first: the test is labelled by them.")
+    found, _ = Round.every.update_or_create(
+        project=project,
+        number=0,
+        kind=Round.Kind.QUALIFYING,
+        defaults={"guideline": guideline, "overlap": 1, "skip_policy": Round.SkipPolicy.NEVER},
+    )
+    return found
+
+
+@transaction.atomic
+def decide(project: Project, user: User) -> None:
+    """Once every part of a try is answered and scored: passed, or not."""
+    waiting = Qualification.objects.select_for_update()
+    found = waiting.filter(project=project, user=user, state=State.TRYING).first()
+    if found is None:
+        return
+    values = _values(project, user)
+    if values is None:
+        return
+    plan = checks.plan_of(project)
+    value = mean(values) or 0.0
+    found.value, found.decided_at = value, timezone.now()
+    found.state = State.FAILED if found.tries >= plan.tries else State.BETWEEN
+    if value >= plan.pass_at - SLACK:
+        found.state = State.PASSED
+    found.save()
+    verb = "qualification.passed" if found.state == State.PASSED else "qualification.failed"
+    _record(verb, found, value=value, tries=found.tries)
+
+
+def _values(project: Project, user: User) -> list[float | None] | None:
+    """The figure of each part; None while one is not answered or not scored."""
+    parts = of(user, project)
+    scored = GoldCheck.objects.filter(
+        assignment=OuterRef("pk"), version=OuterRef("annotation__version")
+    )
+    ready = parts.filter(DONE).filter(Exists(scored))
+    if ready.count() < parts.count():
+        return None
+    return [check.value for check in newest(project, user)]
+
+
+def newest(project: Project, user: User) -> list[GoldCheck]:
+    """What the parts of the user's test came to, as they stand, in order."""
+    rows = GoldCheck.objects.filter(assignment__in=of(user, project)).select_related(
+        "assignment__conversation", "assignment__annotation"
+    )
+    return [
+        row
+        for row in rows.order_by("assignment__position", "assignment")
+        if row.version == row.assignment.annotation.version
+    ]
+
+
+@transaction.atomic
+def waive(project: Project, user: User, *, by: User, reason: str) -> Qualification:
+    """Let somebody work without the test. The reason is kept, and told by the audit log."""
+    if not reason.strip():
+        raise WaiverImpossible("Say why this person needs no test.")
+    Project.objects.select_for_update().get(pk=project.pk)
+    found = Qualification.objects.filter(project=project, user=user).first()
+    found = found or Qualification(project=project, user=user, tries=0)
+    if found.state in ADMITTED:
+        raise WaiverImpossible(
+            say("{user} may work already: nothing is to waive.", user=user.get_username())
+        )
+    found.state, found.reason, found.waived_by = State.WAIVED, reason.strip(), by
+    found.decided_at = timezone.now()
+    found.save()
+    of(user, project).exclude(DONE).update(slot=None)
+    _record("qualification.waived", found, by=by, reason=reason.strip())
+    return found
+
+
+def _record(verb: str, found: Qualification, *, by: User | None = None, **data: Any) -> None:
+    events.record(
+        verb, found, project=found.project, actor=by, user=found.user.get_username(), **data
+    )

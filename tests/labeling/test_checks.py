@@ -1,0 +1,299 @@
+"""Hidden checks: found by nobody, counted nowhere, compared with gold."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from labeling.domain.errors import RuleError
+from labeling.domain.similarity import Ruler
+from labeling.models import Annotation, Assignment, Event, GoldCheck, Membership, Project, Round
+from labeling.services import (
+    admission,
+    agreement,
+    annotations,
+    assignments,
+    check_scores,
+    checks,
+    gold,
+    handovers,
+    label_exports,
+    merges,
+    progress,
+    reviews,
+    settling,
+)
+from tests import factories
+from tests.fakes import WordOverlap
+
+HONEYPOT = Assignment.Purpose.HONEYPOT
+
+
+@pytest.fixture
+def ruler() -> Ruler:
+    return Ruler(WordOverlap())
+
+
+@pytest.fixture
+def newcomer(project: Project) -> User:
+    """Dan comes when gold is frozen already."""
+    factories.make_release(project, items=6)
+    dan = User.objects.create_user("dan", password=factories.PASSWORD)
+    Membership.objects.create(project=project, user=dan, role="annotator")
+    return dan
+
+
+def check_by(project: Project, rita: User, *, every: int = 2, **fields: object) -> None:
+    checks.choose(project, purpose=HONEYPOT, by=rita, number=100)
+    checks.set_plan(project, by=rita, every=every, **fields)
+
+
+def taken(user: User, number: int) -> list[Assignment]:
+    """So many taken conversations, answered alike."""
+    found = []
+    for _ in range(number):
+        mine = assignments.next_for(user)
+        factories.answer_with(mine, factories.labels([0]))
+        found.append(mine)
+    return found
+
+
+def hidden_of(user: User) -> list[Assignment]:
+    return list(Assignment.every.filter(annotator=user, purpose=HONEYPOT).order_by("pk"))
+
+
+def test_one_in_so_many_taken_conversations_is_a_check(
+    project: Project, rita: User, newcomer: User
+) -> None:
+    check_by(project, rita, every=3)
+    factories.open_full(project, 20, pool=True, overlap=1)
+
+    purposes = [one.purpose for one in taken(newcomer, 12)]
+
+    blocks = [purposes[start : start + 3].count(HONEYPOT) for start in range(0, 12, 3)]
+    assert blocks == [1, 1, 1, 1]
+
+
+def test_nobody_gets_a_check_twice_or_one_that_they_know(
+    project: Project, rita: User, ana: User, newcomer: User
+) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 20, pool=True, overlap=2)
+
+    taken(newcomer, 16)
+    taken(ana, 6)
+
+    names = [one.conversation_id for one in hidden_of(newcomer)]
+    assert len(names) == len(set(names)) == 6  # then none is left, and ordinary work goes on
+    assert hidden_of(ana) == []  # who labelled what gold was made of
+
+
+def test_who_is_named_by_imported_gold_is_not_checked_by_it(
+    project: Project, newcomer: User
+) -> None:
+    item = project.gold_releases.get().items.first()
+    assert not checks.made_by(newcomer, project, item.conversation_id)
+
+    newcomer.username = "ana"
+
+    assert checks.made_by(newcomer, project, item.conversation_id)
+
+
+def test_planned_work_has_checks_among_it(project: Project, rita: User, newcomer: User) -> None:
+    check_by(project, rita, every=4)
+
+    factories.open_full(project, 9, annotators=[newcomer], overlap=1)
+
+    mine = list(assignments.queue(newcomer))
+    purposes = [one.purpose for one in mine]
+    assert [purposes[at : at + 4].count(HONEYPOT) for at in (0, 4)] == [1, 1]
+    assert purposes.count("labelling") == 9
+
+
+def test_a_check_counts_for_nothing(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    check_by(project, rita)
+    round_ = factories.open_full(project, 4, pool=True, overlap=1)
+    hidden = take_hidden(newcomer)
+
+    def figures() -> list[object]:
+        return [
+            assignments.progress(project),
+            agreement.of_round(round_).as_json(),
+            progress.by_state(project),
+            progress.against_gold(project),
+            merges.ready(project, "extraction"),
+            [(row.annotator, row.conversation) for row in reviews.rows(project, viewer=rita)],
+            [one.annotator for one in label_exports.finished(project)],
+        ]
+
+    before = figures()
+    factories.answer_with(hidden, factories.labels([1, 2, 3]))
+
+    assert figures() == before
+    assert not Annotation.objects.filter(assignment=hidden).exists()
+    settled, _ = settling.settle_project(project, "extraction", ruler=ruler)
+    assert "dan" not in str([one.provenance for one in settled])
+    with pytest.raises(gold.NothingChanged):
+        gold.freeze(project=project, layer="extraction", ruler=ruler)
+
+
+def take_hidden(user: User) -> Assignment:
+    """Of two that are taken, one is a check; the other goes back."""
+    for _ in range(2):
+        mine = assignments.take(user)
+        if mine.purpose != HONEYPOT:
+            assignments.give_back(mine)
+    (hidden,) = hidden_of(user)
+    return hidden
+
+
+def test_a_conversation_with_checks_alone_is_not_labelled(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    only = factories.make_conversations(project, 1)[0]
+    round_ = factories.open_full(project, 1, pool=True, overlap=1)
+    round_.assignments.all().delete()
+    Assignment.every.create(
+        round=round_, conversation=only, annotator=newcomer, purpose=HONEYPOT, slot=0
+    )
+
+    settled, left_out = settling.settle_project(project, "extraction", ruler=ruler)
+
+    assert only.external_id not in str([left_out, [one.conversation for one in settled]])
+
+
+def test_moving_open_work_takes_the_checks_back_too(
+    project: Project, rita: User, newcomer: User
+) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 6, annotators=[newcomer], overlap=1)
+    assert hidden_of(newcomer)
+
+    handovers.move_open_work(project=project, person=newcomer, by=rita)
+
+    assert not assignments.queue(newcomer).filter(slot__isnull=False).exists()
+
+
+def test_an_answer_is_scored_against_gold(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
+    mine = hidden_of(newcomer)[0]
+    labels = factories.labels([0, 2])
+    labels["requirements"][1] |= {"title": "Invoices", "action": "Pay by card", "actor": "Clerk"}
+    factories.answer_with(mine, labels)
+
+    check = check_scores.score(mine.pk, ruler=ruler)
+
+    # gold holds one requirement from message 0; found with one more from message 2: F1 = 2/3
+    assert check.value == pytest.approx(2 / 3)
+    figures = check.layers["extraction"]
+    assert (figures["matched"], figures["missed"]) == (1, [])
+    assert [one["heading"] for one in figures["extra"]] == ["Invoices"]
+    assert figures["marks"] == [1, 0, 1, 2]
+    assert check.releases == {"extraction": "orders@1"}
+    assert check.version == Annotation.every.get(assignment=mine).version
+    assert check_scores.score(mine.pk, ruler=ruler) == check
+    assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
+
+
+def miss(user: User, number: int, ruler: Ruler) -> None:
+    for mine in hidden_of(user)[:number]:
+        annotations.submit(mine, factories.save_of({"requirements": []}))
+        check_scores.score(mine.pk, ruler=ruler)
+
+
+def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    check_by(project, rita, pause_below=0.5, pause_after=2)
+    factories.open_full(project, 8, annotators=[newcomer], overlap=1)
+
+    miss(newcomer, 1, ruler)
+    assert admission.shut_to(newcomer) == []
+    miss_next = hidden_of(newcomer)[1]
+    annotations.submit(miss_next, factories.save_of({"requirements": []}))
+    check_scores.score(miss_next.pk, ruler=ruler)
+
+    with pytest.raises(admission.Paused, match="Ask rita"):
+        assignments.next_for(newcomer)
+    waiting = Assignment.objects.filter(annotator=newcomer).first()
+    with pytest.raises(admission.Paused):
+        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
+    assert not Annotation.every.filter(assignment=waiting).exists()
+
+    assert check_scores.resume(project, newcomer, by=rita)
+    assert assignments.next_for(newcomer) is not None
+    assert check_scores.pause_if_due(project, newcomer) is None  # what was before is settled
+    verbs = Event.objects.filter(verb__startswith="annotator.").values_list("verb", flat=True)
+    assert sorted(verbs) == ["annotator.paused", "annotator.resumed"]
+
+
+def test_what_was_begun_may_be_finished_while_paused(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    check_by(project, rita, pause_below=0.5, pause_after=1)
+    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
+    begun = Assignment.objects.filter(annotator=newcomer).first()
+    annotations.save_draft(begun, factories.save_of(factories.labels([0])))
+    miss(newcomer, 1, ruler)
+
+    assert assignments.next_for(newcomer) == begun
+    factories.answer_with(begun, factories.labels([0]))
+
+
+def test_pausing_is_off_until_a_lead_asks_for_it(
+    project: Project, rita: User, newcomer: User, ruler: Ruler
+) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 8, annotators=[newcomer], overlap=1)
+
+    miss(newcomer, 4, ruler)
+
+    assert admission.shut_to(newcomer) == []
+
+
+def test_checks_need_conversations_with_gold(project: Project, rita: User) -> None:
+    factories.make_conversations(project, 1)
+
+    with pytest.raises(RuleError, match="nothing to check people by"):
+        checks.set_plan(project, by=rita, every=5)
+    with pytest.raises(checks.CheckImpossible, match="c-001"):
+        checks.choose(project, purpose=HONEYPOT, by=rita, names=["c-001"])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, rita: User) -> None:
+    factories.make_release(project, items=5)
+    crowd = [User.objects.create_user(f"p{number}") for number in range(6)]
+    Membership.objects.bulk_create(
+        Membership(project=project, user=user, role="annotator") for user in crowd
+    )
+    check_by(project, rita, every=3)
+    round_ = factories.open_full(project, 8, pool=True, overlap=2)
+
+    def work(user: User) -> int:
+        done = 0
+        while (mine := assignments.next_for(user)) is not None:
+            factories.answer_with(mine, factories.labels([0]))
+            done += 1
+        connection.close()
+        return done
+
+    with ThreadPoolExecutor(len(crowd)) as threads:
+        done = sum(threads.map(work, crowd))
+
+    submitted = round_.assignments.filter(annotation__status="submitted")
+    by_conversation = list(submitted.values_list("conversation", flat=True))
+    assert len(by_conversation) == 16
+    assert {by_conversation.count(one) for one in by_conversation} == {2}
+    hidden = Assignment.every.filter(round=round_, purpose=HONEYPOT)
+    assert done == 16 + hidden.count()
+    assert not GoldCheck.objects.filter(assignment__purpose="labelling").exists()
+    assert Round.objects.get(pk=round_.pk).overlap == 2
