@@ -101,7 +101,7 @@ def of_round(
 
 def is_assisted(measured: Round) -> bool:
     """Whether somebody has seen suggestions before they submitted."""
-    seen = FirstPass.objects.filter(assignment__round=measured)
+    seen = FirstPass.objects.filter(assignment__in=measured.assignments.all())
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 
 

@@ -9,10 +9,11 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
-from labeling.models import Project, Round
+from labeling.models import Assignment, Project, Round
 from labeling.templatetags.figures import figure
 
-DONE = Q(assignments__annotation__status__in=["submitted", "skipped"])
+GIVEN = Q(assignments__purpose=Assignment.Purpose.LABELLING)
+DONE = GIVEN & Q(assignments__annotation__status__in=["submitted", "skipped"])
 
 
 class Gate(NamedTuple):
@@ -48,7 +49,9 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
     found = (
         Round.objects.filter(project__in=rounds)
         .select_related("opened_by")
-        .annotate(n_assigned=Count("assignments"), n_done=Count("assignments", filter=DONE))
+        .annotate(
+            n_assigned=Count("assignments", filter=GIVEN), n_done=Count("assignments", filter=DONE)
+        )
         .order_by("-number")
     )
     for one in found:
