@@ -17,9 +17,9 @@ from evaluation import judge
 from evaluation.layers import gold_layer
 from evaluation.models import Answer, CaseRun, Judgement, Run
 from evaluation.services import models
-from labeling.models import GoldItem, GoldRelease
+from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
-from pipelines.llm import NO_USAGE, OverBudget, Usage
+from pipelines.llm import OverBudget, Usage
 
 PROMPT_TOKENS = 500
 REPLY_TOKENS = 700
@@ -124,23 +124,31 @@ def _sum(name: str) -> Sum:
     return Sum(Cast(KT(f"usage__{name}"), FloatField()))
 
 
-def check(run_id: int, now: Usage = NO_USAGE) -> None:
-    """Refuse the next request if the run, with what its case spends now, has used up its budget."""
+def check(run_id: int) -> None:
+    """Refuse the next request if the run has used up its budget."""
     money, tokens = Run.objects.values_list("budget_cost", "budget_tokens").get(pk=run_id)
-    if money is None and tokens is None:
-        return
-    before = spent(run_id)
-    used = before.tokens + now.prompt_tokens + now.completion_tokens
-    if tokens is not None and used >= tokens:
-        raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used:,} are used).")
+    if money is not None or tokens is not None:
+        _hold(money, tokens, spent(run_id))
+
+
+def check_suggestions(request_id: int) -> None:
+    """The same for suggestions that were asked for."""
+    asked = SuggestionRequest.objects.filter(pk=request_id)
+    money, tokens = asked.values_list("budget_cost", "budget_tokens").get()
+    if money is not None or tokens is not None:
+        _hold(money, tokens, _spent_on(asked))
+
+
+def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
+    if tokens is not None and used.tokens >= tokens:
+        raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used.tokens:,} are used).")
     if money is None:
         return
     endpoint = models.endpoint_from_settings()
-    if before.cost is None or now.cost is None or endpoint is None or not endpoint.priced:
+    if used.cost is None or endpoint is None or not endpoint.priced:
         raise OverBudget(f"It is not known how much of the budget is left: {_PRICES}.")
-    cost = before.cost + now.cost
-    if cost >= money:
-        raise OverBudget(f"The budget of {shown(money)} is used up ({shown(cost)} are spent).")
+    if used.cost >= money:
+        raise OverBudget(f"The budget of {shown(money)} is used up ({shown(used.cost)} are spent).")
 
 
 _PRICES = "set LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, or give a budget in tokens"
@@ -201,7 +209,6 @@ def estimate_answers(release: GoldRelease, *, split: str, repetitions: int) -> E
     asked = asked.filter(judging__run__release__project=release.project_id)
     row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
     basis = f"an answer and {calls - 1} judgements for each case"
-    asked_for = calls * cases * repetitions
     if row["n"]:
         prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
         basis += ", as long as those before"

@@ -67,17 +67,13 @@ def finish(work: Work, owner: UUID, **fields: Any) -> bool:
     return _held(work, owner).update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
 
 
-def give_back(work: Work, owner: UUID, *, usage: dict[str, Any]) -> None:
-    """The work is being stopped: the next worker need not wait, and the attempt does not count.
-
-    ``usage`` does: what was spent on it is spent.
-    """
+def give_back(work: Work, owner: UUID) -> None:
+    """The work is being stopped: the next worker need not wait, and the attempt does not count."""
     _held(work, owner).update(
         state=State.QUEUED,
         owner=None,
         lease_expires_at=None,
         attempts=F("attempts") - 1,
-        usage=usage,
     )
 
 

@@ -1,13 +1,13 @@
-"""What the model costs a case: counted call by call, and refused when the budget is used up."""
+"""What the model costs: counted call by call, and refused when the budget is used up."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from threading import Lock
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from evaluation.models import Run
+from django.db import transaction
+
 from evaluation.services import budgets, models
 from pipelines.llm import (
     NO_USAGE,
@@ -28,10 +28,9 @@ MOST_REPETITIONS = 1000  # within one case
 
 
 class Meter:
-    """The calls of one attempt at a case. A pipeline may make them from several threads."""
+    """What calls have cost."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self.calls = 0
         self.cached = 0
         self.seconds = 0.0
@@ -40,19 +39,17 @@ class Meter:
         self.models: set[str] = set()
 
     def add(self, reply: Reply, seconds: float) -> None:
-        with self._lock:
-            self.calls += 1
-            self.cached += reply.cached
-            self.seconds += seconds
-            self.spent = self.spent + reply.usage
-            self.saved = self.saved + reply.saved
-            self.models |= {reply.model} if reply.model else set()
+        self.calls += 1
+        self.cached += reply.cached
+        self.seconds += seconds
+        self.spent = self.spent + reply.usage
+        self.saved = self.saved + reply.saved
+        self.models |= {reply.model} if reply.model else set()
 
     def add_failure(self, usage: Usage, seconds: float) -> None:
-        with self._lock:
-            self.calls += 1
-            self.seconds += seconds
-            self.spent = self.spent + usage
+        self.calls += 1
+        self.seconds += seconds
+        self.spent = self.spent + usage
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -69,33 +66,37 @@ class Meter:
         }
 
 
-class RunModel:
-    """The model as one run sees it: from the cache or within the budget, and metered by case."""
+class PaidModel:
+    """The model as one budget sees it: from the cache or within the budget, and every call counted.
 
-    def __init__(self, run: Run, model: models.CachedModel) -> None:
-        self._run_id = run.pk
+    What a call cost is written down at once with the work it was for. So whatever becomes of the
+    worker, and whoever holds the work by then, it was spent.
+    """
+
+    def __init__(self, model: models.CachedModel) -> None:
         self._model = model
+        self._work: Any = None
         self._repetition = 1
-        self.meter = Meter()
+        self.asked = False
+        """Whether the work at hand has asked the model anything."""
         self.stopped: ModelError | None = None
-        """Why the run cannot go on, also if the pipeline made nothing of it."""
+        """Why nothing can go on, also if the pipeline made nothing of it."""
 
     @classmethod
-    def for_run(cls, run: Run) -> RunModel | None:
-        found = models.model_from_settings(before_asking=lambda: made._check_budget())
-        if found is None:
-            return None
-        made = cls(run, found)
-        return made
+    def from_settings(cls, *, check: Callable[[], None]) -> PaidModel | None:
+        """``check`` refuses by ``OverBudget`` what would have to be paid."""
+        found = models.model_from_settings(before_asking=check)
+        return cls(found) if found else None
 
     @property
     def id(self) -> str:
         return self._model.id
 
-    def begin(self, repetition: int) -> None:
-        """The next case, answer or judgement; repetitions of a case get replies of their own."""
+    def begin(self, work: Any, repetition: int = 1) -> None:
+        """``work`` is the row that holds the ``usage``; repetitions get replies of their own."""
+        self._work = work
         self._repetition = repetition
-        self.meter = Meter()
+        self.asked = False
         self.stopped = None
 
     def complete(
@@ -105,21 +106,31 @@ class RunModel:
         schema: dict[str, Any] | None = None,
         repetition: int = 0,
     ) -> Reply:
-        started = perf_counter()
+        started, call = perf_counter(), Meter()
         copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
         try:
             reply = self._model.complete(messages, schema=schema, repetition=copy)
+            call.add(reply, perf_counter() - started)
         except ModelError as error:
             if not isinstance(error, OverBudget):  # nobody was asked
-                self.meter.add_failure(error.usage, perf_counter() - started)
+                call.add_failure(error.usage, perf_counter() - started)
             if isinstance(error, STOPS):
                 self.stopped = error
             raise
-        self.meter.add(reply, perf_counter() - started)
+        finally:
+            self._write_down(call)
         return reply
 
-    def _check_budget(self) -> None:
-        budgets.check(self._run_id, self.meter.spent)
+    @transaction.atomic
+    def _write_down(self, call: Meter) -> None:
+        """A pipeline may ask from several threads, and two workers may think they hold a case."""
+        if not call.calls:
+            return
+        self.asked = True
+        row = type(self._work)._default_manager.filter(pk=self._work.pk)
+        usage = row.select_for_update().values_list("usage", flat=True).first()
+        if usage is not None:
+            row.update(usage=together(usage, call.as_json()))
 
 
 def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

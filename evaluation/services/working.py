@@ -17,8 +17,8 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
-from evaluation.services import leases, runs
-from evaluation.services.metering import STOPS, RunModel, together
+from evaluation.services import budgets, leases, runs
+from evaluation.services.metering import STOPS, PaidModel
 from evaluation.services.storms import Storm
 from pipelines.errors import PipelineError
 from pipelines.llm import InvalidReply, ModelError, RateLimited, Unavailable
@@ -41,13 +41,13 @@ class Desk:
 
     run: Run
     owner: UUID
-    model: RunModel | None
+    model: PaidModel | None
     storm: Storm
 
 
 def desk_for(run: Run, owner: UUID, *, model: str | None, n_pieces: int) -> Desk | None:
     """None if the run has to wait for other settings, and is paused for it."""
-    found = RunModel.for_run(run)
+    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk))
     if model and (found is None or found.id != model):
         here = f"“{found.id}”" if found else "none"
         runs.halt(run, f"The run uses the model “{model}”, and {here} is set up for the worker.")
@@ -60,7 +60,7 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
     started = perf_counter()
     with leases.KeepAlive(lambda: leases.renew(work, desk.owner)):
         if desk.model:
-            desk.model.begin(repetition)
+            desk.model.begin(work, repetition)
         try:
             result = {**done(), **do()}
             desk.storm.passed()
@@ -72,11 +72,11 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
                 return
             result = _failure_fields(error, attempts=work.attempts)
         except BaseException:  # Ctrl-C, or the process is told to end
-            leases.give_back(work, desk.owner, usage=_usage(work, desk))
+            leases.give_back(work, desk.owner)
             raise
-    usage = _usage(work, desk) or (result.get("output") or {}).get("usage") or {}
+    told = _told_usage(work, desk, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
-    if not leases.finish(work, desk.owner, usage=usage, **timed, **result):
+    if not leases.finish(work, desk.owner, **told, **timed, **result):
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
@@ -108,14 +108,14 @@ def _stop(work: Work, reason: str, desk: Desk) -> None:
     """Pause first: while this work is held, nobody takes the run for done."""
     runs.halt(desk.run, reason)
     desk.storm.undo()
-    leases.give_back(work, desk.owner, usage=_usage(work, desk))
+    leases.give_back(work, desk.owner)
 
 
-def _usage(work: Work, desk: Desk) -> dict[str, Any]:
-    """What the model cost this work so far, earlier attempts included."""
-    if desk.model is None or not desk.model.meter.calls:
-        return dict(work.usage)
-    return together(work.usage, desk.model.meter.as_json())
+def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any]:
+    """What a pipeline says it used, where nothing was counted by us."""
+    told = (result.get("output") or {}).get("usage")
+    counted = work.usage or (desk.model and desk.model.asked)
+    return {"usage": told} if told and not counted else {}
 
 
 def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.utils import timezone
 from pydantic import BaseModel, ConfigDict
 
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
-from evaluation.services import budgets, execution, metering, models, results, runs
+from evaluation.services import budgets, execution, leases, metering, models, results, runs
 from labeling.models import Event
 from pipelines import registry
 from pipelines.chat.client import OpenAIModel
@@ -398,6 +399,45 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     total = budgets.spent(run.pk)
     assert total.tokens == 660
     assert total.cached == 1
+
+
+def test_what_a_killed_worker_spent_is_spent(
+    launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Nothing runs after it, so nothing is given back."""
+
+    def dying(self: Asking, case: Case) -> Output:
+        self.model.complete([ChatMessage("user", f"{case.case_id}, until the end")])
+        raise Killed
+
+    run = launch(pipeline="asking", budget_tokens=330)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(Asking, "run", dying)
+        patch.setattr(leases, "give_back", lambda *_: None)
+        execution.work(run.pk, uuid4())
+    assert budgets.spent(run.pk).tokens == 110
+    CaseRun.objects.filter(run=run).update(lease_expires_at=timezone.now())
+
+    run = work(run)
+
+    assert run.status == "paused"
+    assert states(run) == ["done", "queued", "queued"]
+    assert budgets.spent(run.pk).tokens == 330
+    assert len(server.requests) == 1 + 2
+
+
+def test_the_same_model_at_another_address_has_replies_of_its_own(
+    launch: Any, server: LanguageServer, settings: Any
+) -> None:
+    work(launch(pipeline="asking"))
+    settings.LLM_BASE_URL = server.url.replace("127.0.0.1", "localhost")
+
+    run = work(launch(pipeline="asking"))
+
+    assert budgets.spent(run.pk).cached == 0
+    with_password = Endpoint("m", "http://me:pw@box.local:8000/v1/", "test")
+    assert with_password.address == "http://box.local:8000/v1"  # a new password changes nothing
 
 
 def test_replies_from_the_cache_need_no_budget(launch: Any, server: LanguageServer) -> None:
