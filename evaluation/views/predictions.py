@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from evaluation.access import require_reader
@@ -21,7 +22,8 @@ def run_predictions(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         run = form.launch(by=request.user)
         if run is not None:
-            messages.success(request, f"The predictions are taken; run {run.pk} scores them.")
+            said = _("The predictions are taken; run {number} scores them.")
+            messages.success(request, said.format(number=run.pk))
             return redirect(run)
     status = 422 if form.errors else 200
     return render(request, "evaluation/run_predictions.html", {"form": form}, status=status)

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.access import require_reader
@@ -68,7 +69,7 @@ def run_new(request: HttpRequest) -> HttpResponse:
     elif asked:
         run = form.launch(form.cleaned_data["release"], by=request.user)
         if run is not None:
-            messages.success(request, f"Run {run.pk} is queued.")
+            messages.success(request, _("Run {number} is queued.").format(number=run.pk))
             return redirect(run)
     status = 422 if form.errors else 200
     context = {

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.release import RELEASE_NAME
 from labeling.domain.targets import target_layers, title_of
 from labeling.models import Project
+from labeling.translation import translated
 
 IN_ADDRESSES = RegexValidator(
     rf"^{RELEASE_NAME.pattern}\Z",
@@ -33,7 +34,6 @@ class FreezeForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
-    def __init__(self, project: Project, data: Any = None) -> None:
     with_synthetic = forms.BooleanField(
         label=_("with synthetic conversations"),
         required=False,
@@ -43,8 +43,11 @@ class FreezeForm(forms.Form):
         ),
     )
 
+    def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, initial={"name": project.slug})
         layer: forms.ChoiceField = self.fields["layer"]  # type: ignore[assignment]
-        layer.choices = [(name, translated(title_of(name))) for name in target_layers(project.layers)]
+        layer.choices = [
+            (name, translated(title_of(name))) for name in target_layers(project.layers)
+        ]
         if not project.conversations.filter(origin="synthetic").exists():
             del self.fields["with_synthetic"]

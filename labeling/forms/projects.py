@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import are_targets
 from labeling.models import Project
+from labeling.templatetags.words import within
+from labeling.translation import lazy, translated
 
 
 class ProjectForm(forms.Form):
@@ -22,7 +24,7 @@ class ProjectForm(forms.Form):
     description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
     layers = forms.MultipleChoiceField(
         label=_("What is labelled"),
-        choices=[(layer.name, layer.title) for layer in LAYERS.values()],
+        choices=[(layer.name, lazy(layer.title)) for layer in LAYERS.values()],
         initial=["extraction"],
         widget=forms.CheckboxSelectMultiple,
     )
@@ -52,10 +54,10 @@ def _with_what_they_refer_to(layers: list[str]) -> list[str]:
     for name in layers:
         needs = LAYERS[name].needs
         if needs and not set(needs) & set(layers):
-            titles = " or ".join(LAYERS[need].title.lower() for need in needs)
+            titles = _(" or ").join(within(LAYERS[need].title) for need in needs)
             raise forms.ValidationError(
                 _("{title} refer to {titles}: label these too.").format(
-                    title=LAYERS[name].title, titles=titles
+                    title=translated(LAYERS[name].title), titles=titles
                 )
             )
     return layers

@@ -20,7 +20,7 @@ from labeling.domain.matching import texts_to_prime
 from labeling.domain.origins import of_origin
 from labeling.domain.records import record_agreement
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted
+from labeling.domain.sentences import noted, say
 from labeling.domain.similarity import Ruler
 from labeling.domain.units import (
     BY_REQUIREMENT,
@@ -339,10 +339,14 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     )
     for annotator, conversation, status, skip_reason, version, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
-            reason = f"skipped: {skip_reason}" if skip_reason else noted("not submitted")
+            reason = (
+                say("skipped: {why}", why=skip_reason) if skip_reason else noted("not submitted")
+            )
             found[annotator][conversation] = reason
         elif selection.guideline and version != selection.guideline:
-            found[annotator][conversation] = f"labelled under guidelines v{version}"
+            found[annotator][conversation] = say(
+                "labelled under guidelines v{version}", version=version
+            )
         elif selection.origin == "assisted" and first_pass is None:
             found[annotator][conversation] = noted("submitted without having seen suggestions")
     return dict(found)
@@ -356,7 +360,7 @@ def _missing(found: Mapping[str, Units], selection: Selection) -> list[dict[str,
         {
             "conversation": conversation,
             "annotator": annotator,
-            "reason": f"“{name}” is about a requirement that they do not have",
+            "reason": say("“{name}” is about a requirement that they do not have", name=name),
         }
         for conversation, of_conversation in found.items()
         for annotator, labels in of_conversation.labels.items()

@@ -24,6 +24,7 @@ from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.gate import gates, statistic_words, verdict
+from labeling.views.labels import chosen
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_DIFFERENCES = 500
@@ -189,6 +190,10 @@ def label_types(project: Project, layer: str) -> list[str]:
     ]
 
 
+def _type_words(layer: str, label_type: str) -> str:
+    return chosen(layer, TYPE_FIELDS[layer], label_type) if label_type else ""
+
+
 def round_of(project: Project, number: int) -> Round:
     rounds = Round.objects.filter(project=project).select_related("project", "guideline")
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
@@ -208,7 +213,10 @@ def _frame(found: Round, asked: Asked) -> dict[str, Any]:
     return {
         "asked": asked,
         "layers": [LAYERS[name] for name in project.layers],
-        "label_types": label_types(project, asked.layer),
+        "label_types": [
+            (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
+        ],
+        "label_type": _type_words(asked.layer, asked.selection.label_type),
         "annotators": sorted(set(found.assignments.values_list("annotator__username", flat=True))),
         "versions": sorted(set(answered.values_list("annotation__guideline__version", flat=True))),
         "has_origins": service.is_assisted(found),

@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment, Project, Round
 from labeling.templatetags.figures import figure
+from labeling.templatetags.words import within
+from labeling.translation import translated
 
 GIVEN = Q(assignments__purpose=Assignment.Purpose.LABELLING)
 DONE = GIVEN & Q(assignments__annotation__status__in=["submitted", "skipped"])
@@ -138,8 +140,7 @@ def verdict(figures: Mapping[str, Any]) -> str:
 
 
 def _titled(layer: str) -> str:
-    title = LAYERS[layer].title
-    return title[0].lower() + title[1:]
+    return within(LAYERS[layer].title)
 
 
 def _reached(figures: Mapping[str, Any], where: str = "") -> str:
@@ -161,7 +162,7 @@ def _verdict(figures: Mapping[str, Any]) -> str:
 
 
 def _why_none(figures: Mapping[str, Any]) -> str:
-    return str(figures.get("reasons", {}).get("value", _("it was not measured")))
+    return translated(figures.get("reasons", {}).get("value", _("it was not measured")))
 
 
 def _needed(figures: Mapping[str, Any]) -> str:

@@ -112,6 +112,8 @@ def _over(request: HttpRequest, found: Invitation, why: str) -> HttpResponse:
 def _welcome(request: HttpRequest, found: Invitation) -> HttpResponse:
     messages.success(
         request,
-        _("Welcome: you are {role} of {name}.").format(role=found.role, name=found.project.name),
+        _("Welcome: you are {role} of {name}.").format(
+            role=translated(found.role), name=found.project.name
+        ),
     )
     return redirect("home")

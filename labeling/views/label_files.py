@@ -29,6 +29,7 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.labels import TITLES, LabelUploadForm
 from labeling.models import Project
 from labeling.services import blindness, label_exports, label_imports, uploads
+from labeling.translation import translated
 from labeling.views import access
 
 
@@ -151,7 +152,7 @@ def _page(
         "refused": refused,
         "answers": label_exports.finished(project, cast(User, request.user)).count(),
         "blind_again": blindness.round_again(request.user, project.conversations.all()),
-        "formats": [(name, TITLES[name], LOSSES[name].note) for name in LOSSES],
+        "formats": [(name, TITLES[name], translated(LOSSES[name].note)) for name in LOSSES],
         "losses": _losses(project),
         "may_write": access.leads(request.user, project),
     }
@@ -169,7 +170,10 @@ def _losses(project: Project) -> list[tuple[str, list[str]]]:
 
 def _lost_of_labels(project: Project) -> list[tuple[str, list[str]]]:
     return [
-        (LAYERS[layer].title, [lost_in(name, layer).replace("`", "") for name in LOSSES])
+        (
+            translated(LAYERS[layer].title),
+            [translated(lost_in(name, layer)).replace("`", "") for name in LOSSES],
+        )
         for layer in project.layers
         if layer in LAYERS
     ]

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import cited
+from labeling.translation import translated
 
 # shown in a label's heading, not as rows; beside its heading and badges
 HEAD = {"confidence", "source_messages", "evidence"}
@@ -87,19 +88,19 @@ def _label(
     kind = LAYERS[layer]
     head = HEAD | {kind.heading, *kind.badges}
     rows = [
-        row_of(field["label"], _readable(label[field["name"]], field["widget"], names))
+        row_of(field["label"], _readable(label[field["name"]], field, names))
         for field in form_fields(layer)
         if field["name"] not in head and label.get(field["name"])
     ]
-    heading = next(field for field in form_fields(layer) if field["name"] == kind.heading)
-    badges = [str(label.get(name, "")) for name in kind.badges] + ["", ""]
+    heading = _field(layer, kind.heading)
+    badges = [chosen(layer, name, label.get(name, "")) for name in kind.badges] + ["", ""]
     trigger = label.get("trigger") or {}
     return Label(
         anchor=anchor,
         id=str(label.get("id") or f"{kind.prefix}-{position}"),
         uid=str(label.get("uid", "")),
         layer=layer,
-        title=str(_readable(label.get(kind.heading, ""), heading["widget"], names)),
+        title=str(_readable(label.get(kind.heading, ""), heading, names)),
         type=badges[0],
         priority=badges[1],
         confidence=label.get("confidence"),
@@ -110,12 +111,29 @@ def _label(
 
 def field_row(layer: str, label: Mapping[str, Any], name: str, payload: Mapping[str, Any]) -> Row:
     """One field of a label; ``payload`` holds the labels that it may refer to."""
-    field = next(field for field in form_fields(layer) if field["name"] == name)
-    return row_of(field["label"], _readable(label.get(name), field["widget"], _names(payload)))
+    field = _field(layer, name)
+    return row_of(field["label"], _readable(label.get(name), field, _names(payload)))
 
 
-def _readable(value: Any, widget: str, names: Mapping[str, str]) -> Any:
+def chosen(layer: str, name: str, value: Any) -> str:
+    """A choice in the words of the reader's language; what the schema does not know stays."""
+    return _words(value, _field(layer, name))
+
+
+def _field(layer: str, name: str) -> dict[str, Any]:
+    return next(field for field in form_fields(layer) if field["name"] == name)
+
+
+def _words(value: Any, field: Mapping[str, Any]) -> str:
+    titles = {one["value"]: one.get("title") for one in field["choices"]}
+    return translated(titles[value]) if titles.get(value) else str(value)
+
+
+def _readable(value: Any, field: Mapping[str, Any], names: Mapping[str, str]) -> Any:
     """A value as a person reads it: the quoted words, the names of what it refers to."""
+    widget = field["widget"]
+    if widget == "choice" and isinstance(value, str):
+        return _words(value, field)
     if isinstance(value, list) and widget in _LINES:
         return [_LINES[widget](item, names) for item in value]
     if widget == "references":
@@ -127,7 +145,7 @@ def _phase(phase: Mapping[str, Any], names: Mapping[str, str]) -> str:
     when = f" ({phase['time_range']})" if phase.get("time_range") else ""
     messages = ", ".join(map(str, phase.get("evidence") or []))
     return _("{value}{when}: messages {value2}").format(
-        value=phase.get("title") or "Untitled", when=when, value2=messages or "none"
+        value=phase.get("title") or _("Untitled"), when=when, value2=messages or _("none")
     )
 
 
@@ -146,7 +164,7 @@ _LINES: dict[str, Callable[[Any, Mapping[str, str]], str]] = {
 def row_of(name: str, value: Any) -> Row:
     if isinstance(value, list):
         return Row(name, "", [str(line) for line in value])
-    return Row(name, "none" if value is None else str(value), [])
+    return Row(name, _("none") if value is None else str(value), [])
 
 
 def turns(messages: Iterable[Mapping[str, Any]], columns: Sequence[Sequence[Label]]) -> list[Turn]:

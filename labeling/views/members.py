@@ -69,7 +69,10 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, translated(error.message))
     else:
         messages.success(
-            request, _("{user} is {role} of this project.").format(user=added.user, role=added.role)
+            request,
+            _("{user} is {role} of this project.").format(
+                user=added.user, role=translated(added.role)
+            ),
         )
     return redirect("members", slug)
 
@@ -91,7 +94,9 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(
                 request,
                 _("{user} is {role} now, not {before}.").format(
-                    user=membership.user, role=membership.role, before=before
+                    user=membership.user,
+                    role=translated(membership.role),
+                    before=translated(before),
                 ),
             )
             return _after(request, project, membership, work)
@@ -116,7 +121,9 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         return redirect("members", slug)
     messages.success(
         request,
-        _("{user} is no longer {role} here.").format(user=membership.user, role=membership.role),
+        _("{user} is no longer {role} here.").format(
+            user=membership.user, role=translated(membership.role)
+        ),
     )
     return _after(request, project, membership, work)
 

@@ -149,7 +149,7 @@ export class LabelList {
   }
 }
 
-function wordOf(fields, name, value) {
+export function wordOf(fields, name, value) {
   const choices = fields.find((field) => field.name === name)?.choices ?? [];
   return wordsOf(choices.find((choice) => choice.value === value) ?? { value });
 }

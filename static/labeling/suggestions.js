@@ -4,6 +4,7 @@
 import { send } from "./api.js";
 import { drawDetails } from "./details.js";
 import { byId, el, newUid } from "./dom.js";
+import { wordOf } from "./labels.js";
 import { citedMessages, headingOf } from "./layers.js";
 import { t } from "./texts.js";
 
@@ -106,7 +107,7 @@ export class Suggestions {
 
   card(one, isCurrent) {
     const { layer, label, by } = one;
-    const badges = layer.badges.filter((name) => label[name]).map((name) => el("span", { class: "badge" }, String(label[name])));
+    const badges = layer.badges.filter((name) => label[name]).map((name) => el("span", { class: "badge" }, wordOf(layer.fields, name, label[name])));
     const head = el(
       "p",
       { class: "suggestion-head" },

@@ -53,8 +53,8 @@ function drawChoice(field, id, handlers) {
 }
 
 // "ambiguous_verb" is what is stored, and 2 on a scale: people read words.
-export const wordsOf = ({ value, help }) =>
-  Number.isInteger(value) ? `${value} · ${help}` : String(value).replaceAll("_", " ");
+export const wordsOf = ({ value, title, help }) =>
+  Number.isInteger(value) ? `${value} · ${help}` : (title ?? String(value));
 
 function drawConfidence(field, id, handlers) {
   const choices = CONFIDENCES.map((value) => ({ value, label: value.toFixed(1) }));

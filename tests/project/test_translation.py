@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from pathlib import Path
@@ -14,8 +15,10 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils.translation import override
 
 from config import messages
+from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.sentences import say
 from labeling.models import Project
 from labeling.translation import translated
@@ -108,8 +111,6 @@ def test_a_sentence_keeps_its_pattern_for_the_reader() -> None:
     sentence = say("Round {number} is open.", number=3)
     assert sentence == "Round 3 is open."
 
-    from django.utils.translation import override
-
     with override("de"):
         assert translated(sentence) == "Runde 3 ist offen."
 
@@ -149,6 +150,8 @@ LOCALIZED = re.compile(
 def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
     project: Project, people: dict[str, User]
 ) -> None:
+    project.layers = list(LAYERS)
+    project.save()
     about = everything.addresses(project, people)
     for name, row in EXPECTED.items():
         who = next((who for who in ("rita", "ana") if getattr(row, who) == 200), None)
@@ -161,6 +164,20 @@ def test_every_page_renders_in_german_and_no_number_of_a_machine_is_localized(
             text = answer.content.decode()
             assert LOCALIZED.findall(text) == [], name
             assert "<html" not in text or '<html lang="de">' in text, name
+            assert name.startswith(AS_STORED) or english_of_the_schema(text) == set(), name
+
+
+AS_STORED = ("docs", "run-case")
+"""Pages that show labels as files hold them."""
+
+
+def english_of_the_schema(page: str) -> set[str]:
+    """The titles, fields and choices of the layers that stand on a German page in English."""
+    words = set(messages._shown(form_layers(list(LAYERS))))
+    with override("de"):
+        words = {word for word in words if translated(word) != word}
+    page = re.sub(r"<(script|style|code)\b.*?</\1>", " ", page, flags=re.S)
+    return words & {html.unescape(text).strip() for text in re.split(r"<[^>]*>", page)}
 
 
 def test_files_for_machines_are_the_same_in_every_language(

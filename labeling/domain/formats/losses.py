@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted
 
 WHOLE = "*"
 
@@ -34,12 +35,16 @@ _REQUIREMENT_TEXT = (
 )
 
 LOSSES = {
-    "native": Losses((), {}, "Nothing. The file to keep, and to move labels between projects."),
+    "native": Losses(
+        (), {}, noted("Nothing. The file to keep, and to move labels between projects.")
+    ),
     "labelstudio": Losses(
         ("round", "guideline_version", "skip_reason"),
         dict.fromkeys(LAYERS, ("suggestion",)),
-        "Of a label only the suggestion that it was taken from. A label that points to no message "
-        "lies over that of the label it is about.",
+        noted(
+            "Of a label only the suggestion that it was taken from. A label that points to no "
+            "message lies over that of the label it is about."
+        ),
     ),
     "doccano": Losses(
         (),
@@ -52,7 +57,7 @@ LOSSES = {
             "events": _NAMES,
             "relevance": (WHOLE,),
         },
-        "Only what lies in the text. Of its labels, only events can be imported again.",
+        noted("Only what lies in the text. Of its labels, only events can be imported again."),
     ),
 }
 
@@ -65,4 +70,4 @@ def importable(format: str, layer: str) -> bool:
 def lost_in(format: str, layer: str) -> str:
     """The lost fields of a layer as words for a table; empty when nothing is lost."""
     fields = LOSSES[format].fields.get(layer, ())
-    return "all of it" if fields == (WHOLE,) else ", ".join(f"`{name}`" for name in fields)
+    return noted("all of it") if fields == (WHOLE,) else ", ".join(f"`{name}`" for name in fields)

@@ -82,7 +82,8 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
                            key of ``roles``
             ============== ===============================================================
         ``choices``
-            ``[{"value", "help"}]``; empty for other widgets.
+            ``[{"value", "title", "help"}]``; empty for other widgets. The ``title`` is what
+            people read in their language; numbers and a project's own event types have none.
         ``required``, ``at_least``
             Whether a submitted label needs it, and how many items of a list.
         ``of``, ``many``, ``within``, ``fields``, ``roles``
@@ -111,7 +112,7 @@ def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
         "label": info.title,
         "help": info.description,
         "widget": widget,
-        "choices": [dict(choice) for choice in extra["choices"]],
+        "choices": [_choice(**choice) for choice in extra["choices"]],
         "required": info.is_required(),
         "at_least": extra["at_least"],
         "of": list(extra["of"]),
@@ -120,6 +121,11 @@ def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
         "fields": _form_fields(nested) if nested else [],
         "roles": {},
     }
+
+
+def _choice(value: Any, help: str) -> dict[str, Any]:
+    title = {"title": value.replace("_", " ")} if isinstance(value, str) else {}
+    return {"value": value, **title, "help": help}
 
 
 def _item_shape(info: FieldInfo) -> type[BaseModel]:
