@@ -137,7 +137,13 @@ def _of_tables() -> Iterator[str]:
     yield from ("poor", *(name for _limit, name in BANDS))
     for metric in METRICS.values():
         yield from (metric.title, metric.summary)
-    for table in (keys.KEYS, keys.DISCUSSION_KEYS, keys.ADJUDICATION_KEYS, keys.REVIEW_KEYS):
+    for table in (
+        keys.KEYS,
+        keys.DISCUSSION_KEYS,
+        keys.RATING_KEYS,
+        keys.ADJUDICATION_KEYS,
+        keys.REVIEW_KEYS,
+    ):
         for key in table:
             yield from (key.label, key.group)
     for layer in form_layers(list(LAYERS)):

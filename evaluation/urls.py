@@ -4,12 +4,15 @@ from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.experiments import experiment_file, experiment_log
+from evaluation.views.gates import gate_thresholds, gate_thresholds_store, run_gate
 from evaluation.views.layers import (
     conversation_layers,
     conversation_layers_build,
     conversation_layers_progress,
 )
+from evaluation.views.panel import run_ratings, run_ratings_change
 from evaluation.views.predictions import run_predictions
+from evaluation.views.ratings import rating, rating_label, rating_list
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results
 from evaluation.views.runs import run_list, run_new, runs_mine
 from evaluation.views.suggestions import ask as suggestions_ask
@@ -43,6 +46,14 @@ urlpatterns = [
     path("runs/<int:pk>/control/", run_control, name="run-control"),
     path("runs/<int:pk>/results.json", run_results, name="run-results"),
     path("runs/<int:pk>/cases.csv", run_cases_csv, name="run-cases-csv"),
+    path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
+    path("projects/<slug:slug>/gate/", gate_thresholds, name="gate-thresholds"),
+    path("projects/<slug:slug>/gate/store/", gate_thresholds_store, name="gate-thresholds-store"),
+    path("runs/<int:pk>/ratings/", run_ratings, name="run-ratings"),
+    path("runs/<int:pk>/ratings/change/", run_ratings_change, name="run-ratings-change"),
+    path("ratings/", rating_list, name="ratings"),
+    path("ratings/<uuid:code>/", rating, name="rating"),
+    path("ratings/<uuid:code>/<int:number>/", rating_label, name="rating-label"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from evaluation.models import CaseRun
+from evaluation.models import CaseRun, RatedLabel, RatingPanel, Run
 from evaluation.services import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
 from labeling.services import comments, invitations, tokens, webhooks
@@ -30,6 +30,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     invited = invitations.invite(project=project, role="annotator", by=people["rita"])
     address = "https://hooks.example.org/assay"
     hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
+    panel = _panel(runs.launch(release, pipeline="nothing", requested_by=people["noor"]))
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -56,6 +57,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "run-case-document": [run.pk, case.pk],
         "run-case-document-file": [run.pk, case.pk],
         "experiment-file": ["csv"],
+        "rating": [panel.code],
+        "rating-label": [panel.code, 1],
     }
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
@@ -80,6 +83,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-release gold-export gold-verify", of_item[:3]),
         ("run run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
+        ("run-gate run-ratings run-ratings-change", [run.pk]),
+        ("gate-thresholds gate-thresholds-store", of_project),
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
         ("api-annotation-reopen api-annotation-restore api-annotation-revisions", [mine.pk]),
         ("api-annotation-comments", [mine.pk]),
@@ -88,3 +93,12 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     ]:
         about |= dict.fromkeys(names.split(), arguments)
     return about
+
+
+def _panel(run: Run) -> RatingPanel:
+    """A rating with one label, as if the run had inferred it."""
+    output = {"requirements": [factories.requirement()]}
+    CaseRun.objects.filter(run=run).update(state=CaseRun.State.DONE, output=output)
+    panel = RatingPanel.objects.create(run=run, n_labels=1)
+    RatedLabel.objects.create(panel=panel, number=1, case=run.cases.all()[0], position=0)
+    return panel

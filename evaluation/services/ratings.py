@@ -135,13 +135,20 @@ def rated_by(panel: RatingPanel, judge: Any) -> int:
     return ratings_of(panel).filter(judge=judge).count()
 
 
+def rated_in(panels: Iterable[RatingPanel], judge: Any) -> dict[int, int]:
+    """How many labels the judge has rated, by run; for a page of panels."""
+    runs = [panel.run_id for panel in panels]
+    own = Rating.objects.filter(case__run__in=runs, judge=judge).order_by()
+    return dict(own.values_list("case__run").annotate(n=Count("pk")))
+
+
 def judges(panel: RatingPanel) -> list[Judge]:
     counted = dict(ratings_of(panel).values_list("judge").annotate(n=Count("pk")))
     people = User.objects.filter(pk__in=counted).order_by("username")
     return [Judge(user, counted[user.pk], counted[user.pk] == panel.n_labels) for user in people]
 
 
-def may_see_others(panel: RatingPanel, user: Any, mine: int) -> bool:
+def may_see_others(panel: RatingPanel, mine: int) -> bool:
     """Not while one's own ratings are half done: they would no longer be one's own."""
     return panel.closed_at is not None or mine in (0, panel.n_labels)
 

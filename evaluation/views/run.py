@@ -17,7 +17,7 @@ from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import bills, budgets, results, runs
-from evaluation.views import present
+from evaluation.views import present, standing
 from labeling.domain.errors import RuleError
 from labeling.translation import translated
 from pipelines.registry import PIPELINES
@@ -35,7 +35,11 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
     rows = aggregates.values()
-    shown = [present.summary_row(row, floors) for row in rows]
+    stands = standing.context(run, list(rows))
+    shown = [
+        present.summary_row(row, floors) | {"people": stands.get("people", {}).get(row.metric)}
+        for row in rows
+    ]
     context = {
         **_progress(run),
         "summary": [one for one in shown if not one["metric"].diagnostic],
@@ -51,6 +55,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "basis": _detail(aggregates, "inference_relevance").get("basis"),
         "groups": _groups(aggregates),
         **_evidence(layer, aggregates),
+        **stands,
         **_model(run),
         **_cases(request, run, metrics),
     }

@@ -80,6 +80,16 @@ DISCUSSION_KEYS = (
 )
 """The keys of the page where a closed round is discussed."""
 
+RATING_KEYS = (
+    Key("j", "next", "Next inferred requirement", "Rate"),
+    Key("k", "previous", "Previous inferred requirement", "Rate"),
+    Key("0-2", "rate", "Rate it: 2 definitely needed, 1 recommended, 0 not needed", "Rate"),
+    Key("u", "undo", "Take the last rating back", "Rate"),
+    Key("t", "write", "Write a note", "Rate"),
+    Key("c", "talk", "Show or hide the conversation", "Rate"),
+)
+"""The keys of the page where judges rate what a run inferred."""
+
 
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""

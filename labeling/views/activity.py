@@ -29,6 +29,8 @@ WORDS = {
     "disagreement.decided": _("decided on {conversation}, message {message}: {outcome}"),
     "disagreement.discussed": _("discussed {conversation}, message {message}"),
     "disagreement.reopened": _("opened {conversation}, message {message} for discussion again"),
+    "gate.asked": _("asked the gate about run {run}: {result}"),
+    "gate.changed": _("changed the thresholds of the gate: {thresholds}"),
     "gold.freeze_refused": _("was refused a gold release: {message}"),
     "gold.freeze_requested": _("asked for a gold release of {layer}"),
     "gold.imported": _("imported {release} with {items} items from {files}"),
@@ -48,6 +50,9 @@ WORDS = {
     "labels.imported": _("imported {new} answers by {annotators} from {files}"),
     "project.changed": _("changed the project's {fields}"),
     "project.created": _("created the project"),
+    "rating.closed": _("closed the rating of run {run} with {ratings} ratings"),
+    "rating.invited": _("let annotators rate run {run}: {users}"),
+    "rating.opened": _("opened the rating of run {run}: {labels} labels"),
     "round.closed": _("closed a round of full labeling"),
     "round.extended": _("added {conversations} conversations to a round"),
     "round.failed": _("A calibration round did not pass: κ {kappa}"),
@@ -56,7 +61,9 @@ WORDS = {
     "round.names_shown": _("showed the names in a discussion"),
     "round.opened": _("opened a round ({kind}) of {conversations} conversations"),
     "round.passed": _("A calibration round passed: κ {kappa}"),
+    "run.answers_called_off": _("called off the answers left in run {object_id}"),
     "run.cancelled": _("cancelled run {object_id}"),
+    "run.judged": _("had the answers of run {object_id} judged again"),
     "run.launched": _("launched {pipeline} on {gold}"),
     "run.paused": _("paused run {object_id}"),
     "run.rescored": _("had run {object_id} scored again"),
@@ -111,7 +118,10 @@ class _Known(dict[str, Any]):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(
-            {key: translated(value) if key in ROLES else _text(value) for key, value in data.items()}
+            {
+                key: translated(value) if key in ROLES else _text(value)
+                for key, value in data.items()
+            }
         )
 
     def __missing__(self, key: str) -> str:

@@ -127,6 +127,14 @@ EXPECTED = {
     "run-new": READERS,
     "run-predictions": READERS,
     "run-control": Row(302, 404, 404, 302, 302, post=True),
+    "run-gate": Row(302, 404, 404, 302, 302, post=True),
+    "run-ratings": READERS,
+    "run-ratings-change": Row(302, 404, 404, 403, 302, post=True),
+    "ratings": EVERYBODY,
+    "rating": READERS,  # annotators: when they are invited
+    "rating-label": Row(302, 404, 404, 302, 302, post=True),
+    "gate-thresholds": READERS,
+    "gate-thresholds-store": Row(302, 404, 404, 403, 302, post=True),
     # changed by leads
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),

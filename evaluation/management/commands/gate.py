@@ -1,0 +1,78 @@
+"""``manage.py gate``: may this run's pipeline be let through?"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.table import Table
+
+from evaluation.models import GateResult, Run
+from evaluation.services import gates
+from labeling.domain.errors import RuleError
+
+FAILED, IMPOSSIBLE = 1, 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare a run with its thresholds and, if a baseline is named, with an earlier run on the "
+        "same gold. Exit status: 0 passed, 1 failed, 2 the run could not finish or nothing can be "
+        "said."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int, metavar="RUN")
+        parser.add_argument(
+            "--baseline", type=int, metavar="RUN", help="an earlier run: fails if RUN is worse"
+        )
+        parser.add_argument("--format", choices=["text", "json"], default="text")
+
+    def handle(self, **options: Any) -> None:
+        try:
+            baseline = options["baseline"]
+            result = gates.ask(_run(options["run"]), baseline=_run(baseline) if baseline else None)
+        except RuleError as error:
+            raise CommandError(error.message, returncode=IMPOSSIBLE) from error
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))
+        else:
+            self.stdout.write(_rendered(result))
+        if not result.passed:
+            named = sorted({check["metric"] for check in gates.failed(result)})
+            raise CommandError(
+                f"Run {result.run_id} failed the gate: {', '.join(named)}.", returncode=FAILED
+            )
+
+
+def _run(number: int) -> Run:
+    found = Run.objects.with_progress().select_related("release__project").filter(pk=number).first()
+    if found is None:
+        raise CommandError(f"There is no run {number}.", returncode=IMPOSSIBLE)
+    return found
+
+
+def _rendered(result: GateResult) -> str:
+    against = f" against run {result.baseline_id}" if result.baseline_id else ""
+    said = "passed" if result.passed else "failed"
+    table = Table(title=f"Gate of run {result.run_id}{against}: {said}")
+    for name in ("metric", "what", "value", "limit", "result", "why"):
+        table.add_column(name, justify="right" if name in ("value", "limit") else "left")
+    for check in result.checks:
+        value = "–" if check["value"] is None else f"{check['value']:.3f}"
+        verdict = "passed" if check["passed"] else "failed"
+        table.add_row(
+            check["metric"], check["kind"], value, _limit(check), verdict, check["reason"]
+        )
+    console = Console(width=110, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
+
+
+def _limit(check: dict[str, Any]) -> str:
+    at_least = check["kind"] == "threshold" and check["direction"] == "higher"
+    return f"{'≥' if at_least else '≤'} {check['limit']:g}"

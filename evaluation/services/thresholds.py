@@ -1,0 +1,76 @@
+"""What a gate asks of a run: the product's defaults, the project's own, and the run's own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.metrics.gate import DEFAULTS, MAX_DROP
+from evaluation.metrics.registry import METRICS, Metric, metrics_for
+from evaluation.models import GateThresholds
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import noted, say
+from labeling.models import GoldRelease, Project
+from labeling.services import events
+
+
+class ThresholdRefused(RuleError):
+    """The metric does not exist, or cannot have such a value."""
+
+    code = "threshold_refused"
+
+
+def describe(release: GoldRelease) -> dict[str, Any]:
+    """The gate in force for this gold, as a run writes it down when it is launched."""
+    own = GateThresholds.objects.filter(project=release.project).first()
+    asked = effective(own.thresholds if own else {})
+    names = {metric.id for metric in metrics_for(release.layer)}
+    drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
+    thresholds = {name: value for name, value in asked.items() if name in names}
+    return {"thresholds": thresholds, "max_drop": drop}
+
+
+def effective(own: Mapping[str, float | None]) -> dict[str, float]:
+    """The defaults with the project's changes; ``None`` lifts a default. 0 is a threshold."""
+    asked: dict[str, float | None] = {**DEFAULTS, **own}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def store(
+    project: Project, given: Mapping[str, float | None], max_drop: float | None, *, by: Any
+) -> None:
+    """Keep what differs from the defaults. Runs that were launched before keep their gate."""
+    for name, value in given.items():
+        if value is not None:
+            _check(name, value)
+    if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
+        raise ThresholdRefused(noted("The largest drop lies between 0 and 1."))
+    own = {name: value for name, value in given.items() if value != DEFAULTS.get(name)}
+    GateThresholds.objects.update_or_create(
+        project=project,
+        defaults={
+            "thresholds": own,
+            "max_drop": None if max_drop == MAX_DROP else max_drop,
+            "changed_by": by,
+        },
+    )
+    told = ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or "the defaults"
+    events.record("gate.changed", project, project=project, actor=by, thresholds=told)
+
+
+def _check(name: str, value: float) -> None:
+    metric: Metric | None = METRICS.get(name)
+    if metric is None:
+        raise ThresholdRefused(say("There is no metric “{name}”.", name=name), metric=name)
+    if not math.isfinite(value) or not metric.lower <= value <= metric.upper:
+        raise ThresholdRefused(
+            say(
+                "“{name}” lies between {lower} and {upper}: {value} is no threshold.",
+                name=name,
+                lower=f"{metric.lower:g}",
+                upper=f"{metric.upper:g}",
+                value=f"{value:g}",
+            ),
+            metric=name,
+        )

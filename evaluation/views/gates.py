@@ -1,0 +1,120 @@
+"""The gate of a run, and what a project asks of its runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluation.metrics.gate import DEFAULTS, JUDGED, MAX_DROP
+from evaluation.metrics.registry import metrics_for
+from evaluation.models import GateThresholds, Run
+from evaluation.services import gates, thresholds
+from evaluation.views.run import get_run
+from labeling.domain.errors import RuleError
+from labeling.domain.numbers import whole_number
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import title_of
+from labeling.models import Project
+from labeling.translation import translated
+from labeling.views import access
+
+
+@require_POST
+def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
+    run = get_run(request, pk)
+    number = whole_number(request.POST.get("baseline", ""))
+    baseline = None
+    if number is not None:
+        visible = Run.objects.visible_to(request.user).with_progress()
+        baseline = visible.select_related("release").filter(pk=number).first()
+    try:
+        if request.POST.get("baseline") and baseline is None:
+            raise gates.GateImpossible("There is no such baseline run.")
+        result = gates.ask(run, baseline=baseline, by=request.user)
+    except RuleError as error:
+        messages.error(request, translated(error.message))
+    else:
+        said = _("The run passed the gate.") if result.passed else _("The run failed the gate.")
+        (messages.success if result.passed else messages.warning)(request, said)
+    return redirect(run.get_absolute_url() + "#gate")
+
+
+@require_GET
+def gate_thresholds(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    return render(request, "evaluation/gate_thresholds.html", _context(request, project, {}))
+
+
+@require_POST
+def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    given = {name: request.POST.get(name, "").strip() for name in _names(project)}
+    try:
+        values = {name: _number(text) for name, text in given.items()}
+        drop = _number(request.POST.get("max_drop", "").strip())
+        kept = {name: one for name, one in values.items() if one is not None or name in DEFAULTS}
+        thresholds.store(project, kept, drop, by=request.user)
+    except RuleError as error:
+        messages.error(request, translated(error.message))
+        context = _context(request, project, given | {"max_drop": request.POST.get("max_drop")})
+        return render(request, "evaluation/gate_thresholds.html", context, status=400)
+    messages.success(request, _("The thresholds hold for runs that are launched from now on."))
+    return redirect("gate-thresholds", slug)
+
+
+def _number(text: str) -> float | None:
+    """Empty is no threshold; a decimal comma is as good as a point."""
+    if not text:
+        return None
+    try:
+        return float(text.replace(",", "."))
+    except ValueError as error:
+        raise thresholds.ThresholdRefused("A threshold is a number, such as 0.85.") from error
+
+
+def _layers(project: Project) -> list[str]:
+    names = [name for name in LAYERS if name in project.layers]
+    return [*names, *(["end_to_end"] if set(names) >= {"extraction", "inference"} else [])]
+
+
+def _names(project: Project) -> list[str]:
+    return list(
+        dict.fromkeys(metric.id for name in _layers(project) for metric in metrics_for(name))
+    )
+
+
+def _context(request: HttpRequest, project: Project, given: dict[str, Any]) -> dict[str, Any]:
+    own = GateThresholds.objects.filter(project=project).select_related("changed_by").first()
+    now = thresholds.effective(own.thresholds if own else {})
+    drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
+    seen: set[str] = set()
+    groups = []
+    for name in _layers(project):
+        metrics = [one for one in metrics_for(name) if one.id not in seen and one.id not in JUDGED]
+        seen |= {one.id for one in metrics}
+        rows = [_row(one, now, given) for one in metrics]
+        groups.append(
+            {"title": title_of(name), "rows": rows, "open": any(r["asked"] for r in rows)}
+        )
+    return {
+        "project": project,
+        "own": own,
+        "groups": groups,
+        "max_drop": given.get("max_drop") or f"{drop:g}",
+        "default_drop": MAX_DROP,
+        "may_write": access.leads(request.user, project),
+    }
+
+
+def _row(metric: Any, now: dict[str, float], given: dict[str, Any]) -> dict[str, Any]:
+    held = "" if metric.id not in now else f"{now[metric.id]:g}"
+    return {
+        "metric": metric,
+        "asked": given.get(metric.id, held),
+        "default": DEFAULTS.get(metric.id),
+    }

@@ -1,0 +1,68 @@
+"""Where a run stands: beside people, before its gate, and in the eyes of judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation.layers import gold_layer
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate, GateResult, RatingPanel, Run
+from evaluation.services import ceilings, gates
+from evaluation.views import present
+
+BASELINES = 20
+
+
+def context(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
+    """Nothing while the run has no figures."""
+    if run.scored_at is None:
+        return {}
+    people = ceilings.beside(run, aggregates)
+    rated = gold_layer(run.release.layer).rated
+    return {
+        "people": {name: present.people_cell(found) for name, found in people.items()},
+        "passes": any(found.level.passes for found in people.values()),
+        "apart": _apart(run, people),
+        "gate": _gate(run),
+        "rated": rated,
+        "panel": RatingPanel.objects.filter(run=run).first() if rated else None,
+    }
+
+
+def _apart(run: Run, people: dict[str, ceilings.Beside]) -> list[dict[str, Any]]:
+    """The main figures pair by pair, and each person against gold."""
+    found = []
+    for name in gold_layer(run.release.layer).headline:
+        detail = people[name].ceiling.detail if name in people else {}
+        rows = [*detail.get("pairs", []), *detail.get("gold", [])]
+        if rows:
+            shown = [row | {"mean": present.figure(row["mean"])} for row in rows]
+            found.append({"metric": METRICS[name], "rows": shown})
+    return found
+
+
+def _gate(run: Run) -> dict[str, Any]:
+    limits, max_drop = gates.settings_of(run)
+    last = GateResult.objects.filter(run=run).select_related("asked_by").first()
+    others = Run.objects.beside(run).defer("spec", "config", "release__header")
+    return {
+        "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
+        "max_drop": max_drop,
+        "last": last,
+        "checks": [_check(one) for one in last.checks] if last else [],
+        "failed": len(gates.failed(last)) if last else 0,
+        "baselines": others[:BASELINES],
+    }
+
+
+def _check(one: dict[str, Any]) -> dict[str, Any]:
+    at_least = one["kind"] == "threshold" and one["direction"] == "higher"
+    return {
+        "metric": METRICS.get(one["metric"]),
+        "kind": one["kind"],
+        "passed": one["passed"],
+        "value": present.figure(one["value"]),
+        "limit": f"{'≥' if at_least else '≤'} {present.figure(one['limit'])}",
+        "reason": one["reason"],
+    }

@@ -1,0 +1,91 @@
+// Rating by keyboard: 2, 1, 0 rate the current label and go on, u takes the last rating back.
+
+import { byId, readJson } from "../labeling/dom.js";
+import { Keys } from "../labeling/keys.js";
+import { t } from "../labeling/texts.js";
+
+const list = byId("rated-labels");
+const done = []; // ids of what was rated on this page, the last one at the end
+let current = list.querySelector(".rated:not(.decided)") ?? list.firstElementChild;
+let goOn = false;
+
+const entries = () => [...list.querySelectorAll(".rated")];
+
+function mark(entry) {
+  current = entry;
+  for (const one of entries()) one.removeAttribute("aria-current");
+  entry.setAttribute("aria-current", "true");
+}
+
+function show(entry) {
+  mark(entry);
+  if (!entry.contains(document.activeElement)) entry.focus({ preventScroll: true });
+  entry.scrollIntoView({ block: "nearest" });
+}
+
+function step(by) {
+  const all = entries();
+  const at = all.indexOf(current) + by;
+  if (at >= all.length) byId("next-page")?.focus();
+  else show(all[Math.max(at, 0)]);
+}
+
+function rate(score) {
+  const button = current.querySelector(`[data-score="${score}"]`);
+  if (!button) return false;
+  goOn = true;
+  button.click();
+  return true;
+}
+
+function undo() {
+  const entry = byId(done.pop());
+  const button = entry?.querySelector("[data-undo]");
+  if (!button) return false;
+  goOn = false;
+  mark(entry);
+  button.click();
+  return true;
+}
+
+const actions = {
+  next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
+  previous: () => step(-1),
+  rate,
+  undo,
+  write: () => current.querySelector("textarea")?.focus(),
+  talk: () => current.querySelector("summary")?.click(),
+};
+
+const keys = new Keys(readJson("keys"), actions, list.dataset.user);
+const single = byId("single-keys");
+single.checked = keys.singleKeys;
+single.addEventListener("change", () => (keys.singleKeys = single.checked));
+mark(current);
+
+list.addEventListener("focusin", ({ target }) => {
+  const entry = target.closest(".rated");
+  if (entry && entry !== current) mark(entry);
+});
+
+// The entry was replaced: with the keyboard one goes on, with the mouse one stays.
+document.addEventListener("htmx:afterSwap", ({ detail }) => {
+  const entry = byId(detail.target.id);
+  if (!entry?.matches(".rated")) return;
+  if (entry.querySelector("[data-undo]")) done.push(entry.id);
+  show(entry);
+  if (goOn) step(1);
+  goOn = false;
+});
+
+function refuse(text) {
+  goOn = false;
+  const refused = byId("refused");
+  refused.className = "notice bad";
+  refused.textContent = text;
+}
+
+document.addEventListener("htmx:responseError", ({ detail }) =>
+  refuse(detail.xhr.status === 400 ? detail.xhr.responseText : t("It was not stored: reload the page.")),
+);
+document.addEventListener("htmx:sendError", () => refuse(t("No connection: nothing was stored. Send it again.")));
