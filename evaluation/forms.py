@@ -11,11 +11,13 @@ from typing import Any
 from django import forms
 from django.utils.text import capfirst
 
-from evaluation.models import Run
-from evaluation.services import runs
+from evaluation import judge
+from evaluation.models import Judging, Kind, Run
+from evaluation.services import judgings, runs
 from evaluation.services.budgets import Estimate
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
+from labeling.translation import translated
 from pipelines.registry import describe
 
 SPLITS = [("", "Every split"), *Conversation.Split.choices]
@@ -51,6 +53,12 @@ class LaunchForm(forms.Form):
         initial=0,
         required=False,
         help_text="Of the bootstrap intervals.",
+    )
+    evaluate_answers = forms.BooleanField(
+        label="Evaluate answers",
+        required=False,
+        help_text="For questions and arcs: a language model answers from what the pipeline found, "
+        "and a judge scores the answers.",
     )
     budget_cost = forms.FloatField(
         label="Budget in money",
@@ -108,6 +116,7 @@ class LaunchForm(forms.Form):
                 config=self.config(),
                 split=data["split"],
                 repetitions=data["repetitions"] or 1,
+                evaluate_answers=data["evaluate_answers"],
             )
         except RuleError as error:
             self.add_error(None, error.message)
@@ -126,6 +135,7 @@ class LaunchForm(forms.Form):
                 repetitions=data["repetitions"] or 1,
                 seed=data["seed"] or 0,
                 name=data["name"],
+                evaluate_answers=data["evaluate_answers"],
                 budget_cost=data["budget_cost"],
                 budget_tokens=data["budget_tokens"],
                 requested_by=by,
@@ -140,6 +150,38 @@ class BudgetForm(forms.Form):
 
     budget_cost = LaunchForm.base_fields["budget_cost"]
     budget_tokens = LaunchForm.base_fields["budget_tokens"]
+
+
+class JudgeForm(BudgetForm):
+    """The prompts of another judging, each as it is sent; a budget replaces that of the run."""
+
+    def __init__(self, *args: Any, prompts: dict[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind, text in prompts.items():
+            self.fields[kind] = forms.CharField(
+                label=Kind(kind).label,
+                initial=text,
+                max_length=judge.MOST_CHARACTERS,
+                widget=forms.Textarea({"rows": 14, "spellcheck": "false"}),
+            )
+        self.kinds = list(prompts)
+
+    @property
+    def prompt_fields(self) -> list[forms.BoundField]:
+        return [self[kind] for kind in self.kinds]
+
+    def request(self, run: Run, *, by: Any) -> Judging | None:
+        """The judging, or None with the rule that was broken written on the form."""
+        data = self.cleaned_data
+        budget = {name: data[name] for name in ("budget_cost", "budget_tokens")}
+        prompts = {kind: data[kind] for kind in self.kinds}
+        try:
+            return judgings.request(run, by=by, prompts=prompts, **budget)
+        except judge.PromptRefused as error:
+            self.add_error(error.details["kind"], translated(error.message))
+        except RuleError as error:
+            self.add_error(None, translated(error.message))
+        return None
 
 
 def _name(pipeline: str, setting: str) -> str:

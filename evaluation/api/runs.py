@@ -40,6 +40,9 @@ class RunIn(serializers.Serializer[Any]):
     name = serializers.CharField(
         default="", allow_blank=True, max_length=200, help_text="For the log of experiments"
     )
+    evaluate_answers = serializers.BooleanField(
+        default=False, help_text="Have answers written from what was found, and judged"
+    )
     budget_cost = serializers.FloatField(
         default=None, allow_null=True, help_text="Money that a language model may cost"
     )

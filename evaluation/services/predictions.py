@@ -77,10 +77,11 @@ def refuse_pipeline(
 ) -> None:
     """What only a pipeline can use beside predictions is a misunderstanding."""
     budget = any(others.get(name) is not None for name in ("budget_cost", "budget_tokens"))
-    if pipeline or config or repetitions != 1 or budget:
+    asked = budget or others.get("evaluate_answers")
+    if pipeline or config or repetitions != 1 or asked:
         raise PredictionsRefused(
-            "With predictions no pipeline is run: leave out its name, its settings, a budget and "
-            "repetitions."
+            "With predictions no pipeline is run: leave out its name, its settings, a budget, "
+            "repetitions and answers."
         )
 
 

@@ -30,6 +30,7 @@ PAGES = {
     "layers": "Memory layers",
     "retrieval": "Retrieval",
     "runs": "Runs",
+    "answers": "Answers",
     "metrics": "Metrics",
     "commands": "Commands",
     "api": "API",

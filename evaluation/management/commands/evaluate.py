@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import json
-import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evaluation.management import summary
+from evaluation.management import foreground, summary
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import Run
-from evaluation.services import batches, bills, config_files, execution, predictions, results, runs
+from evaluation.services import batches, bills, config_files, gates, predictions, results, runs
 from evaluation.services.config_files import FORMATS
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services import gold
 
-NOT_MEASURABLE = 2  # exit status; 1 is kept for a gate that failed
-WAIT_SECONDS = 1.0  # for cases that another worker holds, or that wait for another attempt
-OPEN = {Run.Status.QUEUED, Run.Status.RUNNING, Run.Status.SCORING}
+GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
 
 
 class Command(BaseCommand):
     help = (
         "Measure a pipeline, or predictions made elsewhere, against a frozen gold release, in the "
-        "foreground. Exit status: 0 measured, 2 not measurable. A run that was stopped goes on "
-        "with --resume."
+        "foreground. Exit status: 0 measured, 1 a threshold of the configuration file was missed, "
+        "2 not measurable. A run that was stopped goes on with --resume."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -71,6 +65,11 @@ class Command(BaseCommand):
             action="store_true",
             help="measure on the newest gold of arcs in the project of the release",
         )
+        parser.add_argument(
+            "--evaluate-answers",
+            action="store_true",
+            help="have a language model answer from what was found, and judge the answers",
+        )
         parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
         parser.add_argument("--name", default="", help="what is tried, for the experiments log")
         parser.add_argument(
@@ -102,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError(error.message, returncode=NOT_MEASURABLE) from error
         except OSError as error:
             raise CommandError(_file_problem(error), returncode=NOT_MEASURABLE) from error
-        done = [_reload(run.pk) for run in started]
+        done = [foreground.reload(run.pk) for run in started]
         if file:
             named = [one._replace(run=run) for one, run in zip(launched, done, strict=True)]
             self._report_all(named, file, folder)
@@ -120,8 +119,8 @@ class Command(BaseCommand):
     def _work(self, run_ids: Sequence[int]) -> None:
         for at, run_id in enumerate(run_ids):
             try:
-                with _progress_bar(run_id) as show:
-                    _work_until_done(run_id, show)
+                with foreground.progress_bar(run_id) as show:
+                    foreground.work_until_done(run_id, show)
             except KeyboardInterrupt:
                 raise _stopped(run_ids[at:]) from None
 
@@ -133,7 +132,7 @@ class Command(BaseCommand):
             self.stdout.write(summary.rendered(summary.summary_table(run)))
             for line in results.ids_report(run):
                 self.stdout.write(line)
-            self._say_usage(run)
+            self._say_more(run)
             if folder:
                 into = folder if len(done) == 1 else folder / f"run-{run.pk}"
                 self._write(run, into, list(FORMATS))
@@ -146,13 +145,15 @@ class Command(BaseCommand):
     ) -> None:
         self.stdout.write(summary.rendered(summary.batch_table(launched)))
         for one in launched:
-            self._say_usage(one.run)
+            self._say_more(one.run)
             if folder:
                 self._write(one.run, folder / one.name, file.content.reporting.formats)
 
-    def _say_usage(self, run: Run) -> None:
+    def _say_more(self, run: Run) -> None:
         if run.spec.get("model"):
             self.stdout.write(summary.usage_line(run))
+        if synthetic := results.synthetic_cases(run):
+            self.stdout.write(f"{synthetic} of {run.cases.count()} cases are synthetic.")
 
     def _write(self, run: Run, folder: Path, formats: Sequence[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,9 +164,20 @@ class Command(BaseCommand):
 
     def _judge(self, done: Sequence[Run]) -> None:
         """The exit status: of what cannot be measured nothing can be said."""
-        problems = [problem for run in done if (problem := _why_not_measurable(run))]
+        problems = [problem for run in done if (problem := foreground.why_not_measurable(run))]
         if problems:
             raise CommandError(" ".join(problems), returncode=NOT_MEASURABLE)
+        told = [said for run in done if run.spec.get("thresholds") for said in self._gate(run)]
+        if told:
+            raise CommandError(" ".join(told), returncode=GATE_FAILED)
+
+    def _gate(self, run: Run) -> list[str]:
+        """Every check that a run fails whose thresholds stand in the configuration file."""
+        result = gates.ask(run)
+        if result.passed:
+            self.stdout.write(f"Run {run.pk} passed the gate.")
+        said = (f"{check['metric']} ({check['reason']})" for check in gates.failed(result))
+        return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(said)}."]
 
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
@@ -173,7 +185,8 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
     what = ("gold", "pipeline", "predictions", "resume")
     if options["config"] is None or any(options[name] for name in what):
         return None
-    left = ("split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases")
+    left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
+    left.append("evaluate_answers")
     given = [name for name in left if options[name]]
     given += ["repetitions"] if options["repetitions"] != 1 else []
     if given:
@@ -233,6 +246,7 @@ def _what(options: dict[str, Any]) -> dict[str, Any]:
         "config": _settings(options)[0],
         "split": options["split"],
         "repetitions": options["repetitions"],
+        "evaluate_answers": options["evaluate_answers"],
     }
 
 
@@ -269,10 +283,11 @@ def _on_predictions(options: dict[str, Any]) -> Run:
     config, metrics = _settings(options)
     if not options["gold"]:
         raise CommandError("Name --gold too.", returncode=NOT_MEASURABLE)
-    if options["pipeline"] or options["repetitions"] != 1 or config:
+    own = options["pipeline"] or options["evaluate_answers"] or config
+    if own or options["repetitions"] != 1:
         raise CommandError(
-            "With --predictions no pipeline is run: leave out --pipeline, --repetitions and "
-            "settings of a pipeline.",
+            "With --predictions no pipeline is run: leave out --pipeline, --repetitions, "
+            "--evaluate-answers and settings of a pipeline.",
             returncode=NOT_MEASURABLE,
         )
     release = _release(options)
@@ -299,55 +314,6 @@ def _resumed(run_id: int, options: dict[str, Any]) -> Run:
     return run
 
 
-def _work_until_done(run_id: int, show: Callable[[], None]) -> None:
-    while True:
-        execution.work(run_id, uuid4(), progress=show)
-        if _reload(run_id).status not in OPEN:
-            return
-        time.sleep(WAIT_SECONDS)
-
-
-class _progress_bar:
-    """Shows the rows' own counts, so that cases done by other workers count too."""
-
-    def __init__(self, run_id: int) -> None:
-        self._run_id = run_id
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-
-    def __enter__(self) -> Callable[[], None]:
-        self._bar.start()
-        self._task = self._bar.add_task(f"Run {self._run_id}", total=None)
-        self._show()
-        return self._show
-
-    def __exit__(self, *problem: object) -> None:
-        self._bar.stop()
-
-    def _show(self) -> None:
-        run: Any = _reload(self._run_id)
-        self._bar.update(self._task, total=run.n_cases, completed=run.n_done + run.n_failed)
-
-
-def _reload(run_id: int) -> Run:
-    return Run.objects.with_progress().select_related("release").get(pk=run_id)
-
-
-def _how_to_go_on(run: Run) -> str:
-    option = ""
-    if run.budget_tokens is not None:
-        option = " --budget-tokens N"
-    if run.budget_cost is not None:
-        option = " --budget MONEY"
-    return f"manage.py evaluate --resume {run.pk}{option}"
-
-
 def _write_results(run: Run, path: Path) -> None:
     document = results.results_document(run)
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
@@ -360,20 +326,6 @@ def _write_cases(run: Run, path: Path) -> None:
 
 
 _WRITERS: dict[str, Callable[[Run, Path], None]] = {"json": _write_results, "csv": _write_cases}
-
-
-def _why_not_measurable(run: Run) -> str:
-    counts: Any = run
-    if run.failure:
-        return run.failure
-    if run.status == Run.Status.PAUSED and run.pause_reason:
-        return f"Run {run.pk} is paused. {run.pause_reason} Go on with: {_how_to_go_on(run)}"
-    if run.status != Run.Status.FINISHED:
-        return f"Run {run.pk} is {run.status}; go on with: manage.py evaluate --resume {run.pk}"
-    if counts.n_done == 0:
-        case = run.cases.only("error").first()
-        return f"The pipeline failed on every case. {case.error if case else ''}"
-    return ""
 
 
 def _file_problem(error: OSError) -> str:

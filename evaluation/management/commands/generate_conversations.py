@@ -1,0 +1,99 @@
+"""``manage.py generate_conversations``: synthetic conversations with their requirements."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evaluation.services import synthetic
+from evaluation.synthetic.sample import DIFFICULTIES, MIXED
+from evaluation.synthetic.templates import domains
+from labeling.domain.errors import RuleError
+from labeling.models import Conversation
+
+
+class Command(BaseCommand):
+    help = (
+        "Make synthetic conversations and the requirements that are said in them, out of templates "
+        "or by the language model of the settings. They are marked as synthetic wherever they go; "
+        "what does not verify is thrown out and counted. The same seed makes the same again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--count", type=int, required=True, metavar="N")
+        parser.add_argument("--domain", choices=[synthetic.ALL, *domains()], default=synthetic.ALL)
+        parser.add_argument(
+            "--difficulty",
+            choices=[MIXED, *DIFFICULTIES],
+            default=MIXED,
+            help="default: mixed, which is 30 %% easy, 50 %% medium and 20 %% hard",
+        )
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--split", choices=Conversation.Split.values, default="")
+        parser.add_argument(
+            "--gold",
+            metavar="NAME",
+            help="freeze their labels under this name (default: the project's slug and -synthetic)",
+        )
+        parser.add_argument(
+            "--without-gold", action="store_true", help="store the conversations alone"
+        )
+        parser.add_argument(
+            "--model", action="store_true", help="let the language model of the settings write them"
+        )
+        parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
+        parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")
+
+    def handle(self, **options: Any) -> None:
+        named = ("count", "domain", "difficulty", "seed", "split")
+        wish = synthetic.Wish(**{name: options[name] for name in named})
+        gold = (
+            "" if options["without_gold"] else options["gold"] or f"{options['project']}-synthetic"
+        )
+        try:
+            made = _made(wish, options)
+            stored = synthetic.store(options["project"], made, wish, gold=gold)
+        except RuleError as error:
+            raise CommandError(error.message) from error
+        self._report(made, stored)
+        if made.stopped:
+            raise CommandError(
+                f"Only {len(made.samples)} of {wish.count} were made. {made.stopped}"
+            )
+
+    def _report(self, made: synthetic.Made, stored: synthetic.Stored) -> None:
+        self.stdout.write(
+            f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
+            f"({made.generator})."
+        )
+        if made.n_thrown_out:
+            reasons = "; ".join(f"{text} ({n})" for text, n in made.thrown_out.most_common())
+            self.stdout.write(f"{made.n_thrown_out} were thrown out: {reasons}.")
+        if made.usage.prompt_tokens:
+            used = made.usage.prompt_tokens + made.usage.completion_tokens
+            self.stdout.write(f"{used:,} tokens were used.")
+        if stored.release:
+            said = f"{stored.release}: {stored.release.items.count()} synthetic items"
+            self.stdout.write(f"{said}, sha256 {stored.release.sha256}")
+
+
+def _made(wish: synthetic.Wish, options: dict[str, Any]) -> synthetic.Made:
+    budget = {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
+    if not options["model"] and any(one is not None for one in budget.values()):
+        raise CommandError("Templates cost nothing: give a budget only with --model.")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("Generating", total=wish.count)
+
+        def show(done: int) -> None:
+            bar.update(task, completed=done)
+
+        if options["model"]:
+            return synthetic.make_by_model(wish, progress=show, **budget)
+        return synthetic.make(wish, progress=show)

@@ -1,0 +1,94 @@
+"""``manage.py judge``: score the answers of a run by another judge, without writing them anew."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.judge import KINDS
+from evaluation.management import foreground, summary
+from evaluation.models import Run
+from evaluation.services import judgings, runs
+from labeling.domain.errors import RuleError
+
+NOT_MEASURABLE = 2
+
+
+class Command(BaseCommand):
+    help = (
+        "Judge the answers of a finished run anew, in the foreground: no answer is written anew, "
+        "and what is known of the same judge comes from the cache. The newest judging counts; the "
+        "earlier ones are kept. Exit status: 0 judged, 2 not measurable."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", type=int, metavar="RUN")
+        parser.add_argument(
+            "--prompt",
+            action="append",
+            default=[],
+            metavar="KIND=FILE",
+            help=f"another prompt for {', '.join(KINDS)}; may be given more than once",
+        )
+        parser.add_argument(
+            "--budget", type=float, metavar="MONEY", help="what the run may cost altogether"
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="tokens that the run may use altogether"
+        )
+
+    def handle(self, **options: Any) -> None:
+        run = Run.objects.select_related("release__project").filter(pk=options["run"]).first()
+        if run is None:
+            raise _problem(f"There is no run {options['run']}.")
+        try:
+            judgings.request(
+                run,
+                by=None,
+                prompts=_prompts(options["prompt"]),
+                budget_cost=options["budget"],
+                budget_tokens=options["budget_tokens"],
+                queue=False,
+            )
+        except RuleError as error:
+            raise _problem(error.message) from error
+        self._work(run)
+        self._report(foreground.reload(run.pk))
+
+    def _work(self, run: Run) -> None:
+        try:
+            with foreground.progress_bar(run.pk) as show:
+                foreground.work_until_done(run.pk, show)
+        except KeyboardInterrupt:
+            runs.pause(run, by=None)
+            said = f"Stopped. Go on with: manage.py evaluate --resume {run.pk}"
+            raise CommandError(said, returncode=130) from None
+
+    def _report(self, run: Run) -> None:
+        self.stdout.write(summary.rendered(summary.summary_table(run)))
+        self.stdout.write(summary.usage_line(run))
+        problem = foreground.why_not_measurable(run)
+        if problem:
+            raise _problem(problem)
+
+
+def _prompts(given: list[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        kind, separator, name = one.partition("=")
+        if not separator or not name:
+            raise _problem(f"“{one}” is not KIND=FILE.")
+        try:
+            found[kind] = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise _problem(f"{name}: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise _problem(f"{name} is no UTF-8 text.") from error
+    return found
+
+
+def _problem(text: str) -> CommandError:
+    return CommandError(text, returncode=NOT_MEASURABLE)

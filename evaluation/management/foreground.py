@@ -1,0 +1,86 @@
+"""Working through a run in the foreground of a command, with a progress bar."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from evaluation.models import Run
+from evaluation.services import execution
+
+WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
+OPEN = {
+    Run.Status.QUEUED,
+    Run.Status.RUNNING,
+    Run.Status.ANSWERING,
+    Run.Status.JUDGING,
+    Run.Status.SCORING,
+}
+
+
+def reload(run_id: int) -> Run:
+    return Run.objects.with_progress().select_related("release").get(pk=run_id)
+
+
+def work_until_done(run_id: int, show: Callable[[], None]) -> None:
+    while True:
+        execution.work(run_id, uuid4(), progress=show)
+        if reload(run_id).status not in OPEN:
+            return
+        time.sleep(WAIT_SECONDS)
+
+
+class progress_bar:
+    """Shows the rows' own counts, so that cases done by other workers count too."""
+
+    def __init__(self, run_id: int) -> None:
+        self._run_id = run_id
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+
+    def __enter__(self) -> Callable[[], None]:
+        self._bar.start()
+        self._task = self._bar.add_task(f"Run {self._run_id}", total=None)
+        self._show()
+        return self._show
+
+    def __exit__(self, *problem: object) -> None:
+        self._bar.stop()
+
+    def _show(self) -> None:
+        run: Any = reload(self._run_id)
+        self._bar.update(self._task, total=run.n_cases, completed=run.n_done + run.n_failed)
+
+
+def why_not_measurable(run: Run) -> str:
+    counts: Any = run
+    if run.failure:
+        return run.failure
+    if run.status == Run.Status.PAUSED and run.pause_reason:
+        return f"Run {run.pk} is paused. {run.pause_reason} Go on with: {_how_to_go_on(run)}"
+    if run.status != Run.Status.FINISHED:
+        return f"Run {run.pk} is {run.status}; go on with: manage.py evaluate --resume {run.pk}"
+    if counts.n_done == 0:
+        case = run.cases.only("error").first()
+        return f"The pipeline failed on every case. {case.error if case else ''}"
+    return ""
+
+
+def _how_to_go_on(run: Run) -> str:
+    option = ""
+    if run.budget_tokens is not None:
+        option = " --budget-tokens N"
+    if run.budget_cost is not None:
+        option = " --budget MONEY"
+    return f"manage.py evaluate --resume {run.pk}{option}"
