@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluation.models import Run
-from evaluation.services import execution, runs
+from evaluation.services import execution, models, runs
 from labeling.domain.release import canonical_json, item_sha256, release_sha256
 from labeling.domain.similarity import Ruler
 from labeling.models import (
@@ -24,8 +25,12 @@ from labeling.models import (
 )
 from labeling.services import vectors
 from pipelines import registry
+from pipelines.chat.client import OpenAIModel
+from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
+from tests import llm_server
 from tests.fakes import WordOverlap
+from tests.llm_server import KEY, LanguageServer
 
 
 @pytest.fixture(autouse=True)
@@ -214,3 +219,28 @@ def signed_in(people: dict[str, User]) -> Callable[[str], Client]:
         return client
 
     return sign_in
+
+
+@pytest.fixture
+def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageServer]:
+    """A language model's server, and the settings that name it."""
+    monkeypatch.setattr("pipelines.chat.client.FIRST_WAIT_SECONDS", 0.0)
+    with llm_server.running() as server:
+        server.retry_after = "0"
+        settings.LLM_MODEL = llm_server.MODEL
+        settings.LLM_BASE_URL = server.url
+        settings.LLM_API_KEY = KEY
+        settings.LLM_PROVIDER = "test"
+        settings.LLM_TIMEOUT_SECONDS = 5.0
+        settings.LLM_INPUT_PRICE, settings.LLM_OUTPUT_PRICE = 2.0, 10.0
+        made: list[OpenAIModel] = []
+
+        @cache
+        def client_of(endpoint: Endpoint) -> OpenAIModel:
+            made.append(OpenAIModel(endpoint))
+            return made[-1]
+
+        monkeypatch.setattr(models, "client_of", client_of)
+        yield server
+        for client in made:
+            client.close()
