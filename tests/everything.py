@@ -30,7 +30,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     invited = invitations.invite(project=project, role="annotator", by=people["rita"])
     address = "https://hooks.example.org/assay"
     hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
-    panel = _panel(runs.launch(release, pipeline="nothing", requested_by=people["noor"]))
+    panel = _panel(run)
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -97,8 +97,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
 
 def _panel(run: Run) -> RatingPanel:
     """A rating with one label, as if the run had inferred it."""
-    output = {"requirements": [factories.requirement()]}
-    CaseRun.objects.filter(run=run).update(state=CaseRun.State.DONE, output=output)
+    case = CaseRun.objects.filter(run=run)[1]
+    case.state, case.output = CaseRun.State.DONE, {"requirements": [factories.requirement()]}
+    case.save()
     panel = RatingPanel.objects.create(run=run, n_labels=1)
-    RatedLabel.objects.create(panel=panel, number=1, case=run.cases.all()[0], position=0)
+    RatedLabel.objects.create(panel=panel, number=1, case=case, position=0)
     return panel

@@ -1,0 +1,222 @@
+"""The gate: thresholds, drift against a baseline, exit statuses, and a project's own limits."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, transaction
+from django.urls import reverse
+
+from evaluation.metrics.comparison import Comparison
+from evaluation.metrics.gate import (
+    NO_CERTIFICATE,
+    NO_INTERVAL,
+    NO_SHARED_CASE,
+    check_drift,
+    check_threshold,
+)
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate, GateResult, Run
+from evaluation.services import gates, thresholds
+from labeling.models import Project
+from tests.evaluation.conftest import perfect, requirement
+
+RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "limit", "passed"),
+    [
+        (RECALL, 0.80, 0.80, True),
+        (RECALL, 0.7999, 0.80, False),
+        (RECALL, 0.0, 0.0, True),  # a threshold of 0 is a threshold
+        (RECALL, None, 0.0, False),
+        (RATE, 0.15, 0.15, True),
+        (RATE, 0.16, 0.15, False),
+        (RATE, 0.01, 0.0, False),
+        (RATE, None, 1.0, False),
+    ],
+)
+def test_thresholds(metric: Any, value: float | None, limit: float, passed: bool) -> None:
+    found = check_threshold(metric, value, limit, why_undefined="no case")
+    assert found.passed is passed
+    assert bool(found.reason) is not passed
+    assert found.reason.startswith("undefined: no case") is (value is None)
+
+
+def compared(difference: float | None, low: float | None, high: float | None) -> Comparison:
+    nothing = dict.fromkeys(("before", "after", "p_value", "detectable"))
+    counts = dict.fromkeys(("n", "n_undefined", "clusters", "wins", "losses", "ties"), 0)
+    return Comparison(difference=difference, ci_low=low, ci_high=high, **nothing, **counts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("metric", "found", "reason"),
+    [
+        (RECALL, compared(-0.10, -0.15, -0.05), "worse than the baseline by 0.100"),
+        (RECALL, compared(-0.10, -0.21, 0.01), ""),  # may be chance
+        (RECALL, compared(-0.10, -0.20, 0.0), ""),  # 0 is in the interval
+        (RECALL, compared(-0.02, -0.03, -0.01), ""),  # sure, but small
+        (RECALL, compared(0.82 - 0.85, -0.04, -0.02), ""),  # exactly the limit does not exceed it
+        (RECALL, compared(0.10, 0.05, 0.15), ""),  # better
+        (RATE, compared(0.10, 0.05, 0.15), "worse than the baseline by 0.100"),
+        (RATE, compared(-0.10, -0.15, -0.05), ""),
+        (RECALL, compared(-0.10, None, None), NO_INTERVAL),
+        (RECALL, compared(None, None, None), f"undefined: {NO_SHARED_CASE}"),
+    ],
+)
+def test_drift(metric: Any, found: Comparison, reason: str) -> None:
+    check = check_drift(metric, found, 0.03)
+    assert check.reason.startswith(reason)
+    assert check.passed is (reason == "")
+
+
+# --- on runs ---
+
+
+@pytest.fixture
+def good(script: Any, finished: Any, db: None) -> Run:
+    script(perfect)
+    found: Run = finished()
+    return found
+
+
+@pytest.fixture
+def bad(good: Run, script: Any, finished: Any) -> Run:
+    """One of two found in every case: recall 1, precision ½, F1 ⅔."""
+    extra = requirement(9, title="Dance", action="Dance")
+    script(lambda case: {"requirements": [*perfect(case)["requirements"], extra]})
+    found: Run = finished(release=good.release)
+    return found
+
+
+def gate(*arguments: Any, **options: Any) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("gate", *map(str, arguments), stdout=out, **options)
+    except CommandError as error:
+        return error.returncode, out.getvalue() + str(error)
+    return 0, out.getvalue()
+
+
+def test_a_good_run_passes_with_0(good: Run) -> None:
+    status, said = gate(good.pk)
+    assert status == 0
+    assert "requirement_precision" in said
+    assert GateResult.objects.get().passed
+
+
+def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Run) -> None:
+    status, said = gate(bad.pk, baseline=good.pk, format="json")
+    shown = json.loads(said[: said.rindex("}") + 1])
+
+    assert status == 1
+    assert shown["failed"] == ["requirement_f1", "requirement_precision"]
+    drops = {one["metric"]: one["value"] for one in shown["checks"] if one["kind"] == "drift"}
+    assert drops["requirement_precision"] == pytest.approx(0.5)
+    assert drops["requirement_f1"] == pytest.approx(1 / 3)
+    assert drops["requirement_recall"] == pytest.approx(0.0)
+
+
+def test_what_could_not_finish_ends_with_2(good: Run, launch: Any) -> None:
+    waiting = launch(release=good.release)
+    for arguments, options in (
+        ((waiting.pk,), {}),
+        ((good.pk,), {"baseline": waiting.pk}),
+        ((987654,), {}),
+    ):
+        assert gate(*arguments, **options)[0] == 2
+    Run.objects.filter(pk=waiting.pk).update(failure="It broke")
+    status, said = gate(waiting.pk)
+    assert status == 2
+    assert "It broke" in said
+    assert not GateResult.objects.exists()
+
+
+def test_undefined_fails_with_its_reason(good: Run) -> None:
+    Aggregate.objects.filter(run=good, metric="requirement_recall").update(
+        mean=None, reason="no case has a value"
+    )
+    status, said = gate(good.pk)
+    assert status == 1
+    assert "no case has" in said
+
+
+def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> None:
+    Run.objects.filter(pk=good.pk).update(spec=good.spec | {"thresholds": {"faithfulness": 0.0}})
+    result = gates.ask(Run.objects.with_progress().select_related("release").get(pk=good.pk))
+    assert [one["reason"] for one in gates.failed(result)] == [NO_CERTIFICATE]
+
+
+def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
+    good: Run, bad: Run, project: Project, people: dict[str, User], launch: Any
+) -> None:
+    assert good.spec["gate"]["thresholds"] == {
+        "requirement_precision": 0.85,
+        "requirement_recall": 0.8,
+    }
+    own = {"requirement_precision": 0.5, "requirement_recall": None, "requirement_f1": 0.0}
+    thresholds.store(project, own, 0.6, by=people["rita"])
+
+    assert gate(bad.pk)[0] == 1
+    spec = launch(release=good.release).spec
+    assert spec["gate"] == {
+        "thresholds": {"requirement_precision": 0.5, "requirement_f1": 0.0},
+        "max_drop": 0.6,
+    }
+    Run.objects.filter(pk=bad.pk).update(spec=bad.spec | {"gate": spec["gate"]})
+    assert gate(bad.pk, baseline=good.pk)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [("requirement_f1", 1.5, "lies between 0 and 1"), ("nonsense", 0.5, "no metric")],
+)
+def test_limits_that_cannot_be_are_refused(
+    project: Project, people: dict[str, User], name: str, value: float, said: str
+) -> None:
+    with pytest.raises(thresholds.ThresholdRefused, match=said):
+        thresholds.store(project, {name: value}, None, by=people["rita"])
+
+
+def test_what_a_gate_said_stays(good: Run) -> None:
+    gate(good.pk)
+    for change in (
+        lambda: GateResult.objects.update(passed=False),
+        lambda: GateResult.objects.all().delete(),
+    ):
+        with pytest.raises(DatabaseError, match="never taken back"), transaction.atomic():
+            change()
+
+
+def test_the_page_asks_and_shows_every_check(good: Run, bad: Run, signed_in: Any) -> None:
+    noor = signed_in("noor")
+    noor.post(reverse("run-gate", args=[bad.pk]), {"baseline": good.pk})
+
+    text = noor.get(reverse("run", args=[bad.pk])).content.decode()
+    assert "2 of 5 checks failed" in text or "3 of 5 checks failed" in text
+    assert "not by chance" in text
+    assert f"against run {good.pk}" in text
+
+
+def test_a_lead_stores_limits_on_the_page_and_wrong_ones_are_shown_again(
+    project: Project, signed_in: Any
+) -> None:
+    rita, address = signed_in("rita"), reverse("gate-thresholds-store", args=[project.slug])
+    shown = reverse("gate-thresholds", args=[project.slug])
+    assert 'value="0.85"' in rita.get(shown).content.decode()
+
+    data = {"requirement_precision": "0,7", "requirement_recall": "", "max_drop": "0.05"}
+    assert rita.post(address, data).status_code == 302
+    assert project.gate_thresholds.thresholds == {
+        "requirement_precision": 0.7,
+        "requirement_recall": None,
+    }
+    wrong = rita.post(address, {"requirement_precision": "much", "max_drop": ""})
+    assert wrong.status_code == 400
+    assert 'value="much"' in wrong.content.decode()
