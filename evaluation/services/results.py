@@ -17,6 +17,7 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import budgets, ceilings
 from labeling.domain.csv_cells import safe_row
+from labeling.models import Conversation
 
 OPTIONAL = (
     "metrics_config",
@@ -60,6 +61,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
         "usage": asdict(budgets.spent(run.pk)),
+        "synthetic_cases": synthetic_cases(run),
         "metrics": _metrics(run),
         "cases": [_case(case) for case in cases_with_scores(run)],
     }
@@ -94,6 +96,11 @@ def ids_report(run: Run) -> Iterator[str]:
 def _some(ids: list[str]) -> str:
     more = f" and {len(ids) - SHOWN_IDS:,} more" if len(ids) > SHOWN_IDS else ""
     return ", ".join(ids[:SHOWN_IDS]) + more + "."
+
+
+def synthetic_cases(run: Run) -> int:
+    """How many cases are about conversations that nobody has held."""
+    return run.cases.filter(item__conversation__origin=Conversation.Origin.SYNTHETIC).count()
 
 
 def aggregates_of(run: Run) -> list[Aggregate]:

@@ -83,7 +83,7 @@ def launch(
 ) -> Run:
     """Create the run with all its cases, and tell a worker (unless the caller works itself).
 
-    ``size`` takes only the first so many items, ``thresholds`` are for its gate instead of the
+    ``size`` takes only the first so many items, ``thresholds`` stand in its gate above the
     project's, and ``described`` says in its specification how it came to be launched.
     """
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)

@@ -12,7 +12,7 @@ import yaml
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
-from evaluation.models import Aggregate, Run, SplitAccess
+from evaluation.models import Aggregate, GateResult, Run, SplitAccess
 from labeling.models import GoldRelease
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
@@ -74,6 +74,7 @@ def test_the_example_is_a_file_that_runs(
     assert "requirement_f1 ↑" in said
     assert "requirement_recall ↑" in said
     assert "type_accuracy" not in said  # not among the metrics that the file names
+    assert f"Run {local.pk} passed the gate." in said
     for name in ("extraction-local", "extraction-floor"):
         document = json.loads((tmp_path / "reports" / name / "results.json").read_text())
         assert document["configuration"]["version"] == "1.0.0"
@@ -179,6 +180,25 @@ def test_a_file_that_is_no_configuration_is_refused(
     release: GoldRelease, config: Any, text: str, sentence: str
 ) -> None:
     assert sentence in refused("--config", config(text))
+
+
+def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(
+    release: GoldRelease, config: Any, tmp_path: Path, script: Any
+) -> None:
+    script(lambda case: {"requirements": [], "model": None})
+    content = with_changes(
+        thresholds={"requirement_recall": 0.5, "requirement_precision": 0},
+        reporting={"output_dir": str(tmp_path / "out"), "formats": ["json"]},
+    )
+
+    with pytest.raises(
+        CommandError, match=r"failed the gate: requirement_recall \(0.000 is"
+    ) as end:
+        evaluate("--config", config(content))
+
+    assert end.value.returncode == 1
+    assert GateResult.objects.count() == 2
+    assert [path.name for path in sorted((tmp_path / "out").rglob("*.*"))] == ["results.json"] * 2
 
 
 def test_one_wrong_agent_stops_all_of_them_and_leaves_no_look_at_the_test_split(

@@ -61,10 +61,9 @@ class Command(BaseCommand):
         except RuleError as error:
             raise CommandError(error.message) from error
         self._report(made, stored)
-        if made.stopped:
-            raise CommandError(
-                f"Only {len(made.samples)} of {wish.count} were made. {made.stopped}"
-            )
+        if len(made.samples) < wish.count:
+            why = made.stopped or "The others did not verify."
+            raise CommandError(f"Only {len(made.samples)} of {wish.count} were made. {why}")
 
     def _report(self, made: synthetic.Made, stored: synthetic.Stored) -> None:
         self.stdout.write(

@@ -1,0 +1,244 @@
+"""Making synthetic conversations, and storing those that verify: always marked as what they are."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from evaluation.services import budgets, models
+from evaluation.services.metering import STOPS
+from evaluation.synthetic import model as by_model
+from evaluation.synthetic import templates
+from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
+from labeling.domain.errors import RuleError
+from labeling.domain.importing import Record
+from labeling.domain.importing import Turn as StoredTurn
+from labeling.models import Conversation, GoldRelease
+from labeling.services import conversations
+from labeling.services.gold_imports import Imported, Source, freeze_imported
+from pipelines.llm import NO_USAGE, ModelError, OverBudget, RateLimited, Reply, Unavailable, Usage
+
+ALL = "all"
+TRIES = 3
+"""So often the model is asked for one conversation that does not verify."""
+
+MOST = 100_000
+
+ENDS = (*STOPS, RateLimited, Unavailable)
+"""After one of these every further request would fail as well, or take too long."""
+
+
+class GenerationRefused(RuleError):
+    """Such conversations cannot be made."""
+
+    code = "generation_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    count: int
+    domain: str = ALL
+    difficulty: str = MIXED
+    seed: int = 0
+    split: str = ""
+
+
+@dataclass(slots=True)
+class Made:
+    """What verified, and what was thrown out for which reasons."""
+
+    generator: str
+    samples: list[Sample] = field(default_factory=list)
+    thrown_out: Counter[str] = field(default_factory=Counter)
+    n_thrown_out: int = 0
+    usage: Usage = NO_USAGE
+    stopped: str = ""
+    """Why there are fewer than was asked for."""
+
+    def drop(self, reasons: list[str]) -> None:
+        self.n_thrown_out += 1
+        self.thrown_out.update(reasons)
+
+
+class Stored(NamedTuple):
+    new: int
+    unchanged: int
+    release: GoldRelease | None
+
+
+Progress = Callable[[int], None]
+
+
+def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
+    """Out of templates: the same for the same wish."""
+    _check(wish)
+    made = Made(f"{templates.version()} seed {wish.seed}")
+    for number, domain, difficulty in _asked(wish):
+        sample = templates.generate(number, domain=domain, difficulty=difficulty, seed=wish.seed)
+        if problems := problems_of(sample):
+            made.drop(problems)
+        else:
+            made.samples.append(sample)
+        progress(number)
+    return made
+
+
+def make_by_model(
+    wish: Wish,
+    *,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+    progress: Progress = lambda _: None,
+) -> Made:
+    """By the language model of the settings; what does not verify is made anew a few times."""
+    _check(wish)
+    models.require("Generating conversations by a language model")
+    problem = budgets.problem_with(budget_cost, budget_tokens)
+    if problem:
+        raise GenerationRefused(problem)
+    asking = _Asking(budget_cost, budget_tokens)
+    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
+    for number, domain, difficulty in _asked(wish):
+        try:
+            _one_by_model(made, asking, number, domain, difficulty, wish.seed)
+        except ENDS as error:
+            made.stopped = error.message
+            break
+        progress(number)
+    made.usage = asking.spent
+    return made
+
+
+def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = None) -> Stored:
+    """The conversations, and their labels as gold under the name ``gold`` (none without one)."""
+    with transaction.atomic():
+        project, _ = conversations.open_project(project_slug, actor, layers=["extraction"])
+        records = ((made.generator, _record(one, made, wish)) for one in made.samples)
+        report = conversations.store_records(project=project, records=records)
+        release = None
+        if gold and made.samples:
+            source = Source(made.generator, _hash_of(made), how="generated")
+            imported = [_imported(one, source) for one in made.samples]
+            release = freeze_imported(
+                project=project, layer="extraction", imported=imported, name=gold, by=actor
+            )
+    return Stored(report.new, report.unchanged, release)
+
+
+def _check(wish: Wish) -> None:
+    if not 1 <= wish.count <= MOST:
+        raise GenerationRefused(f"Between 1 and {MOST:,} conversations can be made at once.")
+    if wish.domain not in (ALL, *templates.domains()):
+        known = ", ".join([ALL, *templates.domains()])
+        raise GenerationRefused(f"There is no domain “{wish.domain}”. Known are: {known}.")
+    if wish.difficulty not in (MIXED, *DIFFICULTIES):
+        known = ", ".join([MIXED, *DIFFICULTIES])
+        raise GenerationRefused(f"There is no difficulty “{wish.difficulty}”. Known are: {known}.")
+    if wish.split not in ("", *Conversation.Split.values):
+        raise GenerationRefused(f"There is no split “{wish.split}”.")
+
+
+def _asked(wish: Wish) -> Iterator[tuple[int, str, str]]:
+    """Number, domain and difficulty of each; the domains take turns."""
+    chosen = templates.domains() if wish.domain == ALL else [wish.domain]
+    levels = difficulties(wish.difficulty, wish.count)
+    numbers = range(1, wish.count + 1)
+    return zip(numbers, islice(cycle(chosen), wish.count), levels, strict=True)
+
+
+def _one_by_model(
+    made: Made, asking: _Asking, number: int, domain: str, difficulty: str, seed: int
+) -> None:
+    for repetition in range(TRIES):
+        try:
+            sample = by_model.generate(
+                number,
+                domain=domain,
+                difficulty=difficulty,
+                seed=seed,
+                model=asking,
+                repetition=repetition,
+            )
+            problems = _problems_of(sample, made) or by_model.unsupported(sample, model=asking)
+        except ENDS:
+            raise
+        except ModelError as error:
+            problems = [f"the model gave no usable reply ({error.code})"]
+        if not problems:
+            made.samples.append(sample)
+            return
+        made.drop(problems)
+
+
+def _problems_of(sample: Sample, made: Made) -> list[str]:
+    if any(sample.turns == one.turns for one in made.samples):
+        return ["the same conversation again"]
+    return problems_of(sample)
+
+
+class _Asking:
+    """The model with a budget over all that is asked of it."""
+
+    def __init__(self, budget_cost: float | None, budget_tokens: int | None) -> None:
+        self._cost, self._tokens = budget_cost, budget_tokens
+        model = models.model_from_settings(before_asking=self._check)
+        assert model is not None  # required before
+        self._model = model
+        self.spent = NO_USAGE
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def complete(
+        self,
+        messages: Any,
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        try:
+            reply = self._model.complete(messages, schema=schema, repetition=repetition)
+        except ModelError as error:
+            self.spent = self.spent + error.usage
+            raise
+        self.spent = self.spent + reply.usage
+        return reply
+
+    def _check(self) -> None:
+        """Called before each request that would have to be paid."""
+        used, cost = self.spent.prompt_tokens + self.spent.completion_tokens, self.spent.cost
+        if self._tokens is not None and used >= self._tokens:
+            raise OverBudget(
+                f"The budget of {self._tokens:,} tokens is used up ({used:,} are used)."
+            )
+        if self._cost is not None and (cost is None or cost >= self._cost):
+            raise OverBudget(f"The budget of {budgets.shown(self._cost)} is used up.")
+
+
+def _record(sample: Sample, made: Made, wish: Wish) -> Record:
+    return Record(
+        id=sample.id,
+        turns=tuple(StoredTurn(turn.role, turn.content) for turn in sample.turns),
+        domain=sample.domain,
+        difficulty=sample.difficulty,
+        split=wish.split,
+        origin=Conversation.Origin.SYNTHETIC,
+        generator=made.generator,
+    )
+
+
+def _imported(sample: Sample, source: Source) -> Imported:
+    labels = list(sample.requirements)
+    origins = {str(one["uid"]): {"how": "generated", "by": []} for one in labels}
+    return Imported(sample.id, source, {"requirements": labels}, origins)
+
+
+def _hash_of(made: Made) -> str:
+    return hashlib.sha256(made.generator.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Conversations that nobody has held, with the requirements that are said in them."""

@@ -1,0 +1,157 @@
+"""Conversations out of templates: quick, the same for the same seed, and no language model.
+
+They are for load tests. What they say is as regular as the templates are, so that figures on them
+tell little about conversations that people hold.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
+from pipelines.fingerprint import fingerprint
+
+ANALYST = "analyst"
+PRIORITIES = {"must": 5, "should": 3, "could": 2}
+"""A wish is said with its priority as the verb; the number is how often it is drawn."""
+
+
+@cache
+def _book() -> dict[str, Any]:
+    path = Path(__file__).with_name("domains.yaml")
+    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+def domains() -> list[str]:
+    return list(_book()["domains"])
+
+
+def starters(domain: str) -> list[str]:
+    found: list[str] = _book()["domains"][domain]["starters"]
+    return found
+
+
+def version() -> str:
+    return f"templates/{fingerprint(Path(__file__).parent)}"
+
+
+def generate(number: int, *, domain: str, difficulty: str, seed: int) -> Sample:
+    """The sample with this number; no other sample has any influence on it."""
+    draw = random.Random(f"{seed}:{domain}:{difficulty}:{number}")
+    asked = DIFFICULTIES[difficulty]
+    messages = draw.randint(*asked.messages)
+    talk = _Talk(draw, domain, difficulty)
+    wanted = min(draw.randint(*asked.requirements), _most(messages, difficulty))
+    talk.hold(messages, max(wanted, asked.requirements.least))
+    name = f"synthetic-{seed}-{domain}-{difficulty}-{number:05d}"
+    labels = [
+        {"uid": f"{name}-{at}", "id": f"REQ-{at:03d}", **one}
+        for at, one in enumerate(talk.labels, start=1)
+    ]
+    return Sample(name, domain, difficulty, tuple(talk.turns), tuple(labels))
+
+
+def _most(messages: int, difficulty: str) -> int:
+    """Nobody says more than two wishes at once, and only who talks at length says two."""
+    users = (messages + 1) // 2
+    return users if difficulty == "easy" else 2 * users
+
+
+@dataclass
+class _Talk:
+    draw: random.Random
+    domain: str
+    difficulty: str
+    turns: list[Turn] = field(default_factory=list)
+    labels: list[dict[str, Any]] = field(default_factory=list)
+    open: dict[str, Any] | None = None
+    """A wish whose figures are still to be told."""
+
+    def hold(self, messages: int, requirements: int) -> None:
+        words = _book()["domains"][self.domain]
+        wishes = self._wishes(words, requirements)
+        shares = _shared(len(wishes), (messages + 1) // 2)
+        opening = self.draw.choice(words["starters"])
+        for share in shares:
+            said = [opening, self._detail()]
+            for left in reversed(range(share)):
+                said.append(
+                    self._say(wishes.pop(0), last=not left and len(self.turns) + 2 < messages)
+                )
+            self.turns.append(Turn(USER, " ".join(filter(None, said)) or self._small_talk(words)))
+            opening = ""
+            if len(self.turns) < messages:
+                self.turns.append(Turn(ANALYST, self._ask()))
+
+    def _wishes(self, words: dict[str, Any], number: int) -> list[dict[str, Any]]:
+        """Different features, each about something."""
+        chosen = self.draw.sample(_book()["features"], number)
+        return [self._filled(one, self.draw.choice(words["things"]), words) for one in chosen]
+
+    def _filled(
+        self, feature: dict[str, Any], thing: Sequence[str], words: dict[str, Any]
+    ) -> dict[str, Any]:
+        person = self.draw.choice(words["people"])
+        slots = {"thing": thing[0], "things": thing[1], "person": person[0], "people": person[1]}
+        slots |= {name.capitalize(): text.title() for name, text in slots.items()}
+        slots["event"] = self.draw.choice(words["events"])
+        slots["n"] = str(self.draw.choice(feature["numbers"]))
+        slots["cue"] = self.draw.choices(list(PRIORITIES), list(PRIORITIES.values()))[0]
+        criteria = feature["criteria"][: DIFFICULTIES[self.difficulty].criteria]
+        texts = {name: feature[name].format(**slots) for name in ("title", "actor", "action")}
+        condition = feature.get("condition")
+        return {
+            "label": texts
+            | {
+                "type": feature["type"],
+                "condition": condition.format(**slots) if condition else None,
+                "acceptance_criteria": [one.format(**slots) for one in criteria],
+                "priority": slots["cue"],
+            },
+            "says": self.draw.choice(feature["says"]).format(**slots),
+            "question": feature["question"],
+            "detail": feature["detail"].format(**slots),
+        }
+
+    def _say(self, wish: dict[str, Any], *, last: bool) -> str:
+        """State a wish; its figures are said with it, or only when the analyst asks."""
+        at = len(self.turns)
+        cited = {"source_messages": [at], "rationale": f"Message {at} asks for it"}
+        self.labels.append(wish["label"] | cited | {"confidence": 1.0})
+        sentence = f"{wish['says'][0].upper()}{wish['says'][1:]}."
+        if not last or self.difficulty == "easy" or self.draw.random() < 0.4:
+            return f"{sentence} {wish['detail']}"
+        self.open = wish
+        return sentence
+
+    def _detail(self) -> str:
+        """What the analyst asked for; it belongs to the wish before."""
+        if self.open is None:
+            return ""
+        detail, self.open = str(self.open["detail"]), None
+        self.labels[-1]["source_messages"].append(len(self.turns))
+        return detail
+
+    def _ask(self) -> str:
+        if self.open:
+            return str(self.open["question"])
+        return str(self.draw.choice(_book()["acknowledgements"]))
+
+    def _small_talk(self, words: dict[str, Any]) -> str:
+        """Nothing to extract: what is there already, or beside the point."""
+        thing = self.draw.choice(words["things"])
+        said = self.draw.choice([*_book()["asides"], *_book()["fillers"]])
+        return str(said).format(thing=thing[0], things=thing[1])
+
+
+def _shared(number: int, places: int) -> list[int]:
+    """``number`` wishes over ``places`` turns, as evenly as it goes, the first turns first."""
+    return [number // places + (at < number % places) for at in range(places)]
