@@ -90,7 +90,7 @@ def launch(
     if evaluate_answers:
         answers.check(release.layer)
     with_model = evaluate_answers or models.uses_model(entry, config)
-    _check_model(entry, with_model, budget_cost, budget_tokens)
+    check_model(entry, with_model, budget_cost, budget_tokens)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
@@ -276,7 +276,7 @@ def check_seed(seed: int) -> None:
         raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
 
 
-def _check_model(
+def check_model(
     entry: Entry, with_model: bool, budget_cost: float | None, budget_tokens: int | None
 ) -> None:
     if with_model:
