@@ -10,8 +10,11 @@ from rich.table import Table
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import bills, budgets, results
+from evaluation.services import bills, budgets, ceilings, results
 from evaluation.services.batches import Launched
+
+PEOPLE = ("people", "% of people")
+WIDTH = 140  # of a table
 
 
 def summary_table(run: Run) -> Table:
@@ -19,14 +22,27 @@ def summary_table(run: Run) -> Table:
     title = f"Run {run.pk}: {run.pipeline} on {run.release}, {counts.n_cases} cases"
     table = Table(title=title)
     table.add_column("metric")
-    for name in ("mean", "median", "std", "95 % interval", "n", "undefined", "failed"):
+    for name in ("mean", "median", "std", "95 % interval", "n", "undefined", "failed", *PEOPLE):
         table.add_column(name, justify="right")
-    for row in results.aggregates_of(run):
+    rows = results.aggregates_of(run)
+    people = ceilings.beside(run, rows)
+    for row in rows:
         arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
         figures = [figure(value) for value in (row.mean, row.median, row.std)]
         counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
-        table.add_row(f"{row.metric} {arrow}", *figures, interval(row), *counted)
+        beside = people_cells(people.get(row.metric))
+        table.add_row(f"{row.metric} {arrow}", *figures, interval(row), *counted, *beside)
     return table
+
+
+def people_cells(found: ceilings.Beside | None) -> list[str]:
+    """What people reach, on how many cases, and the run's share of it; ``!`` if it is above."""
+    if found is None or found.ceiling.mean is None:
+        return ["–", "–"]
+    percent = found.level.percent
+    share = "–" if percent is None else f"{percent:.0f} %"
+    row = found.ceiling
+    return [f"{row.mean:.3f} (n {row.n})", share + (" !" if found.level.passes else "")]
 
 
 def interval(row: Aggregate) -> str:
@@ -45,7 +61,7 @@ def figure(value: float | None) -> str:
 
 
 def rendered(table: Table) -> str:
-    console = Console(width=110, no_color=True)
+    console = Console(width=WIDTH, no_color=True)
     with console.capture() as captured:
         console.print(table)
     return captured.get()
@@ -62,22 +78,25 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     table = Table(title="Summary")
     table.add_column("run", overflow="fold")
     table.add_column("metric", no_wrap=True)
-    for name in ("mean", "95 % interval", "n", "undefined", "failed", "threshold"):
+    for name in ("mean", "95 % interval", "n", "undefined", "failed", *PEOPLE, "threshold"):
         table.add_column(name, justify="right")
     for one in launched:
         table.add_section()
         rows = {row.metric: row for row in results.aggregates_of(one.run)}
+        people = ceilings.beside(one.run, list(rows.values()))
         thresholds = one.run.spec.get("thresholds", {})
         for metric in [*one.shown, *(name for name in thresholds if name not in one.shown)]:
             if metric in rows:
-                cells = _batch_row(rows[metric], thresholds.get(metric))
+                cells = _batch_row(rows[metric], people.get(metric), thresholds.get(metric))
                 table.add_row(f"{one.run.pk}: {one.agent} on {one.dataset}", *cells)
     return table
 
 
-def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
+def _batch_row(
+    row: Aggregate, people: ceilings.Beside | None, threshold: float | None
+) -> list[str]:
     higher = METRICS[row.metric].direction == "higher"
     asked = "" if threshold is None else f"{'≥' if higher else '≤'} {threshold:g}"
     counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
     named = f"{row.metric} {'↑' if higher else '↓'}"
-    return [named, figure(row.mean), interval(row), *counted, asked]
+    return [named, figure(row.mean), interval(row), *counted, *people_cells(people), asked]

@@ -19,14 +19,14 @@ def context(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
     if run.scored_at is None:
         return {}
     people = ceilings.beside(run, aggregates)
-    rated = gold_layer(run.release.layer).rated
+    layer = gold_layer(run.release.layer)
     return {
         "people": {name: present.people_cell(found) for name, found in people.items()},
-        "passes": any(found.level.passes for found in people.values()),
+        "passes": any(people[name].level.passes for name in layer.headline if name in people),
         "apart": _apart(run, people),
         "gate": _gate(run),
-        "rated": rated,
-        "panel": RatingPanel.objects.filter(run=run).first() if rated else None,
+        "rated": layer.rated,
+        "panel": RatingPanel.objects.filter(run=run).first() if layer.rated else None,
     }
 
 

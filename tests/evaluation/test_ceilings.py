@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.management import summary
 from evaluation.metrics.ceiling import human_level
 from evaluation.metrics.registry import METRICS
 from evaluation.models import HumanCeiling, Run
@@ -159,6 +160,8 @@ def test_results_and_page_show_it_without_a_query_for_each_metric(
     assert shown["percent_of_human_level"] == 0.0
     assert shown["passes"] is False
 
+    table = summary.rendered(summary.summary_table(run))
+    assert "0.833 (n 2)" in table
     client.force_login(people["noor"])
     html = client.get(reverse("run", args=[run.pk])).content.decode()
     assert "0.833" in html
@@ -179,6 +182,7 @@ def test_results_and_page_show_it_without_a_query_for_each_metric(
         ("requirement_f1", 0.5, None, (None, False)),
         ("false_inference_rate", 0.4, 0.2, (75.0, False)),  # (1 − 0.4)/(1 − 0.2)
         ("false_inference_rate", 0.1, 0.2, (112.5, True)),
+        ("ece", 0.1, 0.2, (112.5, False)),  # better calibrated than people is no leak
         ("fuzzy_recall_corrected", 0.5, 0.4, (None, True)),  # may lie below 0
     ],
 )
