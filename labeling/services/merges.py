@@ -29,7 +29,7 @@ from labeling.models import (
     Round,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import settling
+from labeling.services import events, settling
 from labeling.services.provenance import Answers, given_by
 
 
@@ -197,18 +197,29 @@ def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Rule
             continue  # what it refers to has changed meanwhile: it waits again
         settlement = outcomes.settlement(layer, base)
         standing = waiting[answers.conversation.pk]
-        Merge.objects.update_or_create(
-            conversation=answers.conversation,
-            layer=layer,
-            defaults={
-                "round_id": standing.round,
-                "answers_sha256": standing.answers_sha256,
-                "state": settlement.state,
-                "agreement": agreement_of(settlement),
-                "n_agreed": len(settlement.agreed),
-                "n_disputed": len(settlement.disputed),
-                "clusters": clusters_of(settlement),
-            },
+        merged = {
+            "round_id": standing.round,
+            "answers_sha256": standing.answers_sha256,
+            "state": settlement.state,
+            "agreement": agreement_of(settlement),
+            "n_agreed": len(settlement.agreed),
+            "n_disputed": len(settlement.disputed),
+            "clusters": clusters_of(settlement),
+        }
+        _store(answers.conversation, layer, merged)
+
+
+@transaction.atomic
+def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> None:
+    """The first merge of a conversation is when everybody has answered it."""
+    is_first = not conversation.merges.exists()
+    Merge.objects.update_or_create(conversation=conversation, layer=layer, defaults=merged)
+    if is_first:
+        events.record(
+            "conversation.answered",
+            conversation,
+            project=conversation.project,
+            conversation=conversation.external_id,
         )
 
 

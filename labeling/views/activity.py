@@ -28,6 +28,7 @@ WORDS = {
     "assignment.moved": _(
         "moved {moved} open assignments of {user} to {to}, took {taken_back} back"
     ),
+    "conversation.answered": _("Everybody has answered {conversation}: it can be settled"),
     "conversations.imported": _("imported {new} conversations from {files}"),
     "disagreement.decided": _("decided on {conversation}, message {message}: {outcome}"),
     "disagreement.discussed": _("discussed {conversation}, message {message}"),

@@ -15,11 +15,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.logs import KeylessFormatter
+from labeling.domain.similarity import Ruler
 from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
 from labeling.models import Event, Round, Webhook, WebhookDelivery
 from labeling.services import (
     annotations,
     events,
+    merges,
     webhook_outbox,
     webhook_sending,
     webhook_transport,
@@ -27,6 +29,7 @@ from labeling.services import (
 )
 from labeling.views.docs import FOLDER
 from tests import factories
+from tests.fakes import WordOverlap
 from tests.webhook_receiver import running
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +60,11 @@ def work(made):
     Webhook.objects.update(resting_until=None)
     WebhookDelivery.objects.update(next_attempt_at=timezone.now())
     webhook_sending.work(made.webhook.pk, uuid4())
+
+
+def merge_answers(project):
+    waiting = merges.due(project, "extraction")
+    merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
 
 
 def signed_by(secret, received):
@@ -134,6 +142,26 @@ def test_only_what_is_wanted_is_told(project, rita, receiver):
 
     assert [json.loads(one.body)["verb"] for one in receiver.received] == ["gold.frozen"]
     assert "/gold/" in json.loads(receiver.received[0].body)["object"]["url"]
+
+
+def test_it_is_told_once_when_everybody_has_answered_a_conversation(project, made, receiver):
+    round_ = factories.open_full(project, 1)
+    WebhookDelivery.objects.all().delete()
+    *others, last = round_.assignments.all()
+    for one in others:
+        factories.answer(one)
+    merge_answers(project)
+    assert not Event.objects.filter(verb="conversation.answered").exists()
+
+    factories.answer(last)
+    for _ in range(2):
+        merge_answers(project)
+    work(made)
+
+    told = [json.loads(one.body) for one in receiver.received]
+    (done,) = [one["object"] for one in told if one["verb"] == "conversation.answered"]
+    assert (done["type"], done["id"]) == ("conversation", str(last.conversation_id))
+    assert done["conversation"] == last.conversation.external_id
 
 
 @pytest.mark.parametrize(
