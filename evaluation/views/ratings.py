@@ -17,6 +17,8 @@ from evaluation.services import ratings as service
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
 from labeling.domain.numbers import whole_number
+from labeling.models import Conversation
+from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_tree
 from labeling.views.paging import page_of
@@ -106,7 +108,10 @@ def _light(panels: QuerySet[RatingPanel]) -> QuerySet[RatingPanel]:
 
 
 def _panel(request: HttpRequest, code: UUID) -> RatingPanel:
-    return get_object_or_404(_light(RatingPanel.objects.to_rate_by(request.user)), code=code)
+    panel = get_object_or_404(_light(RatingPanel.objects.to_rate_by(request.user)), code=code)
+    shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
+    blindness.refuse(request.user, shown)  # what was stated stands beside what was inferred
+    return panel
 
 
 def _labels(panel: RatingPanel) -> QuerySet[RatedLabel]:

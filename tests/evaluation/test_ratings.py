@@ -163,6 +163,7 @@ def test_annotators_rate_when_they_are_invited_and_still_members(
     signed_in("rita").post(reverse("run-ratings-change", args=[panel.run_id]), data)
 
     assert ana.get(address).status_code == 200
+    assert "1 rating waits for you" in html(ana, reverse("home"))
     assert "Rating" in html(ana, reverse("ratings"))
     assert signed_in("olga").get(address).status_code == 404
     project.memberships.filter(user=people["ana"]).delete()
