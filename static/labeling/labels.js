@@ -124,10 +124,13 @@ export class LabelList {
     ].filter(Boolean);
   }
 
+  // A class that is written is laid out again, also where it was there before.
   setCurrent(uid) {
-    this.cards.get(this.currentUid)?.root.classList.remove("current");
-    this.cards.get(uid)?.root.classList.add("current");
-    this.currentUid = uid;
+    const root = this.cards.get(uid)?.root;
+    if (this.currentRoot === root) return;
+    this.currentRoot?.classList.remove("current");
+    root?.classList.add("current");
+    this.currentRoot = root;
   }
 
   highlight(uids) {
@@ -138,14 +141,18 @@ export class LabelList {
     this.related = uids;
   }
 
+  // The form may be taller than its room: then what counts is that the head is seen. Each scroll
+  // lays out what comes into sight, so there is one at most.
   reveal(uid) {
     const card = this.cards.get(uid);
-    card?.root.scrollIntoView({ block: "nearest" });
-    card?.head.scrollIntoView({ block: "nearest" }); // its form may be taller than the window
+    if (!card) return;
+    const room = Math.min(innerHeight, this.root.closest(".labels-scroll").clientHeight);
+    const block = card.root.offsetHeight > room ? "start" : "nearest";
+    card.root.scrollIntoView({ block });
   }
 
-  focusHead(uid) {
-    this.cards.get(uid)?.head.focus();
+  focusHead(uid, options) {
+    this.cards.get(uid)?.head.focus(options);
   }
 }
 

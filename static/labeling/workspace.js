@@ -258,9 +258,10 @@ class Workspace {
     const at = this.inLayer.findIndex((label) => label.uid === this.currentUid);
     const next = this.inLayer[Math.min(this.inLayer.length - 1, Math.max(0, at + by))];
     if (!next) return;
-    if (this.openUid && this.openUid !== next.uid) this.open(next.uid, { focus: false });
+    const opens = this.openUid && this.openUid !== next.uid;
+    if (opens) this.open(next.uid, { focus: false });
     this.setCurrent(next.uid);
-    this.labels.focusHead(next.uid);
+    this.labels.focusHead(next.uid, { preventScroll: opens }); // it has been scrolled to
   }
 
   // Beyond the first change of this page stands the submission of the page before.
