@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -29,6 +29,7 @@ CHECKS = {
     "types": ["mypy"],
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
+COUNTS = "counts.xml"
 
 
 @dataclass(frozen=True)
@@ -78,37 +79,73 @@ def run_check(name: str, command: list[str], environment: dict[str, str]) -> Out
 
 
 def run_tests(arguments: list[str]) -> list[Outcome]:
-    return [run_on_sqlite(arguments), run_on_postgres(arguments)]
+    """Both databases at the same time, which takes little more than half as long.
 
-
-def run_on_sqlite(arguments: list[str]) -> Outcome:
-    return run_pytest("SQLite", "", arguments)
-
-
-def run_on_postgres(arguments: list[str]) -> Outcome:
-    given = os.environ.get("DATABASE_URL_TEST_POSTGRES")
-    if given:
-        return run_pytest("PostgreSQL (given)", given, arguments)
+    SQLite is seen at work; what PostgreSQL has said is shown when that is done.
+    """
     try:
-        with temporary_server() as address:
-            return run_pytest("PostgreSQL", address, arguments)
+        with (
+            postgres() as (where, address),
+            started(where, address, arguments, aside=True) as other,
+            started("SQLite", "", arguments) as here,
+        ):
+            return [here.outcome(), other.outcome()]
     except NoPostgres as problem:
         print(f"assay: {problem}", file=sys.stderr, flush=True)
-        return Outcome("tests", "PostgreSQL", 0, ok=False)
+        with started("SQLite", "", arguments) as here:
+            return [here.outcome(), Outcome("tests", "PostgreSQL", 0, ok=False)]
 
 
-def run_pytest(where: str, database_url: str, arguments: list[str]) -> Outcome:
-    print(f"\n===== tests on {where} =====", flush=True)
-    started = time.monotonic()
-    with private_environment() as environment:
-        counts = Path(environment["ASSAY_DATA_DIR"]) / "counts.xml"
+@contextmanager
+def postgres() -> Iterator[tuple[str, str]]:
+    """What to call the server, and its address."""
+    given = os.environ.get("DATABASE_URL_TEST_POSTGRES")
+    if given:
+        yield "PostgreSQL (given)", given
+    else:
+        with temporary_server() as address:
+            yield "PostgreSQL", address
+
+
+@dataclass
+class Tests:
+    """A pytest at work on one database."""
+
+    where: str
+    process: subprocess.Popen[bytes]
+    folder: Path
+    started: float
+
+    def outcome(self) -> Outcome:
+        """Wait for the end."""
+        code = self.process.wait()
+        seconds = time.monotonic() - self.started
+        said = self.folder / "said.txt"
+        if said.exists():
+            print(f"\n===== tests on {self.where} =====", flush=True)
+            print(said.read_text(encoding="utf-8", errors="replace"), flush=True)
+        return Outcome("tests", self.where, seconds, code == 0, *read_counts(self.folder))
+
+
+@contextmanager
+def started(
+    where: str, database_url: str, arguments: list[str], *, aside: bool = False
+) -> Iterator[Tests]:
+    """Tests that end with the block at the latest. ``aside``: shown only when they are done."""
+    with private_environment() as environment, ExitStack() as stack:
+        folder = Path(environment["ASSAY_DATA_DIR"])
+        counts = folder / COUNTS
         command = [str(BIN / "python"), "-m", "pytest", f"--junitxml={counts}", *arguments]
         environment["DATABASE_URL"] = database_url
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        passed, failed, skipped = read_counts(counts)
-    return Outcome(
-        "tests", where, time.monotonic() - started, done.returncode == 0, passed, failed, skipped
-    )
+        if not aside:
+            print(f"\n===== tests on {where} =====", flush=True)
+        said = stack.enter_context((folder / "said.txt").open("wb")) if aside else None
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=said, stderr=said)
+        try:
+            yield Tests(where, process, folder, time.monotonic())
+        finally:
+            process.terminate()
+            process.wait()
 
 
 @contextmanager
@@ -127,8 +164,9 @@ def private_environment() -> Iterator[dict[str, str]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_counts(path: Path) -> tuple[int, int, int]:
+def read_counts(folder: Path) -> tuple[int, int, int]:
     """Passed, failed and skipped tests; nothing at all when pytest did not get so far."""
+    path = folder / COUNTS
     if not path.exists():
         return 0, 0, 0
     suites = ElementTree.parse(path).getroot().iter("testsuite")
