@@ -1,5 +1,6 @@
 from django.urls import path
 
+from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
 from evaluation.views.document import case_document, case_document_file
@@ -54,7 +55,9 @@ urlpatterns = [
     path("ratings/", rating_list, name="ratings"),
     path("ratings/<uuid:code>/", rating, name="rating"),
     path("ratings/<uuid:code>/<int:number>/", rating_label, name="rating-label"),
+    path("runs/<int:pk>/judge/", run_judge, name="run-judge"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
+    path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),
     path(
         "runs/<int:run_pk>/cases/<int:pk>/document.md",

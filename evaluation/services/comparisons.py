@@ -10,8 +10,8 @@ from typing import Any
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import Comparison, compare, holm, verdict
-from evaluation.metrics.registry import Metric, metrics_for
-from evaluation.models import CaseRun, Run, Score
+from evaluation.metrics.registry import Metric, metrics_for, metrics_in
+from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 
@@ -50,6 +50,8 @@ class Compared:
     only_after: int
     changed: dict[str, tuple[Any, Any]]
     """Settings that differ, with both values."""
+    judges_differ: list[str]
+    """Metrics that were judged by another model, prompt or parser in each run."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -59,6 +61,7 @@ class Compared:
             "only_before": self.only_before,
             "only_after": self.only_after,
             "changed": {name: list(values) for name, values in self.changed.items()},
+            "judges_differ": self.judges_differ,
             "metrics": {
                 row.metric.id: row.found.as_json()
                 | {"tested": row.tested, "p_value_holm": row.corrected_p, "verdict": row.verdict}
@@ -73,7 +76,7 @@ def compare_runs(before: Run, after: Run) -> Compared:
     Only the main metrics of the layer are tested: they were named before anybody saw a figure.
     """
     _check(before, after)
-    metrics = _main_first(after.spec["layer"])
+    metrics = _main_first(before, after)
     old, new = _values(before, metrics), _values(after, metrics)
     owners = _conversations(after)
     shared = [key for key in old if key in new]
@@ -94,12 +97,26 @@ def compare_runs(before: Run, after: Run) -> Compared:
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
         changed=_changed(before, after),
+        judges_differ=_judges_differ(before, after),
     )
 
 
-def _main_first(layer: str) -> list[Metric]:
-    metrics = [one for one in metrics_for(layer) if one.per_case]
-    return sorted(metrics, key=lambda one: one.id not in gold_layer(layer).headline)
+def _main_first(before: Run, after: Run) -> list[Metric]:
+    """What both runs have: only one of them may have answers."""
+    shared = [one for one in metrics_in(after.spec) if one in metrics_in(before.spec)]
+    main = gold_layer(after.spec["layer"]).headline
+    return sorted((one for one in shared if one.per_case), key=lambda one: one.id not in main)
+
+
+def _judges_differ(before: Run, after: Run) -> list[str]:
+    """The metrics whose figures are those of another judge in each run."""
+    old, new = _judges(before), _judges(after)
+    return [name for name in old if name in new and old[name] != new[name]]
+
+
+def _judges(run: Run) -> dict[str, str]:
+    rows = Aggregate.objects.filter(run=run, detail__has_key="judge").order_by("pk")
+    return dict(rows.values_list("metric", "detail__judge__judge_sha256"))
 
 
 def _rows(metrics: list[Metric], found: list[Comparison], main: Collection[str]) -> list[Row]:
@@ -127,7 +144,10 @@ def _check(before: Run, after: Run) -> None:
                 release2=after.release,
             ),
         )
-    if before.spec["metrics"] != after.spec["metrics"]:
+    old, new = before.spec["metrics"], after.spec["metrics"]
+    answers = {metric.id for metric in metrics_for("answers")}
+    names = (old.keys() | new.keys()) - (answers - (old.keys() & new.keys()))
+    if any(old.get(name) != new.get(name) for name in names):
         raise NotComparable(
             "The runs were scored by different versions of the metrics: score the older one again."
         )

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from evaluation import adapters
 from evaluation import judge as judges
@@ -109,14 +109,14 @@ def counting(run: Run) -> Judging | None:
 
 
 def history(run: Run) -> list[Any]:
-    """All judgings of the run, the newest first, with ``n_scored``, ``n_failed`` and ``n_open``."""
+    """All judgings of the run, the newest first, with ``n_scored``, ``n_failed``, ``n_wanted``."""
     failed_judge = Q(judgements__state=State.FAILED)
-    opened = Q(judgements__state__in=[State.QUEUED, State.RUNNING])
+    wanted = Judgement.objects.wanted().filter(judging=OuterRef("pk"))
     found = Judging.objects.filter(run=run).select_related("requested_by")
     return list(
         found.annotate(
             n_scored=Count("judgements", filter=Q(judgements__score__isnull=False)),
             n_failed=Count("judgements", filter=failed_judge),
-            n_open=Count("judgements", filter=opened),
+            n_wanted=Exists(wanted),
         ).order_by("-pk")
     )

@@ -15,6 +15,7 @@ from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import drilldown, present
+from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
@@ -40,6 +41,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "badge": present.BADGES.get(case.state, ""),
         "failed": case.state == CaseRun.State.FAILED,
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,
+        "written": answer_of(case),
         "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
         "rows": rows,
         "is_scored": bool(scores),

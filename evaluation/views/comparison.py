@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
+from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
 from evaluation.services.comparisons import Compared, Row, compare_runs
 from evaluation.views.present import figure
@@ -61,6 +62,7 @@ def _shown(found: Compared) -> dict[str, Any]:
     return {
         "rows": [_row(row) for row in found.rows],
         "changed": found.changed,
+        "judges_differ": [METRICS[name].title for name in found.judges_differ],
         "only_before": found.only_before,
         "only_after": found.only_after,
         "same": not found.changed,

@@ -53,6 +53,12 @@ def figure(value: float | None) -> str:
     return "–" if value is None else number_format(f"{value:.3f}", 3)
 
 
+def of_scale(metric: Metric, value: float | None) -> str:
+    """The figure with the end of its scale, where that is not 1."""
+    told = figure(value)
+    return told if value is None or metric.upper == 1 else f"{told} / {metric.upper:g}"
+
+
 def interval(row: Aggregate | HumanCeiling) -> str:
     return _between(row.ci_low, row.ci_high)
 
@@ -105,11 +111,12 @@ def steps_of(output: Mapping[str, Any] | None) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def case_columns(layer: GoldLayer) -> list[Metric]:
+def case_columns(layer: GoldLayer, *, answered: bool = False) -> list[Metric]:
     """The metrics of a table of cases."""
+    answers = metrics_for("answers") if answered else []
     if layer.columns:
-        return [METRICS[name] for name in layer.columns]
-    return [metric for metric in metrics_for(layer.name) if metric.per_case]
+        return [*(METRICS[name] for name in layer.columns), *answers]
+    return [metric for metric in metrics_for(layer.name) if metric.per_case] + answers
 
 
 FATES = {
@@ -222,6 +229,24 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
         "rows": rows,
         **_axes([0, 0.2, 0.4, 0.6, 0.8, 1], stretched=True),
     }
+
+
+def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any] | None:
+    """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric."""
+    if len(rows) < 2:
+        return None
+    lines = []
+    for metric in names:
+        means = [row["means"].get(metric.id) for row in rows]
+        places = enumerate(mean / metric.upper if mean is not None else None for mean in means)
+        pairs = [(at / (len(rows) - 1), share) for at, share in places if share is not None]
+        if pairs:
+            dots = [(_x(x), _y(y)) for x, y in pairs]
+            lines.append({"title": metric.title, "points": _points(pairs), "dots": dots})
+    axes = _axes([0, 0.25, 0.5, 0.75, 1])
+    ends = ((0.0, rows[0]), (1.0, rows[-1]))
+    axes["x_ticks"] = [{"at": _x(x), "label": row["run"]} for x, row in ends]
+    return {"lines": lines, "rows": rows, **axes}
 
 
 def _axes(shares: list[float], *, stretched: bool = False) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.db.models import F, Max, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
@@ -18,6 +19,12 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import bills, budgets, results, runs
 from evaluation.views import present, standing
+from evaluation.views.answers import (
+    answers_context,
+    answers_progress,
+    called_off,
+    over_runs,
+)
 from labeling.domain.errors import RuleError
 from labeling.translation import translated
 from pipelines.registry import PIPELINES
@@ -31,7 +38,8 @@ STOP_POLLING = 286
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     layer = gold_layer(run.release.layer)
-    metrics = present.case_columns(layer)
+    answered = "answers" in run.spec
+    metrics = present.case_columns(layer, answered=answered)
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
     rows = aggregates.values()
@@ -57,6 +65,8 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         **_evidence(layer, aggregates),
         **stands,
         **_model(run),
+        **(answers_context(run, aggregates) if answered else {}),
+        "over_runs": over_runs(run),
         **_cases(request, run, metrics),
     }
     return render(request, "evaluation/run.html", context)
@@ -99,8 +109,9 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "resume": "The run goes on.",
             "cancel": "The run is cancelled; what it has found is kept.",
             "rescore": "The scores are being computed anew.",
+            "call off": _("What was left of answers and judgements is called off."),
         }
-        messages.success(request, done[action])
+        messages.success(request, done[called_off(run, action) or action])
     return redirect(run)
 
 
@@ -132,12 +143,14 @@ def _progress(run: Run) -> dict[str, Any]:
     counts: Any = run  # annotated by with_progress()
     finished = counts.n_done + counts.n_failed
     return {
+        **answers_progress(run),
         "run": run,
         "badge": present.BADGES[run.status],
         "ended": run.status in ENDED,
         "n_finished": finished,
         "percent": round(100 * finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": finished == counts.n_cases and not run.cancelled,
+        "only_answers": finished == counts.n_cases and "answers" in run.spec,
     }
 
 

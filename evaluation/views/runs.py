@@ -25,7 +25,8 @@ from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 25
 MINE = 5  # runs on the home page
-SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline}
+OF_ANSWERS = ("faithfulness", "relevance", "completeness", "correctness")
+SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline} | {*OF_ANSWERS}
 
 
 @require_GET
@@ -124,9 +125,13 @@ def _light(runs: Any) -> Any:
 
 def _row(run: Run) -> dict[str, Any]:
     means = {row.metric: row.mean for row in run.aggregates.all()}
-    metrics = GOLD_LAYERS[run.release.layer].headline
+    answered = [name for name in OF_ANSWERS if name in means]
+    metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
     return {
         "run": run,
         "badge": present.BADGES[run.status],
-        "figures": [(METRICS[name].title, present.figure(means.get(name))) for name in metrics],
+        "figures": [
+            (METRICS[name].title, present.of_scale(METRICS[name], means.get(name)))
+            for name in metrics
+        ],
     }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from evaluation import judge
 from evaluation.models import Aggregate, Answer, Judgement, Run
@@ -22,6 +25,7 @@ from evaluation.services import (
     results,
     runs,
 )
+from evaluation.services.comparisons import compare_runs
 from labeling.models import Project
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
@@ -355,3 +359,151 @@ def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, star
     after = runs.estimate(run.release, pipeline="lexical", evaluate_answers=True)
     assert after is not None
     assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
+    server: LanguageServer, start: Any, signed_in: Any
+) -> None:
+    run = work(start())
+
+    text = signed_in("noor").get(run.get_absolute_url()).content.decode()
+
+    assert "uncalibrated judge" in text
+    assert "3 of 6 claims are supported" in text
+    assert "Author and judge are the same model" in text
+    assert "faithfulness.v1" in text
+
+
+def test_a_case_shows_answer_messages_scores_reasons_and_failures(
+    server: LanguageServer, start: Any, signed_in: Any
+) -> None:
+    reply = "<b>no verdict</b>"
+    server.default = lambda body: reply if kind_of(body) == "relevance" else asked.speak(body)
+    run = work(start())
+    case = run.cases.get(part="q1")
+
+    for url in (reverse("run-case", args=[run.pk, case.pk]), _answer_url(run, case)):
+        text = signed_in("noor").get(url).content.decode()
+        assert "It was Rome, and it rained." in text
+        assert "Message 2 of Chat_1" in text
+        assert "As the messages say." in text
+        assert "It rained." in text  # a claim
+        assert "the judge failed" in text
+        assert "&lt;b&gt;no verdict" in text
+
+
+def _answer_url(run: Run, case: Any) -> str:
+    return reverse("run-case-answer", args=[run.pk, case.pk])
+
+
+def test_history_shows_figures_of_retrieval_and_answers_together_and_over_runs(
+    server: LanguageServer, start: Any, signed_in: Any
+) -> None:
+    work(start(evaluate_answers=False))
+    newest = work(start())
+    rita = signed_in("rita")
+
+    listed = rita.get(reverse("runs")).content.decode()
+    page = rita.get(newest.get_absolute_url()).content.decode()
+
+    assert "8.000 / 10" in listed
+    assert "Reciprocal rank" in listed
+    assert "Over runs on the same gold" in page
+    assert page.count("<polyline") >= 3
+
+
+def test_the_run_form_has_the_checkbox_and_says_what_is_missing(
+    project: Project, signed_in: Any, settings: Any
+) -> None:
+    settings.LLM_MODEL = ""
+    release = asked.questions(project)
+    noor, given = signed_in("noor"), {"release": release.pk, "pipeline": "lexical"}
+
+    page = noor.get(reverse("run-new")).content.decode()
+    response = noor.post(reverse("run-new"), given | {"evaluate_answers": "on"})
+
+    assert 'name="evaluate_answers"' in page
+    assert response.status_code == 422
+    assert "set LLM_MODEL" in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(
+    server: LanguageServer, start: Any, signed_in: Any
+) -> None:
+    run = work(start())
+    noor, url = signed_in("noor"), reverse("run-judge", args=[run.pk])
+    prompts = {kind: judge.shipped(kind).text for kind in judge.KINDS}
+
+    refused = noor.post(url, prompts | {"relevance": "Judge $answer"})
+    hurried = prompts["relevance"].replace("You judge", "Hurriedly you judge")
+    accepted = noor.post(url, prompts | {"relevance": hurried.replace("\n", "\r\n")})
+
+    assert refused.status_code == 422
+    assert "line “---”" in refused.content.decode()
+    assert accepted.status_code == 302
+    told = judgings.history(run)[0].spec["prompts"]
+    assert told["relevance"]["text"] == hurried
+    assert told["faithfulness"]["name"] == "faithfulness.v1"
+    assert Run.objects.with_progress().get(pk=run.pk).status == "judging"
+
+
+def test_comparing_runs_of_different_judges_warns(
+    server: LanguageServer, start: Any, signed_in: Any, people: dict[str, User]
+) -> None:
+    before, after = work(start()), work(start())
+    rita, url = signed_in("rita"), reverse("run-compare")
+    both = {"before": before.pk, "after": after.pk}
+    assert "The judges differ" not in rita.get(url, both).content.decode()
+
+    prompt = judge.shipped("relevance").text + " "
+    judgings.request(after, by=people["rita"], prompts={"relevance": f"x{prompt}"}, queue=False)
+    work(after)
+
+    assert compare_runs(before, Run.objects.get(pk=after.pk)).judges_differ == ["relevance"]
+    assert "The judges differ" in rita.get(url, both).content.decode()
+
+
+def test_a_run_with_answers_compares_with_one_without(server: LanguageServer, start: Any) -> None:
+    plain, answered = work(start(evaluate_answers=False)), work(start())
+
+    found = compare_runs(plain, answered)
+
+    assert "mrr" in {row.metric.id for row in found.rows}
+    assert "faithfulness" not in {row.metric.id for row in found.rows}
+
+
+def test_the_command_judges_by_the_prompt_in_a_file(
+    server: LanguageServer, start: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = work(start())
+    stricter = tmp_path / "strict.md"
+    stricter.write_text(judge.shipped("faithfulness").text.replace("You judge", "You judge hard"))
+    server.requests.clear()
+
+    call_command("judge", run.pk, prompt=[f"faithfulness={stricter}"])
+
+    assert len(server.requests) == 3
+    assert "faithfulness" in capsys.readouterr().out
+    assert judgings.counting(run) == judgings.history(run)[0]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "problem"),
+    [
+        ("nothing=x.md", "x.md: No such file"),
+        ("faithfulness", "is not KIND=FILE"),
+    ],
+)
+def test_the_command_says_what_is_wrong_with_a_prompt(
+    server: LanguageServer, start: Any, prompt: str, problem: str
+) -> None:
+    run = work(start())
+
+    with pytest.raises(CommandError, match=problem):
+        call_command("judge", run.pk, prompt=[prompt])
+
+    assert len(judgings.history(run)) == 1

@@ -77,6 +77,8 @@ EXPECTED = {
     # read by everybody in the project
     "guidelines": MEMBERS,
     "guideline": MEMBERS,
+    "qualification": MEMBERS,
+    "qualification-begin": Row(302, 404, 302, 302, 302, post=True),
     "disagreements": MEMBERS,  # annotators: those of the round
     "disagreement-comment": Row(302, 404, 302, 403, 302, post=True),
     # read by researchers and leads
@@ -88,6 +90,12 @@ EXPECTED = {
     "audit": READERS,
     "table": READERS,
     "conversations": READERS,
+    "checks": READERS,
+    "checks-choose": Row(302, 404, 404, 403, 400, post=True),
+    "checks-drop": Row(302, 404, 404, 403, 302, post=True),
+    "check-person": READERS,
+    "check-resume": Row(302, 404, 404, 403, 302, post=True),
+    "check-waive": Row(302, 404, 404, 403, 400, post=True),
     "labels": READERS,
     "labels-export": READERS,
     "labels-preview": Row(302, 404, 404, 403, 400, post=True),
@@ -114,6 +122,8 @@ EXPECTED = {
     "gold-verify": Row(302, 404, 404, 200, 200, post=True),
     "run": READERS,
     "run-case": READERS,
+    "run-case-answer": READERS,
+    "run-judge": Row(302, 404, 404, 302, 302),  # it has no answers to judge
     "run-case-document": READERS,
     "run-case-document-file": Row(302, 404, 404, 404, 404),  # none is written
     "run-progress": READERS,
@@ -244,6 +254,7 @@ def test_a_project_shows_nothing_of_another(
         "gold-release",
         "gold-item",
         "gold-export",
+        "check-person",
         "webhook",
         "webhook-rotate",
         "webhook-remove",

@@ -69,6 +69,11 @@ def _rendered(found: Compared) -> str:
         console.print(table)
         for name, (old, new) in found.changed.items():
             console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
+        if found.judges_differ:
+            console.print(
+                f"The judges differ for {', '.join(found.judges_differ)}: a difference may be "
+                "that of the judges."
+            )
         if found.only_before or found.only_after:
             console.print(
                 f"Not compared: {found.only_before} cases only in run {before.pk}, "

@@ -1,0 +1,177 @@
+"""Answers and what judges say of them: of a run, of a case, and over runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from evaluation import adapters, judge
+from evaluation.forms import JudgeForm
+from evaluation.layers import GOLD_LAYERS, gold_layer
+from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.models import Aggregate, Answer, CaseRun, Judgement, Judging, Kind, Run
+from evaluation.services import judgings
+from evaluation.services.answer_scoring import JUDGED
+from evaluation.services.answers import shown
+from evaluation.views import present
+from labeling.models import Conversation
+from labeling.services import blindness
+
+RUNS_SHOWN = 20  # in a chart over runs
+
+
+def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
+    """What the page of a run says of its answers beside the table of figures."""
+    history = judgings.history(run)
+    counting = judgings.counting(run)
+    details = {kind: aggregates[kind].detail for kind in JUDGED if kind in aggregates}
+    return {
+        "judged": {
+            "history": [_judging_row(one, counting) for one in history],
+            "counting": counting,
+            "rows": [
+                {"metric": METRICS[kind], "row": aggregates[kind], **details[kind]}
+                for kind in details
+                if "judge" in details[kind]
+            ],
+            "claims": _claims(details),
+            "own_model": counting is not None and counting.model == run.spec["model"]["id"],
+            "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
+        }
+    }
+
+
+def _claims(details: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
+    claims = details.get("faithfulness", {}).get("claims")
+    return claims | {"figure": present.figure(claims["mean"])} if claims else None
+
+
+def _judging_row(judging: Any, counting: Judging | None) -> dict[str, Any]:
+    if judging.cancelled:
+        state, badge = _("called off"), ""
+    elif judging.n_wanted:
+        state, badge = _("in work"), "info"
+    elif counting and judging.pk == counting.pk:
+        state, badge = _("counts"), "ok"
+    else:
+        state, badge = _("earlier"), ""
+    prompts = judging.spec["prompts"].items()
+    edited = [Kind(kind).label for kind, told in prompts if told["name"] == judge.OWN]
+    return {"judging": judging, "state": state, "badge": badge, "edited": edited}
+
+
+def answers_progress(run: Run) -> dict[str, Any]:
+    """How far writing or judging is, while it goes on."""
+    if run.status == Run.Status.ANSWERING:
+        return _counted(Answer.objects.filter(case__run=run), "n_answers", "n_written")
+    if run.status == Run.Status.JUDGING:
+        judging = judgings.open_judgings(run.pk).first()
+        return _counted(Judgement.objects.filter(judging=judging), "n_judgements", "n_judged")
+    return {}
+
+
+def _counted(rows: Any, every: str, ended: str) -> dict[str, Any]:
+    over = Q(state__in=[CaseRun.State.DONE, CaseRun.State.FAILED])
+    counts: dict[str, Any] = rows.aggregate(**{every: Count("pk"), ended: Count("pk", filter=over)})
+    return counts
+
+
+def called_off(run: Run, action: str) -> str:
+    """Whether cancelling has only called off answers, so that the run goes on to its scores."""
+    cancelled = Run.objects.filter(pk=run.pk, cancelled=True).exists()
+    return "call off" if action == "cancel" and not cancelled else ""
+
+
+def over_runs(run: Run) -> dict[str, Any] | None:
+    """The main figures of the newest runs on the same gold, with those of answers beside them."""
+    names = [METRICS[name] for name in GOLD_LAYERS[run.release.layer].headline]
+    names += [METRICS[name] for name in JUDGED]
+    same = Run.objects.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
+    newest = sorted(same.order_by("-pk").values_list("pk", "pipeline", "name")[:RUNS_SHOWN])
+    means: dict[int, dict[str, float | None]] = {pk: {} for pk, _pipeline, _name in newest}
+    wanted = Aggregate.objects.filter(run__in=means, metric__in=[one.id for one in names])
+    for number, metric, version, mean in wanted.values_list(
+        "run", "metric", "metric_version", "mean"
+    ):
+        if version == METRICS[metric].version:
+            means[number][metric] = mean
+    rows: list[dict[str, Any]] = [
+        {"run": pk, "pipeline": pipeline, "name": name, "means": means[pk], "this": pk == run.pk}
+        for pk, pipeline, name in newest
+    ]
+    used = [one for one in names if any(one.id in row["means"] for row in rows)]
+    for row in rows:
+        row["figures"] = [present.of_scale(one, row["means"].get(one.id)) for one in used]
+    plot = present.runs_plot(rows, used)
+    return plot | {"metrics": used} if plot else None
+
+
+def answer_of(case: CaseRun) -> dict[str, Any] | None:
+    """The answer of a case, the messages it was written from, and its judgements."""
+    answer = Answer.objects.filter(case=case).first()
+    if answer is None:
+        return None
+    layer = gold_layer(case.run.release.layer)
+    example = adapters.to_example(case, layer)
+    counting = judgings.counting(case.run)
+    judged = answer.judgements.filter(judging=counting) if counting else []
+    order = list(judge.KINDS)
+    rows = sorted(judged, key=lambda one: order.index(one.kind))
+    f1 = case.scores.filter(metric="answer_token_f1").first()
+    return {
+        "answer": answer,
+        "question": layer.question(example.gold),
+        "reference": example.gold[0].get("answer"),
+        "messages": shown(answer.message_ids, example.messages),
+        "judgements": [_judgement_row(row) for row in rows],
+        "token_f1": present.figure(f1.value) if f1 and f1.value is not None else None,
+        "waiting": answer.state in (Answer.State.QUEUED, Answer.State.RUNNING),
+        "case": case,
+    }
+
+
+def _judgement_row(judgement: Judgement) -> dict[str, Any]:
+    scale = metrics_for("answers")[0]
+    return {
+        "judgement": judgement,
+        "failed": judgement.state == Judgement.State.FAILED,
+        "score": present.of_scale(scale, judgement.score),
+        "claims": judgement.detail.get("claims", []),
+    }
+
+
+@require_GET
+def case_answer(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
+    """The answer alone, for the list of cases."""
+    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    related = ("item", "run__release__project")
+    case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
+    return render(request, "evaluation/_answer.html", {"written": answer_of(case), "run": case.run})
+
+
+@require_http_methods(["GET", "POST"])
+def run_judge(request: HttpRequest, pk: int) -> HttpResponse:
+    """The prompts of the judge, to be changed and asked again."""
+    visible = Run.objects.visible_to(request.user).with_progress()
+    run = get_object_or_404(visible.select_related("release__project"), pk=pk)
+    if "answers" not in run.spec:
+        messages.error(request, _("This run has no answers to judge."))
+        return redirect(run)
+    newest = run.judgings.first()
+    told = newest.spec["prompts"] if newest else {}
+    prompts = {
+        kind: told.get(kind, {}).get("text") or judge.shipped(kind).text for kind in judge.KINDS
+    }
+    form = JudgeForm(request.POST or None, prompts=prompts)
+    if request.method == "POST" and form.is_valid() and form.request(run, by=request.user):
+        messages.success(request, _("The answers are being judged again."))
+        return redirect(run)
+    context = {"run": run, "form": form, "ready": run.status == Run.Status.FINISHED}
+    return render(request, "evaluation/run_judge.html", context, status=422 if form.errors else 200)
