@@ -149,8 +149,8 @@ def judges(panel: RatingPanel) -> list[Judge]:
 
 
 def may_see_others(panel: RatingPanel, mine: int) -> bool:
-    """Not while one's own ratings are half done: they would no longer be one's own."""
-    return panel.closed_at is not None or mine in (0, panel.n_labels)
+    """A judge sees what others think when nothing of it can sway them any more."""
+    return panel.closed_at is not None or mine == panel.n_labels
 
 
 def agreement(panel: RatingPanel) -> list[JudgePair]:

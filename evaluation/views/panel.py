@@ -68,7 +68,7 @@ def _act(action: str, run: Run, panel: RatingPanel | None, request: HttpRequest)
 
 def _panel_context(panel: RatingPanel, user: Any) -> dict[str, Any]:
     mine = service.rated_by(panel, user)
-    sees = service.may_see_others(panel, mine)
+    sees = service.may_see_others(panel, mine) or mine == 0  # who only runs it is no judge
     invited = set(panel.invited.values_list("pk", flat=True))
     return {
         "mine": mine,

@@ -20,8 +20,10 @@ def context(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
         return {}
     people = ceilings.beside(run, aggregates)
     layer = gold_layer(run.release.layer)
+    known = any(found.ceiling.mean is not None for found in people.values())
     return {
-        "people": {name: present.people_cell(found) for name, found in people.items()},
+        "people": {name: present.people_cell(one) for name, one in people.items()} if known else {},
+        "without": _without(people, known=known),
         "passes": any(people[name].level.passes for name in layer.headline if name in people),
         "apart": _apart(run, people),
         "gate": _gate(run),
@@ -40,6 +42,14 @@ def _apart(run: Run, people: dict[str, ceilings.Beside]) -> list[dict[str, Any]]
             shown = [row | {"mean": present.figure(row["mean"])} for row in rows]
             found.append({"metric": METRICS[name], "rows": shown})
     return found
+
+
+def _without(people: dict[str, ceilings.Beside], *, known: bool) -> list[dict[str, Any]]:
+    """Why metrics have no figure of people; one reason where none of them has."""
+    missing = {name: found.ceiling.reason for name, found in people.items() if found.ceiling.reason}
+    if not known:
+        return [{"metric": None, "reason": reason} for reason in list(missing.values())[:1]]
+    return [{"metric": METRICS[name], "reason": reason} for name, reason in missing.items()]
 
 
 def _gate(run: Run) -> dict[str, Any]:

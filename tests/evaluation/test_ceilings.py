@@ -118,19 +118,17 @@ def test_who_had_seen_suggestions_is_no_independent_judge(project: Project) -> N
 
 
 def test_gold_of_unknown_people_has_no_ceiling_and_says_so(
-    make_release: Any, people: dict[str, User]
+    make_release: Any, people: dict[str, User], client: Any
 ) -> None:
-    release = _other_project(make_release)
+    release: GoldRelease = make_release(2)
 
     found = of(run_on(release), "requirement_f1")
 
     assert found.ceiling.reason == ceilings.NO_PAIR
     assert found.level == (None, False)
-
-
-def _other_project(make_release: Any) -> GoldRelease:
-    release: GoldRelease = make_release(2)
-    return release
+    client.force_login(people["noor"])
+    text = client.get(reverse("run", args=[found.ceiling.release.runs.get().pk])).content.decode()
+    assert f"No human ceiling: {ceilings.NO_PAIR}" in text
 
 
 def test_only_a_part_has_two_annotators_so_the_run_is_compared_on_that_part(
