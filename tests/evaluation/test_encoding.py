@@ -1,0 +1,30 @@
+"""Scoring encodes all texts of a run in one call, however many samples there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labeling.domain.similarity import Ruler
+from labeling.services import vectors
+from tests.evaluation.conftest import requirement
+from tests.fakes import MemoryCache, WordOverlap
+
+
+@pytest.mark.django_db
+def test_the_encoder_is_called_once_for_a_run_and_never_for_known_texts(
+    make_release: Any, finished: Any, script: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, cache = WordOverlap(), MemoryCache()
+    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(encoder, cache=cache))
+    release = make_release(25, name="large")
+    script(lambda case: {"requirements": [requirement(int(case.case_id[-3:]), title="Other")]})
+
+    first = finished(release=release)
+
+    assert [len(batch) for batch in encoder.batches] == [25 + 25 + 2]  # gold, predicted, criteria
+    again = finished(release=release)
+    assert len(encoder.batches) == 1
+    means = [run.aggregates.get(metric="requirement_f1").mean for run in (first, again)]
+    assert means[0] == means[1]
