@@ -10,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
 from evaluation.models import Judging, Kind, Run
@@ -55,10 +56,12 @@ class LaunchForm(forms.Form):
         help_text="Of the bootstrap intervals.",
     )
     evaluate_answers = forms.BooleanField(
-        label="Evaluate answers",
+        label=_("Evaluate answers"),
         required=False,
-        help_text="For questions and arcs: a language model answers from what the pipeline found, "
-        "and a judge scores the answers.",
+        help_text=_(
+            "For questions and arcs: a language model answers from what the pipeline found, and a "
+            "judge scores the answers."
+        ),
     )
     budget_cost = forms.FloatField(
         label="Budget in money",
