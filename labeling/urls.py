@@ -13,6 +13,14 @@ from labeling.views.agreement import agreement, agreement_compute, agreement_pai
 from labeling.views.agreement_csv import agreement_csv
 from labeling.views.audit import audit
 from labeling.views.calibration import calibration
+from labeling.views.checks import (
+    check_person,
+    check_resume,
+    check_waive,
+    checks,
+    checks_choose,
+    checks_drop,
+)
 from labeling.views.comments import comment_add, comment_reply, comment_resolve
 from labeling.views.conversations import conversation, conversations
 from labeling.views.disagreements import (
@@ -46,6 +54,7 @@ from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
 from labeling.views.projects import project, project_list, project_new
+from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
 from labeling.views.tables import table
@@ -104,6 +113,14 @@ of_a_project = [
     path("guidelines/worklist/check/", guideline_check, name="guideline-check"),
     path("guidelines/new/", guideline_new, name="guideline-new"),
     path("guidelines/<int:version>/", guidelines, name="guideline"),
+    path("checks/", checks, name="checks"),
+    path("checks/choose/", checks_choose, name="checks-choose"),
+    path("checks/<int:pk>/drop/", checks_drop, name="checks-drop"),
+    path("checks/people/<int:pk>/", check_person, name="check-person"),
+    path("checks/people/<int:pk>/resume/", check_resume, name="check-resume"),
+    path("checks/people/<int:pk>/waive/", check_waive, name="check-waive"),
+    path("qualification/", test_page, name="qualification"),
+    path("qualification/begin/", test_begin, name="qualification-begin"),
     path("conversations/", conversations, name="conversations"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from evaluation.models import CaseRun, RatedLabel, RatingPanel, Run
 from evaluation.services import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
-from labeling.services import comments, invitations, tokens, webhooks
+from labeling.services import checks, comments, invitations, tokens, webhooks
 from tests import factories
 
 
@@ -31,6 +31,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     address = "https://hooks.example.org/assay"
     hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
     panel = _panel(run)
+    ben = people["ben"]
+    checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
+    check = project.check_conversations.get()
     about = {
         "invitation": [invited.secret],
         "invitation-revoke": [*of_project, invited.invitation.pk],
@@ -70,6 +73,9 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("layers layers-progress layers-build", [*of_project, mine.conversation_id]),
         ("adjudication adjudication-next adjudication-accept reviews review-next", of_project),
         ("calibration guideline-worklist guideline-check", of_project),
+        ("checks checks-choose qualification qualification-begin", of_project),
+        ("checks-drop", [*of_project, check.pk]),
+        ("check-person check-resume check-waive", [*of_project, ben.pk]),
         ("suggestions suggestions-ask suggestions-switch", of_project),
         ("disagreements disagreement-comment disagreement-decide", [*of_project, 2]),
         ("disagreement-names", [*of_project, 2]),

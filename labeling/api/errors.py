@@ -18,6 +18,8 @@ STATUS = {
     "blind": 409,
     "gate_locked": 409,
     "locked": 409,
+    "not_qualified": 409,
+    "paused": 409,
     "place_taken": 409,
     "round_closed": 409,
     "round_open": 409,

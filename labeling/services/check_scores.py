@@ -18,6 +18,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 from labeling.domain.targets import END_TO_END
+from labeling.domain.units import BY_MESSAGE
 from labeling.models import (
     Annotation,
     Assignment,
@@ -110,7 +111,6 @@ def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
             conversation=conversation,
         )
         .select_related("release")
-        .order_by("release")
         .order_by("release__pk")
     )
     newest = {item.release.layer: item for item in items}
@@ -205,6 +205,7 @@ class LayerFigures(NamedTuple):
     n: int
     missed: int
     extra: int
+    by_message: bool
 
 
 def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
@@ -220,6 +221,7 @@ def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
             n=len(found),
             missed=sum(len(one["missed"]) for one in found),
             extra=sum(len(one["extra"]) for one in found),
+            by_message=layer in BY_MESSAGE,
         )
         for layer, found in rows.items()
     ]

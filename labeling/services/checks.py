@@ -48,6 +48,11 @@ def plan_of(project: Project) -> CheckPlan:
     return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
 
 
+def bar_of(plan: CheckPlan) -> float:
+    """From where on a figure is coloured as good."""
+    return plan.pass_at if plan.pause_below is None else plan.pause_below
+
+
 @transaction.atomic
 def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
     """Setting it again to the same changes nothing."""

@@ -35,7 +35,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import agreement, assignments, events
+from labeling.services import agreement, assignments, check_scores, events
 
 STATES = {
     "unplanned": noted("Not in a round"),
@@ -73,7 +73,7 @@ class Person:
 
     ``group`` compares with the others of ``group_round``, the newest measured round that this
     person was part of; ``gold`` with the newest release. Both are None while a calibration round
-    is open, and where there is nothing to compare.
+    is open, and where there is nothing to compare. ``checked`` are the hidden checks.
     """
 
     pk: int
@@ -89,6 +89,7 @@ class Person:
     group: Standing | None
     group_round: int | None
     gold: PairAgreement | None
+    checked: check_scores.GoldAgreement | None
 
 
 # --- by state -----------------------------------------------------------------------------------
@@ -174,6 +175,7 @@ def people(project: Project) -> list[Person]:
     blind = is_blind(project)
     group = {} if blind else _against_the_group(project)
     gold = {} if blind else against_gold(project)
+    checked = check_scores.by_person(project)
     found = []
     for row in rows:
         standing, number = group.get(row["username"], (None, None))
@@ -185,6 +187,7 @@ def people(project: Project) -> list[Person]:
                 group=standing,
                 group_round=number,
                 gold=gold.get(row["username"]),
+                checked=checked.get(row["pk"]),
             )
         )
     return found

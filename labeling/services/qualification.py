@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -15,6 +16,8 @@ from labeling.domain.sentences import say
 from labeling.models import (
     Assignment,
     GoldCheck,
+    Membership,
+    Pause,
     Project,
     Qualification,
     Round,
@@ -48,13 +51,75 @@ def of(user: User, project: Project) -> QuerySet[Assignment]:
     )
 
 
+class Standing(NamedTuple):
+    """How somebody stands in one project, for their first page."""
+
+    project: Project
+    state: str  # "paused", a state of the test, or "" before its begin
+    value: float | None
+    tries_left: int
+    parts: int
+    done: int
+    leads: str
+
+
+def standings(user: User) -> list[Standing]:
+    """Projects with a test, and those that have paused the user."""
+    mine = Project.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    )
+    pauses = Pause.objects.filter(user=user, lifted_at__isnull=True).order_by()
+    paused = set(pauses.values_list("project", flat=True))
+    told = mine.filter(Q(check_plan__test=True) | Q(pk__in=paused)).select_related("check_plan")
+    projects = list(told.order_by("name"))
+    if not projects:
+        return []
+    tried = Qualification.objects.filter(user=user, project__in=projects)
+    known = {one.project_id: one for one in tried}
+    parts = _parts(user, projects)
+    return [
+        _standing(one, known.get(one.pk), parts.get(one.pk, (0, 0)), one.pk in paused)
+        for one in projects
+    ]
+
+
+def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, int]]:
+    """By project, how many conversations the user's test has, and how many are answered."""
+    rows = (
+        Assignment.every.owned_by(user)
+        .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
+        .order_by()
+        .values_list("round__project")
+        .annotate(parts=Count("pk"), done=Count("pk", filter=DONE))
+    )
+    return {project: (parts, done) for project, parts, done in rows}
+
+
+def _standing(
+    project: Project, found: Qualification | None, parts: tuple[int, int], paused: bool
+) -> Standing:
+    tries = project.check_plan.tries
+    return Standing(
+        project=project,
+        state="paused" if paused else found.state if found else "",
+        value=found.value if found else None,
+        tries_left=max(tries - (found.tries if found else 0), 0),
+        parts=parts[0],
+        done=parts[1],
+        leads=leads_of(project),
+    )
+
+
 @transaction.atomic
 def begin(project: Project, user: User) -> Qualification:
     """Begin the test, or the next try; one that is under way goes on."""
     Project.objects.select_for_update().get(pk=project.pk)
     plan = checks.plan_of(project)
-    if not plan.test:
-        raise TestImpossible("This project has no qualification test now: go on with your queue.")
+    annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
+    if not plan.test or not annotates.exists():
+        raise TestImpossible(
+            "This project has no qualification test for you: go on with your queue."
+        )
     found = Qualification.objects.filter(project=project, user=user).first()
     if found is None:
         found = Qualification(project=project, user=user)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
@@ -220,10 +221,38 @@ class Outcomes:
             if isinstance(outcome, str):
                 return f"{title_of(stage).lower()}: {outcome}"
             parts[stage] = outcome
+        parts = _told_apart(parts)
         payload = {key: labels for one in parts.values() for key, labels in one.payload.items()}
         return SettledConversation(
             self.answers.conversation, layer, payload, _combined(parts), given={}
         )
+
+
+def _told_apart(parts: dict[str, SettledConversation]) -> dict[str, SettledConversation]:
+    """No uid twice in the whole: it is unique in one answer, but labels of two people may meet.
+
+    Requirements come first and keep theirs; nothing refers to the labels that are called anew.
+    """
+    taken: set[str] = set()
+    found = {}
+    for stage, one in parts.items():
+        found[stage] = _renamed(one, taken)
+        taken |= {label["uid"] for label in found[stage].payload[LAYERS[stage].key]}
+    return found
+
+
+def _renamed(one: SettledConversation, taken: set[str]) -> SettledConversation:
+    key = LAYERS[one.layer].key
+    known = taken | {label["uid"] for label in one.payload[key]}
+    names: dict[str, str] = {}
+    for uid in sorted(taken & {label["uid"] for label in one.payload[key]}):
+        numbers = (f"{uid}-{number}" for number in count(2))
+        names[uid] = next(name for name in numbers if name not in known)
+        known.add(names[uid])
+    labels = [{**label, "uid": names.get(label["uid"], label["uid"])} for label in one.payload[key]]
+    rows = {names.get(uid, uid): row for uid, row in one.provenance["labels"].items()}
+    origin = {**one.provenance, "labels": rows}
+    return one._replace(payload={key: labels}, provenance=origin)
 
 
 def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:

@@ -57,7 +57,15 @@ def wanted(project: Project) -> QuerySet[Conversation]:
 
 
 @transaction.atomic
-def request(project: Project, *, layer: str, pipeline: str, by: User | None) -> SuggestionRequest:
+def request(
+    project: Project,
+    *,
+    layer: str,
+    pipeline: str,
+    by: User | None,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+) -> SuggestionRequest:
     """Ask for suggestions. While the same are being made, asking again changes nothing."""
     if layer not in project.layers:
         raise NothingToSuggest(
@@ -79,7 +87,9 @@ def request(project: Project, *, layer: str, pipeline: str, by: User | None) -> 
         return found
     try:
         with transaction.atomic():
-            made = SuggestionRequest.objects.create(**asked, requested_by=by)
+            made = SuggestionRequest.objects.create(
+                **asked, requested_by=by, budget_cost=budget_cost, budget_tokens=budget_tokens
+            )
     except IntegrityError:  # somebody asked for the same just now
         return SuggestionRequest.objects.get(**asked, finished_at=None)
     _record("suggestions.requested", made, conversations=wanted(project).count())

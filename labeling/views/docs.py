@@ -21,6 +21,7 @@ PAGES = {
     "annotating": "Annotating",
     "guidelines": "Guidelines",
     "agreement": "Agreement",
+    "quality": "Checks against gold",
     "suggestions": "Suggestions",
     "adjudication": "Adjudication and review",
     "gold": "Gold",

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from labeling.models import Assignment, Membership, Project, Round
-from labeling.services import assignments
+from labeling.services import assignments, qualification
 from labeling.views.comments import mentions_of
 from labeling.views.gate import gates
 from labeling.views.paging import Page, page_of
@@ -43,6 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
+        "standings": qualification.standings(request.user),  # type: ignore[arg-type]
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions_of(request.user),
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),

@@ -40,7 +40,8 @@ def _people(project: Project, request: HttpRequest) -> Rows:
     work = ["assigned", "pending", "draft", "submitted", "skipped", "returned"]
     group = ["group_round", "group_kappa", "group_raw", "group_n"]
     gold = ["gold_kappa", "gold_ci_low", "gold_ci_high", "gold_raw", "gold_n"]
-    yield ["annotator", *work, "median_minutes", "last_active", *group, *gold]
+    checked = ["checks_f1", "checks_n"]
+    yield ["annotator", *work, "median_minutes", "last_active", *group, *gold, *checked]
     for one in progress.people(project):
         yield [
             one.username,
@@ -50,6 +51,7 @@ def _people(project: Project, request: HttpRequest) -> Rows:
             one.group_round,
             *_fields(one.group, "kappa", "raw", "n"),
             *_fields(one.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
+            *_fields(one.checked, "value", "n"),
         ]
 
 

@@ -3,18 +3,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from labeling.domain.errors import RuleError
 from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
-from labeling.services import assignments, locking, suggestions
-from labeling.translation import translated_tree
+from labeling.services import admission, assignments, locking, suggestions
+from labeling.translation import translated, translated_tree
 from labeling.views.markdown import render_markdown
 
 
@@ -28,6 +30,12 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         pk=pk,
     )
     annotation = Annotation.every.filter(assignment=assignment).first()
+    if annotation is None:
+        try:
+            admission.refuse_unless_admitted(assignment)
+        except RuleError as error:
+            messages.info(request, translated(error.message))
+            return redirect("home")
     # a returned answer may be made under a newer version than its round
     guideline = annotation.guideline if annotation else assignment.round.guideline
     project = assignment.round.project
@@ -52,7 +60,11 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
     mine = Assignment.every.owned_by(request.user).filter(pk=came_from)
-    found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
+    try:
+        found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
+    except RuleError as error:
+        messages.info(request, translated(error.message))
+        return redirect("home")
     if found is None:
         messages.info(request, _("Nothing is left to label: everything you were given is done."))
         return redirect("home")
@@ -103,7 +115,9 @@ def _reopen_url(assignment: Assignment, annotation: Annotation) -> str:
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     """Which one of the round's conversations this is, for "4 of 20"."""
     mine = Assignment.every.filter(round=assignment.round, annotator=assignment.annotator)
+    before = Q(position__lt=assignment.position)
+    before |= Q(position=assignment.position, pk__lt=assignment.pk)
     return {
-        "queue_position": mine.filter(position__lt=assignment.position).count() + 1,
+        "queue_position": mine.filter(before).count() + 1,
         "queue_total": mine.count(),
     }

@@ -45,7 +45,7 @@ def test_progress_counts_each_annotators_work(signed_in, project, rita, ana):
 
     # assigned, pending, draft, submitted, skipped, returned, minutes
     assert "ana Move work of ana 4 1 1 1 1 0 1.5 blind blind" in shown
-    assert "ben Move work of ben 4 4 0 0 0 0 – blind blind never" in shown
+    assert "ben Move work of ben 4 4 0 0 0 0 – blind blind none answered yet never" in shown
 
 
 def test_an_annotator_without_work_has_a_row(project):

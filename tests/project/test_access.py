@@ -254,7 +254,6 @@ def test_a_project_shows_nothing_of_another(
         "gold-release",
         "gold-item",
         "gold-export",
-        "check-person",
         "webhook",
         "webhook-rotate",
         "webhook-remove",

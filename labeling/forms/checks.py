@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from labeling.models import CheckConversation, CheckPlan
+
+MOST = 1000
+PURPOSES = [
+    (CheckConversation.Purpose.HONEYPOT.value, _("Hidden checks")),
+    (CheckConversation.Purpose.QUALIFICATION.value, _("Qualification test")),
+]
+
+
+class PlanForm(forms.ModelForm):
+    """How often hidden checks come, when somebody is paused, and the test of newcomers."""
+
+    every = forms.IntegerField(
+        label=_("One hidden check in so many conversations"),
+        min_value=0,
+        max_value=MOST,
+        help_text=_("10 makes every tenth conversation a hidden check; 0 gives none."),
+    )
+    pause_below = forms.FloatField(
+        label=_("Pause a person below this gold agreement"),
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=_("A mean F1 from 0 to 1; empty pauses nobody."),
+    )
+    pause_after = forms.IntegerField(
+        label=_("Looked at over so many of the last hidden checks"), min_value=1, max_value=MOST
+    )
+    test = forms.BooleanField(
+        label=_("Whoever has not passed the qualification test gets no other work"), required=False
+    )
+    pass_at = forms.FloatField(label=_("Passed from this mean F1 on"), min_value=0, max_value=1)
+    tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)
+    show_labels = forms.BooleanField(
+        label=_("Show what was missed once the test is over"), required=False
+    )
+
+    class Meta:
+        model = CheckPlan
+        fields = (
+            "every",
+            "pause_below",
+            "pause_after",
+            "test",
+            "pass_at",
+            "tries",
+            "show_labels",
+        )
+
+    def clean_every(self) -> int:
+        every: int = self.cleaned_data["every"]
+        if every == 1:
+            raise ValidationError(
+                gettext("With 1 there would be nothing but checks: choose 0, or 2 and more.")
+            )
+        return every
+
+
+class ChoiceForm(forms.Form):
+    """Which conversations with gold people are checked by."""
+
+    purpose = forms.ChoiceField(label=_("For"), choices=PURPOSES)
+    number = forms.IntegerField(
+        label=_("How many, drawn at random"), min_value=0, max_value=MOST, initial=10
+    )
+    names = forms.CharField(
+        label=_("And these, one id in a line"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def clean_purpose(self) -> str:
+        return str(self.cleaned_data["purpose"])
+
+    def clean_names(self) -> list[str]:
+        return [line.strip() for line in self.cleaned_data["names"].splitlines() if line.strip()]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and not cleaned["number"] and not cleaned["names"]:
+            raise ValidationError(gettext("Say how many, or name some."))
+        return cleaned
+
+
+class WaiverForm(forms.Form):
+    reason = forms.CharField(
+        label=_("Why this person needs no test"),
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("It is kept in the audit log."),
+    )

@@ -1,0 +1,213 @@
+"""Hidden checks and the test of newcomers: what a lead sets, and how people do."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.forms.checks import ChoiceForm, PlanForm, WaiverForm
+from labeling.models import (
+    Assignment,
+    CheckConversation,
+    GoldCheck,
+    Pause,
+    Project,
+    Qualification,
+)
+from labeling.services import assignments, blindness, check_scores, qualification
+from labeling.services import checks as service
+from labeling.translation import translated
+from labeling.views import access
+
+Purpose = Assignment.Purpose
+
+
+class Row(NamedTuple):
+    """One annotator: the test, hidden checks, and whether work is held back."""
+
+    user: User
+    test: Qualification | None
+    agreement: check_scores.GoldAgreement
+    pause: Pause | None
+
+
+@require_http_methods(["GET", "POST"])
+def checks(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    if request.method == "POST":
+        project = access.led(request.user, slug)
+    plan = service.plan_of(project)
+    form = PlanForm(request.POST or None, instance=plan)
+    if request.method == "POST" and form.is_valid():
+        try:
+            service.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
+        except RuleError as error:
+            form.add_error(None, translated(error.message))
+        else:
+            messages.success(request, _("The checks are set."))
+            return redirect("checks", slug)
+    return _page(request, project, form, ChoiceForm())
+
+
+@require_POST
+def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.led(request.user, slug)
+    form = ChoiceForm(request.POST)
+    if form.is_valid():
+        try:
+            added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
+        except RuleError as error:
+            form.add_error(None, translated(error.message))
+        else:
+            text = _("Conversations added: {number}.").format(number=added)
+            messages.success(request, text)
+            return redirect("checks", slug)
+    return _page(request, project, PlanForm(instance=service.plan_of(project)), form)
+
+
+@require_POST
+def checks_drop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    project = access.led(request.user, slug)
+    chosen = get_object_or_404(
+        project.check_conversations.select_related("conversation", "project"), pk=pk
+    )
+    try:
+        service.drop(chosen, by=cast(User, request.user))
+    except RuleError as error:
+        messages.error(request, translated(error.message))
+    return redirect("checks", slug)
+
+
+def _page(
+    request: HttpRequest, project: Project, form: PlanForm, choice: ChoiceForm
+) -> HttpResponse:
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "form": form,
+        "choice": choice,
+        "plan": service.plan_of(project),
+        "with_gold": service.with_gold(project).count(),
+        "chosen": _chosen(project),
+        "people": _people(project),
+        "enough": check_scores.ENOUGH,
+        "bar": service.bar_of(service.plan_of(project)),
+    }
+    failed = form.errors or choice.errors
+    return render(request, "labeling/checks.html", context, status=400 if failed else 200)
+
+
+def _chosen(project: Project) -> QuerySet[CheckConversation]:
+    scored = Count(
+        "conversation__assignments__gold_checks",
+        filter=Q(
+            conversation__assignments__purpose=Purpose.HONEYPOT,
+            conversation__assignments__round__project=project,
+        ),
+    )
+    chosen = project.check_conversations.select_related("conversation").annotate(scored=scored)
+    return chosen.order_by("purpose", "conversation__external_id")
+
+
+def _people(project: Project) -> list[Row]:
+    tests = {one.user_id: one for one in project.qualifications.select_related("waived_by")}
+    pauses = {one.user_id: one for one in project.pauses.filter(lifted_at__isnull=True)}
+    figures = check_scores.by_person(project)
+    nothing = check_scores.GoldAgreement(None, 0)
+    return [
+        Row(user, tests.get(user.pk), figures.get(user.pk, nothing), pauses.get(user.pk))
+        for user in assignments.annotators(project)
+    ]
+
+
+@require_GET
+def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """What one annotator found and missed, check by check."""
+    project = access.readable(request.user, slug)
+    return _person_page(request, project, _annotator(project, pk), WaiverForm())
+
+
+def _person_page(
+    request: HttpRequest, project: Project, person: User, form: WaiverForm
+) -> HttpResponse:
+    hidden = _told(request, check_scores.newest_checks(project), person)
+    tests = _told(request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person)
+    context = {
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "person": person,
+        "parts": [
+            (_("Hidden checks"), hidden, check_scores.by_layer(hidden)),
+            (_("Qualification test"), tests, check_scores.by_layer(tests)),
+        ],
+        "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
+        "test": project.qualifications.filter(user=person).select_related("waived_by").first(),
+        "plan": service.plan_of(project),
+        "form": form,
+        "enough": check_scores.ENOUGH,
+    }
+    status = 400 if form.errors else 200
+    return render(request, "labeling/check_person.html", context, status=status)
+
+
+def _told(request: HttpRequest, found: QuerySet[GoldCheck], person: User) -> list[GoldCheck]:
+    """Newest first; without what the reader has to label blind now."""
+    rows = (
+        found.filter(assignment__annotator=person)
+        .exclude(assignment__conversation__in=blindness.again(request.user))
+        .select_related("assignment__conversation")
+        .order_by("-pk")
+    )
+    return [named(row) for row in rows]
+
+
+def named(check: GoldCheck) -> GoldCheck:
+    """With its layers as pairs of title and figures, for a page."""
+    check.told = [  # type: ignore[attr-defined]
+        (LAYERS[layer].title, figures) for layer, figures in check.layers.items()
+    ]
+    return check
+
+
+def _annotator(project: Project, pk: int) -> User:
+    """Whoever annotates here, or did."""
+    given = Assignment.every.filter(round__project=project, annotator=OuterRef("pk"))
+    member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
+    return get_object_or_404(User.objects.filter(Exists(given) | Exists(member)), pk=pk)
+
+
+@require_POST
+def check_resume(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    project = access.led(request.user, slug)
+    person = _annotator(project, pk)
+    if check_scores.resume(project, person, by=cast(User, request.user)):
+        text = _("{user} gets work again.").format(user=person.get_username())
+        messages.success(request, text)
+    return redirect("check-person", slug, pk)
+
+
+@require_POST
+def check_waive(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    project = access.led(request.user, slug)
+    person = _annotator(project, pk)
+    form = WaiverForm(request.POST)
+    if form.is_valid():
+        by: Any = request.user
+        try:
+            qualification.waive(project, person, by=by, reason=form.cleaned_data["reason"])
+        except RuleError as error:
+            form.add_error(None, translated(error.message))
+        else:
+            text = _("{user} may work without the test.").format(user=person.get_username())
+            messages.success(request, text)
+            return redirect("check-person", slug, pk)
+    return _person_page(request, project, person, form)

@@ -1,0 +1,53 @@
+"""The annotator's own test: how it stands, and what came of it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.domain.errors import RuleError
+from labeling.models import Qualification
+from labeling.services import checks, qualification
+from labeling.translation import translated
+from labeling.views import access
+from labeling.views.checks import named
+
+OVER = (Qualification.State.PASSED, Qualification.State.FAILED)
+
+
+@require_GET
+def test_page(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.any_role(request.user, slug)
+    user = cast(User, request.user)
+    found = Qualification.objects.filter(project=project, user=user).first()
+    plan = checks.plan_of(project)
+    over = found is not None and found.state in OVER
+    told = over or (found is not None and found.state == Qualification.State.BETWEEN)
+    context = {
+        "project": project,
+        "plan": plan,
+        "test": found,
+        "own": [one for one in qualification.standings(user) if one.project == project],
+        "results": [named(one) for one in qualification.newest(project, user)] if told else [],
+        "show_labels": over and plan.show_labels,
+    }
+    return render(request, "labeling/qualification.html", context)
+
+
+@require_POST
+def test_begin(request: HttpRequest, slug: str) -> HttpResponse:
+    """Begin the test or the next try, and open its first conversation."""
+    project = access.any_role(request.user, slug)
+    user = cast(User, request.user)
+    try:
+        qualification.begin(project, user)
+    except RuleError as error:
+        messages.error(request, translated(error.message))
+        return redirect("home")
+    first = qualification.of(user, project).exclude(qualification.DONE).order_by("position").first()
+    return redirect("workspace", first.pk) if first else redirect("qualification", slug)

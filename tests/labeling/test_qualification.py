@@ -1,0 +1,279 @@
+"""A test before work: who has not passed is given nothing else, and what they answer counts not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.domain.similarity import Ruler
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Event,
+    Membership,
+    Project,
+    Qualification,
+    Round,
+)
+from labeling.services import (
+    admission,
+    annotations,
+    assignments,
+    check_scores,
+    checks,
+    progress,
+    qualification,
+    rounds,
+)
+from labeling.services.locking import Locked
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.pages import page, queries
+
+TEST = Assignment.Purpose.QUALIFICATION
+State = Qualification.State
+SignIn = Callable[[User], Client]
+
+
+@pytest.fixture
+def dan(project: Project, rita: User) -> User:
+    """A newcomer, in a project whose test has two conversations with one requirement each."""
+    factories.make_release(project, items=2)
+    checks.choose(project, purpose=TEST, by=rita, number=2)
+    checks.set_plan(project, by=rita, test=True, pass_at=0.9, tries=2)
+    user = User.objects.create_user("dan", password=factories.PASSWORD)
+    Membership.objects.create(project=project, user=user, role="annotator")
+    return user
+
+
+def do_test(user: User, project: Project, *, right: bool) -> Qualification:
+    qualification.begin(project, user)
+    for part in qualification.of(user, project):
+        known = Annotation.every.filter(assignment=part).first()
+        payload = factories.labels([0]) if right else {"requirements": []}
+        version = known.version if known else 0
+        annotations.submit(part, factories.save_of(payload, base_version=version))
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+    return Qualification.objects.get(project=project, user=user)
+
+
+def test_who_has_not_passed_gets_the_test_and_nothing_else(project: Project, dan: User) -> None:
+    factories.open_full(project, 3, pool=True, overlap=1)
+    planned = factories.open_full(project, 2, annotators=[dan], overlap=1)
+    waiting = planned.assignments.first()
+
+    with pytest.raises(admission.NotQualified, match="begins with a qualification test"):
+        assignments.next_for(dan)
+    assert assignments.take(dan) is None
+    with pytest.raises(admission.NotQualified):
+        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
+
+    qualification.begin(project, dan)
+    given = assignments.next_for(dan)
+    assert given.purpose == TEST
+    assert do_test(dan, project, right=True).state == State.PASSED
+    assert assignments.next_for(dan).purpose == "labelling"
+
+
+def test_a_calibration_round_waits_for_the_test_too(project: Project, dan: User, ana: User) -> None:
+    opened = factories.open_calibration(project, 1)
+
+    for person in (dan, ana):  # members of earlier rounds are exempt by waiver alone
+        with pytest.raises(admission.NotQualified):
+            factories.answer(opened.assignments.get(annotator=person))
+
+
+def test_tries_end_and_each_is_recorded(project: Project, dan: User) -> None:
+    first = do_test(dan, project, right=False)
+    assert (first.state, first.value, first.tries) == (State.BETWEEN, 0.0, 1)
+
+    second = do_test(dan, project, right=False)
+
+    assert (second.state, second.tries) == (State.FAILED, 2)
+    with pytest.raises(admission.NotQualified, match=r"no try is left\. Ask rita"):
+        assignments.next_for(dan)
+    with pytest.raises(qualification.TestImpossible):
+        qualification.begin(project, dan)
+    failed = Event.objects.filter(verb="qualification.failed")
+    assert [one.data["tries"] for one in failed.order_by("pk")] == [1, 2]
+
+
+def test_the_second_try_may_pass(project: Project, dan: User) -> None:
+    do_test(dan, project, right=False)
+
+    assert do_test(dan, project, right=True).state == State.PASSED
+
+
+def test_an_answer_of_the_test_stands(project: Project, dan: User) -> None:
+    do_test(dan, project, right=True)
+
+    with pytest.raises(Locked):
+        annotations.reopen(qualification.of(dan, project)[0])
+
+
+def test_a_skipped_conversation_counts_as_nothing_found(project: Project, dan: User) -> None:
+    qualification.begin(project, dan)
+    first, second = qualification.of(dan, project)
+    annotations.skip(first, factories.save_of({}), reason="Too hard")
+    factories.answer_with(second, factories.labels([0]))
+    for part in (first, second):
+        check_scores.score(part.pk, ruler=Ruler(WordOverlap()))
+
+    found = Qualification.objects.get(user=dan)
+    assert (found.state, found.value) == (State.BETWEEN, 0.5)
+
+
+def test_a_waiver_opens_work_and_is_on_record(project: Project, dan: User, rita: User) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    qualification.begin(project, dan)
+    with pytest.raises(qualification.WaiverImpossible):
+        qualification.waive(project, dan, by=rita, reason=" ")
+
+    qualification.waive(project, dan, by=rita, reason="Wrote the guidelines.")
+
+    assert assignments.next_for(dan).purpose == "labelling"
+    assert Event.objects.get(verb="qualification.waived").data == {
+        "user": "dan",
+        "reason": "Wrote the guidelines.",
+    }
+
+
+def test_who_made_the_gold_cannot_be_tested_by_it(project: Project, dan: User, ana: User) -> None:
+    with pytest.raises(qualification.TestImpossible, match="waive"):
+        qualification.begin(project, ana)
+    assert not Qualification.objects.filter(user=ana).exists()
+
+
+def test_the_test_is_no_round_of_the_project(project: Project, dan: User, rita: User) -> None:
+    before = progress.by_state(project), assignments.progress(project)
+    do_test(dan, project, right=False)
+
+    assert Round.every.filter(kind=Round.Kind.QUALIFYING).count() == 1
+    assert not project.rounds.filter(number=0).exists()
+    assert (progress.by_state(project), assignments.progress(project)) == before
+    assert "dan" not in [one.username for one in progress.people(project) if one.assigned]
+    assert not rounds.gate_is_open(project)
+
+
+# --- over HTTP ----------------------------------------------------------------------------------
+
+
+def test_the_api_says_what_has_to_come_first(
+    project: Project, dan: User, signed_in: SignIn
+) -> None:
+    planned = factories.open_full(project, 1, annotators=[dan], overlap=1)
+    client = signed_in(dan)
+
+    refused = client.post("/api/queue/next/")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_qualified")
+    waiting = planned.assignments.get()
+    save = {"base_version": 0, "client": "9" * 32, "seq": 1, "payload": {}, "empty": False}
+    url = f"/api/annotations/{waiting.pk}/"
+    answer = client.put(url, save, content_type="application/json")
+    assert answer.json()["code"] == "not_qualified"
+    assert client.get(waiting.get_absolute_url()).status_code == 302
+
+
+def test_a_newcomer_finds_the_test_on_the_first_page(
+    project: Project, dan: User, rita: User, signed_in: SignIn
+) -> None:
+    client = signed_in(dan)
+    assert "Start the test" in page(client, "/")
+
+    begun = client.post("/projects/orders/qualification/begin/")
+
+    assert begun.url == qualification.of(dan, project)[0].get_absolute_url()
+    assert client.get(begun.url).status_code == 200
+    assert "0 of 2 conversations are answered" in page(client, "/")
+    do_test(dan, project, right=False)
+    assert "Try again (1 try left)" in page(client, "/")
+    told = page(client, "/projects/orders/qualification/")
+    assert "0 of 1 found" in told
+    assert "Order Tracking 1" not in told  # the right labels would give the next try away
+
+    checks.set_plan(project, by=rita, show_labels=True)
+    assert "Order Tracking 1" not in page(client, "/projects/orders/qualification/")
+    do_test(dan, project, right=False)
+    assert "Order Tracking 1" in page(client, "/projects/orders/qualification/")
+
+
+def test_a_lead_sets_checks_and_sees_who_passed(
+    project: Project, dan: User, rita: User, signed_in: SignIn
+) -> None:
+    do_test(dan, project, right=True)
+    lead = signed_in(rita)
+
+    shown = page(lead, "/projects/orders/checks/")
+    assert "dan Passed 1.00" in shown
+    answered = lead.post("/projects/orders/checks/choose/", {"purpose": "honeypot", "number": "1"})
+    assert answered.status_code == 302
+    plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1"}
+    assert lead.post("/projects/orders/checks/", plan).status_code == 400
+    assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302
+    assert checks.plan_of(project).every == 4
+    waived = lead.post(f"/projects/orders/checks/people/{dan.pk}/waive/", {"reason": "No need"})
+    assert waived.status_code == 400  # who has passed needs none
+    assert "dan" in page(lead, f"/projects/orders/checks/people/{dan.pk}/")
+
+
+def test_a_check_looks_like_ordinary_work(
+    project: Project, dan: User, rita: User, signed_in: SignIn
+) -> None:
+    checks.set_plan(project, by=rita, test=False)
+    checks.choose(project, purpose="honeypot", by=rita, number=2)
+    checks.set_plan(project, by=rita, every=2)
+    factories.open_full(project, 6, pool=True, overlap=1)
+    client = signed_in(dan)
+    pages, answers, saved = {}, {}, {}
+    for _ in range(2):
+        pk = client.post("/api/queue/next/").json()["assignment"]
+        purpose = Assignment.every.get(pk=pk).purpose
+        pages[purpose] = client.get(f"/label/{pk}/")
+        url = f"/api/annotations/{pk}/"
+        answers[purpose] = client.get(url).json()
+        body = {"base_version": 0, "client": "9" * 32, "seq": 1, "active_seconds": 1}
+        body |= {"payload": factories.labels([0]), "empty": False}
+        sent = client.post(f"{url}submit/", body, content_type="application/json")
+        saved[purpose] = sent.json()
+        assert sent.status_code == 200
+        assert client.get(f"{url}comments/").json() == client.get(f"{url}comments/").json()
+    queue = {row["id"]: row for row in client.get("/api/queue/").json()}
+
+    assert set(pages) == {"labelling", "honeypot"}
+    one, other = (pages[name] for name in ("labelling", "honeypot"))
+    assert one.status_code == other.status_code == 200
+    assert one.context["annotation"].keys() == other.context["annotation"].keys()
+    assert "honeypot" not in other.content.decode()
+    places = [
+        (shown.context["queue_position"], shown.context["queue_total"]) for shown in (one, other)
+    ]
+    assert sorted(places) == [(1, 1), (2, 2)]
+    for found in (answers, saved):
+        assert found["labelling"].keys() == found["honeypot"].keys()
+    rows = list(queue.values())
+    assert len(rows) == 2
+    assert rows[0].keys() == rows[1].keys()
+    assert rows[0]["round"] == rows[1]["round"]
+    reopened = [client.post(f"/api/annotations/{pk}/reopen/") for pk in queue]
+    assert [one.status_code for one in reopened] == [200, 200]
+
+
+def test_pages_take_as_many_queries_for_many_people(
+    project: Project, dan: User, rita: User, signed_in: SignIn
+) -> None:
+    do_test(dan, project, right=True)
+    lead = signed_in(rita)
+    addresses = ("/projects/orders/checks/", "/projects/orders/progress/")
+    for url in addresses:
+        lead.get(url)  # what is kept in the cache is kept now
+    before = [len(queries(lead, url)) for url in addresses]
+
+    for number in range(5):
+        user = User.objects.create_user(f"p{number}")
+        Membership.objects.create(project=project, user=user, role="annotator")
+        do_test(user, project, right=bool(number % 2))
+
+    assert [len(queries(lead, url)) for url in addresses] == before
