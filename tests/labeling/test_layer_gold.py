@@ -316,6 +316,24 @@ def test_the_whole_came_about_as_its_weakest_part_and_names_each(people: dict[st
     }
 
 
+def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
+    people: dict[str, User],
+) -> None:
+    def alike(who: str) -> Payload:
+        found = [inferred("Encrypt", triggered_by=[f"{who}-1"], uid="ana-1")]
+        return staged(who) | {"inferred_requirements": [] if who == "ana" else found}
+
+    project = labelled(STAGES, alike)
+
+    document = freeze(project, "end_to_end").items.get().content
+
+    uids = [label["uid"] for labels in document["gold"].values() for label in labels]
+    assert len(set(uids)) == 3
+    assert set(uids) == set(document["provenance"]["labels"])
+    (inference,) = document["gold"]["inferred_requirements"]
+    assert (inference["uid"], inference["triggered_by"]) == ("ana-1-2", ["ana-1"])
+
+
 def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
     project = labelled(["extraction", "validation"], two_ways)
 
