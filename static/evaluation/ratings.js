@@ -68,10 +68,11 @@ list.addEventListener("focusin", ({ target }) => {
   if (entry && entry !== current) mark(entry);
 });
 
-// The entry was replaced: with the keyboard one goes on, with the mouse one stays.
-document.addEventListener("htmx:afterSwap", ({ detail }) => {
-  const entry = byId(detail.target.id);
-  if (!entry?.matches(".rated")) return;
+// The entry was replaced: with the keyboard one goes on, with the mouse one stays. The line of
+// progress is replaced by the same answer, which is told of apart.
+document.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (!target.matches(".rated")) return;
+  const entry = byId(target.id);
   if (entry.querySelector("[data-undo]")) done.push(entry.id);
   show(entry);
   if (goOn) step(1);
