@@ -16,12 +16,15 @@ import pytest
 from django.conf import settings
 
 from config import celery_app
-from evaluation.models import CaseRun, Run, Score
-from evaluation.services import suggestions
+from evaluation import judge
+from evaluation.models import Answer, CaseRun, Judgement, Run, Score
+from evaluation.services import judgings, runs, suggestions
 from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
 from tests import factories
+from tests.evaluation import answers as asked
 from tests.evaluation.slow_worker import ENTRY
+from tests.llm_server import Body, LanguageServer
 from tests.processes import database_url
 
 pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
@@ -78,6 +81,21 @@ def wait_for(reached: Callable[[], bool], *, seconds: float, log: Path) -> None:
         said = log.read_text() if log.exists() else ""
         assert time.monotonic() < end, f"It took too long.\n{said[-4000:]}"
         time.sleep(0.02)
+
+
+@pytest.fixture
+def speaking(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageServer]:
+    """A language model that takes its time, for this process and for the workers to come."""
+
+    def slowly(body: Body) -> str:
+        time.sleep(0.1)
+        return asked.speak(body)
+
+    with asked.speaking(settings) as server:
+        server.default = slowly
+        for name in ("LLM_MODEL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_PROVIDER"):
+            monkeypatch.setenv(name, getattr(settings, name))
+        yield server
 
 
 def n_done(run: Run) -> int:
@@ -149,3 +167,43 @@ def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_tw
     calls = log.read_text().split()
     assert Suggestion.objects.count() == len(set(calls)) == 20
     assert len(calls) <= 22  # each kill costs at most the one that was in work
+
+
+def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_twice(
+    speaking: LanguageServer,
+    project: Project,
+    start_worker: Callable[[], subprocess.Popen[bytes]],
+    tmp_path: Path,
+) -> None:
+    said = tmp_path / "worker.log"
+    release = asked.questions(project, chats=3)
+    run = runs.launch(release, pipeline="lexical", evaluate_answers=True)
+    answered = Answer.objects.filter(case__run=run, state="done")
+    judged = Judgement.objects.filter(judging__run=run, state="done")
+
+    for rows, enough, every in ((answered, 3, 9), (judged, 10, 45)):
+        worker = start_worker()
+        wait_for(lambda: rows.count() >= enough, seconds=60, log=said)  # noqa: B023
+        kill(worker)
+        assert enough <= rows.count() < every
+    start_worker()
+    wait_for(lambda: is_scored(run), seconds=60, log=said)
+
+    # 9 answers, and 5 judgements each but 3 without a reference answer; a kill costs one call
+    kinds = Counter(asked.kinds_asked(speaking))
+    assert (answered.count(), judged.count()) == (9, 45)
+    assert sum(kinds.values()) <= 9 + 42 + 2
+    assert len({asked.data_of(body) + asked.system_of(body) for body in speaking.requests}) == 51
+    assert sum(judged.values_list("attempts", flat=True)) <= 46
+
+    speaking.requests.clear()
+    strict = judge.shipped("relevance").text.replace("You judge", "You judge hard")
+    judgings.request(run, by=None, prompts={"relevance": strict})
+    wait_for(lambda: is_scored(run), seconds=60, log=said)
+
+    assert asked.kinds_asked(speaking) == ["relevance"] * 9
+    assert answered.count() == 9
+
+
+def is_scored(run: Run) -> bool:
+    return Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists()
