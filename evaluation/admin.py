@@ -34,6 +34,7 @@ from evaluation.models import (
     SplitAccess,
     StageTrace,
 )
+from evaluation.services import bills
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -71,7 +72,11 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
             messages.error(request, "Tick the gold releases to evaluate first.")
             return redirect("admin:labeling_goldrelease_changelist")
         form = LaunchForm(request.POST or None)
-        if request.method == "POST" and form.is_valid():
+        estimates: list[tuple[GoldRelease, str]] = []
+        complete = request.method == "POST" and form.is_valid()
+        if complete and "estimate" in request.POST:
+            estimates = _estimates(form, releases)
+        elif complete:
             launched = _launch_all(form, releases, request)
             if not form.errors:
                 return _to_runs(launched)
@@ -81,8 +86,15 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
             "opts": self.opts,
             "form": form,
             "releases": releases,
+            "estimates": estimates,
         }
         return TemplateResponse(request, "admin/evaluation/launch.html", context)
+
+
+def _estimates(form: LaunchForm, releases: list[GoldRelease]) -> list[tuple[GoldRelease, str]]:
+    """What each run would cost, as a sentence; none if a rule is broken (see the form's errors)."""
+    found = [(release, form.estimate(release)) for release in releases]
+    return [] if form.errors else [(release, bills.estimate(one)) for release, one in found]
 
 
 def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequest) -> list[Run]:

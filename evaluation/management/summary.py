@@ -52,7 +52,7 @@ def interval(row: Aggregate) -> str:
 
 
 def usage_line(run: Run) -> str:
-    told = "; ".join(f"{name.lower()} {text}" for name, text in bills.usage(budgets.spent(run.pk)))
+    told = bills.usage_line(budgets.spent(run.pk))
     return f"Model {run.spec['model']['id']}: {told}."
 
 

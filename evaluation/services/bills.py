@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.models import Run
 from evaluation.services.budgets import Estimate, Spent, shown
+from labeling.models import SuggestionRequest
 
 
 def estimate(found: Estimate | None) -> str:
@@ -30,9 +31,13 @@ def usage(spent: Spent) -> list[tuple[str, str]]:
     return rows
 
 
-def budget(run: Run) -> str:
-    parts = [shown(run.budget_cost)] if run.budget_cost is not None else []
-    parts += [f"{run.budget_tokens:,} tokens"] if run.budget_tokens is not None else []
+def usage_line(spent: Spent) -> str:
+    return "; ".join(f"{name.lower()} {text}" for name, text in usage(spent))
+
+
+def budget(of: Run | SuggestionRequest) -> str:
+    parts = [shown(of.budget_cost)] if of.budget_cost is not None else []
+    parts += [f"{of.budget_tokens:,} tokens"] if of.budget_tokens is not None else []
     return " and ".join(parts) or "no limit"
 
 

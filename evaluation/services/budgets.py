@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -133,10 +133,23 @@ def check(run_id: int) -> None:
 
 def check_suggestions(request_id: int) -> None:
     """The same for suggestions that were asked for."""
-    asked = SuggestionRequest.objects.filter(pk=request_id)
-    money, tokens = asked.values_list("budget_cost", "budget_tokens").get()
-    if money is not None or tokens is not None:
-        _hold(money, tokens, _spent_on(asked))
+    fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
+    money, tokens, usage = fields.get(pk=request_id)
+    _hold(money, tokens, spent_in(usage))
+
+
+def spent_in(usage: Mapping[str, Any]) -> Spent:
+    """What one piece of work has spent."""
+    return Spent(
+        calls=usage.get("calls", 0),
+        cached=usage.get("cached", 0),
+        prompt_tokens=usage.get("prompt_tokens", 0),
+        completion_tokens=usage.get("completion_tokens", 0),
+        cost=usage.get("cost", 0.0),
+        saved_tokens=usage.get("saved_tokens", 0),
+        saved=usage.get("saved", 0.0),
+        seconds=usage.get("seconds", 0.0),
+    )
 
 
 def _hold(money: float | None, tokens: int | None, used: Spent) -> None:

@@ -16,8 +16,9 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 
 from evaluation import adapters
+from evaluation.services import budgets, runs
 from evaluation.services.leases import KeepAlive
-from evaluation.services.models import model_from_settings
+from evaluation.services.metering import PaidModel
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
@@ -47,6 +48,12 @@ class PipelineUnsuitable(RuleError):
     code = "pipeline_unsuitable"
 
 
+class BrokenOff(RuleError):
+    """The model will answer none of the other conversations either."""
+
+    code = "suggestions_broke_off"
+
+
 class _Lost(Exception):
     """Somebody else has taken the request over."""
 
@@ -73,7 +80,14 @@ def _layers_of(entry: Entry, project: Project) -> list[str]:
 
 
 def ask(
-    project: Project, *, pipeline: str, layer: str = "", by: Any, queue: bool = True
+    project: Project,
+    *,
+    pipeline: str,
+    layer: str = "",
+    by: Any,
+    queue: bool = True,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
 ) -> SuggestionRequest:
     """Ask for suggestions of a pipeline, on a layer (default: the project's first that it makes).
 
@@ -83,10 +97,23 @@ def ask(
     made = _layers_of(entry, project)
     if entry.floor or not made or (layer and layer not in made):
         raise PipelineUnsuitable(_unsuitable(entry, project, layer), pipeline=pipeline)
-    asked = requests.request(project, layer=layer or made[0], pipeline=pipeline, by=by)
+    runs.check_model(entry, entry.needs_model, budget_cost, budget_tokens)
+    asked = requests.request(
+        project,
+        layer=layer or made[0],
+        pipeline=pipeline,
+        by=by,
+        budget_cost=budget_cost,
+        budget_tokens=budget_tokens,
+    )
     if queue:
         transaction.on_commit(lambda: wake(asked.pk))
     return asked
+
+
+def asks_model(asked: SuggestionRequest) -> bool:
+    entry = registry.PIPELINES.get(asked.pipeline)
+    return entry is not None and entry.needs_model
 
 
 def _entry(pipeline: str) -> Entry:
@@ -133,19 +160,29 @@ def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> N
 
 
 def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) -> None:
-    pipeline = _build(asked)
+    model = PaidModel.from_settings(check=lambda: budgets.check_suggestions(asked.pk))
+    if model:
+        model.begin(asked)
+    pipeline = _build(asked, model)
     for pk in requests.left(asked):
         _make(asked, pipeline, Conversation.objects.get(pk=pk), owner)
+        if model and model.stopped:
+            raise BrokenOff(
+                say(
+                    "{text} What was made is kept: ask again to go on.",
+                    text=model.stopped.message,
+                )
+            )
         if progress:
             progress()
     requests.finish(asked, owner)
 
 
-def _build(asked: SuggestionRequest) -> Pipeline:
+def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
     """A new version of the pipeline begins anew: its suggestions stand beside the older ones."""
     encoder = MiniLM(StoredVectors("pipeline"))
     try:
-        pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model_from_settings())
+        pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model)
     except PipelineError as error:
         raise PipelineUnsuitable(error.message, **error.details) from error
     except Exception as error:

@@ -10,6 +10,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation.forms import BudgetForm
+from evaluation.services import bills, budgets
 from evaluation.services import suggestions as service
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
@@ -29,6 +31,9 @@ class Row(NamedTuple):
     layer: str
     progress: requests.Progress
     reasons: list[str]
+    budget: str
+    usage: str
+    """What language models were asked and cost; empty if none was asked."""
 
 
 @require_GET
@@ -39,6 +44,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "may_write": access.leads(request.user, project),
         "pipelines": service.offered(project),
+        "budget": BudgetForm(),
         "layers": [LAYERS[name] for name in service.layers_for(project)],
         "wanted": requests.wanted(project).count(),
         "rows": rows,
@@ -51,8 +57,12 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def ask(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     pipeline, layer = request.POST.get("pipeline", ""), request.POST.get("layer", "")
+    budget = BudgetForm(request.POST)
+    if not budget.is_valid():
+        messages.error(request, _("A budget is a number above nothing, or left empty."))
+        return redirect("suggestions", project.slug)
     try:
-        service.ask(project, pipeline=pipeline, layer=layer, by=request.user)
+        service.ask(project, pipeline=pipeline, layer=layer, by=request.user, **budget.cleaned_data)
     except RuleError as error:
         messages.error(request, translated(error.message))
     else:
@@ -79,4 +89,7 @@ def _requests(project: Project) -> Any:
 
 def _row(asked: SuggestionRequest) -> Row:
     reasons = sorted(set(asked.failures.values()))
-    return Row(asked, LAYERS[asked.layer].title, requests.progress(asked), reasons[:3])
+    budget = bills.budget(asked) if service.asks_model(asked) else ""
+    usage = bills.usage_line(budgets.spent_in(asked.usage)) if asked.usage else ""
+    layer = LAYERS[asked.layer].title
+    return Row(asked, layer, requests.progress(asked), reasons[:3], budget, usage)

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from evaluation.models import Run
 from tests.evaluation.conftest import perfect
+from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +35,22 @@ def test_a_run_is_launched_from_a_gold_release(release: Any, signed_in: Any, peo
     page = admin.get(response["Location"]).content.decode()
     assert "0 of 3" in page
     assert run.get_absolute_url() in page
+
+
+def test_what_it_costs_is_told_before_it_is_launched(
+    make_release: Any, signed_in: Any, server: LanguageServer
+) -> None:
+    releases = [make_release(1, name="one"), make_release(2, name="two")]
+    admin = signed_in("admin")
+    form_page = tick(admin, *releases)["Location"]
+
+    page = admin.post(form_page, {"pipeline": "requirements-model", "estimate": "1"})
+
+    told = page.content.decode()
+    assert "one@1: 1 case, about" in told
+    assert "two@1: 2 cases, about" in told
+    assert "USD" in told
+    assert not Run.objects.exists()
 
 
 def test_every_ticked_release_gets_a_run(make_release: Any, signed_in: Any) -> None:

@@ -241,5 +241,7 @@ def test_the_command_builds_one_conversation_by_a_configuration(project, chat, t
     ],
 )
 def test_the_command_says_what_is_wrong(project, options, message):
-    with pytest.raises(CommandError, match=message):
+    with pytest.raises(CommandError, match=message) as caught:
         call_command("build_layers", *options)
+
+    assert caught.value.returncode == 2

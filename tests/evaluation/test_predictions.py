@@ -260,7 +260,15 @@ def test_a_file_that_is_not_there_is_refused(news, tmp_path):
     assert "No such file" in str(refused(tmp_path / "none.jsonl"))
 
 
-@pytest.mark.parametrize("arguments", [["--pipeline", "nothing"], ["--repetitions", "2"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--pipeline", "nothing"],
+        ["--repetitions", "2"],
+        ["--budget", "1"],
+        ["--budget-tokens", "0"],
+    ],
+)
 def test_what_only_a_pipeline_can_use_is_refused(news, write, arguments):
     assert "no pipeline is run" in str(refused(write(*RIGHT), *arguments))
 

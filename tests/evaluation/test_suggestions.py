@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from io import StringIO
 from typing import Any
@@ -14,12 +15,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.services import suggestions
+from labeling.domain.errors import RuleError
 from labeling.models import Event, Project, Suggestion, SuggestionRequest
 from labeling.services import suggestion_requests as requests
 from labeling.services import suggestions as seen
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement
+from tests.llm_server import LanguageServer
 
 PIPELINE = "requirements-local"
 
@@ -188,11 +191,67 @@ def test_the_command_makes_them_and_says_what_came(project, full, script):
     call_command("suggest", project="demo", pipeline=PIPELINE, stdout=out, stderr=StringIO())
 
     assert "has suggestions for 3 of 3 conversations; 0 failed" in out.getvalue()
-    with pytest.raises(CommandError, match="There is no pipeline"):
-        call_command("suggest", project="demo", pipeline="requirement-locl", stderr=StringIO())
+    for slug, name in (("demo", "requirement-locl"), ("dmeo", PIPELINE)):
+        with pytest.raises(CommandError, match="There is no p") as caught:
+            call_command("suggest", project=slug, pipeline=name, stderr=StringIO())
+        assert caught.value.returncode == 2
 
 
 SignIn = Callable[[str], Client]
+
+
+@pytest.mark.parametrize(
+    ("options", "settings_given", "said"),
+    [
+        ({"pipeline": "requirements-model"}, False, "set LLM_MODEL in the environment"),
+        ({"pipeline": "requirements-model", "budget_tokens": 0}, True, "more than nothing"),
+        ({"pipeline": PIPELINE, "budget_tokens": 5}, True, "uses no language model"),
+    ],
+)
+def test_a_model_that_is_missing_and_a_budget_for_nothing_are_refused_at_once(
+    project: Project,
+    full: Any,
+    server: LanguageServer,
+    settings: Any,
+    options: dict[str, Any],
+    settings_given: bool,
+    said: str,
+) -> None:
+    settings.LLM_MODEL = settings.LLM_MODEL if settings_given else ""
+
+    with pytest.raises(RuleError, match=said):
+        suggestions.ask(project, by=None, queue=False, **options)
+
+    assert not SuggestionRequest.objects.exists()
+
+
+def test_a_budget_breaks_suggestions_off_and_a_larger_one_goes_on(
+    project: Project, full: Any, server: LanguageServer, signed_in: SignIn
+) -> None:
+    label = {key: value for key, value in requirement(1).items() if key not in ("uid", "id")}
+    server.answer = json.dumps({"requirements": [label]})
+    ask_url = reverse("suggestions-ask", args=[project.slug])
+    body = {"pipeline": "requirements-model", "layer": "extraction"}
+    refused = signed_in("rita").post(ask_url, body | {"budget_tokens": "x"}, follow=True)
+    assert "A budget is a number" in refused.content.decode()
+    signed_in("rita").post(ask_url, body | {"budget_tokens": "220"})
+    asked = SuggestionRequest.objects.get()
+
+    suggestions.work(asked.pk, uuid4())
+
+    asked = reload(asked)
+    assert "The budget of 220 tokens is used up" in asked.failure
+    assert "ask again to go on" in asked.failure
+    assert len(server.requests) == 2
+    page = signed_in("noor").get(reverse("suggestions", args=[project.slug])).content.decode()
+    assert "220 tokens; calls 2, 0 from the cache" in page
+
+    out = StringIO()
+    named = ["--project=demo", "--pipeline=requirements-model", "--budget=1"]
+    call_command("suggest", *named, stdout=out, stderr=StringIO())
+    assert "3 of 3 conversations; 0 failed" in out.getvalue()
+    assert "calls 1, 0 from the cache" in out.getvalue()
+    assert len(server.requests) == 3
 
 
 def test_a_lead_asks_on_the_page_and_sees_how_far_it_is(

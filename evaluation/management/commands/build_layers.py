@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evaluation.management.settings import read_settings
+from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from labeling.domain.errors import RuleError
@@ -24,7 +24,8 @@ WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another
 class Command(BaseCommand):
     help = (
         "Build the memory layers of conversations (topics, signals, threads), in the foreground. "
-        "What is built is kept; a command that was stopped goes on where it was."
+        "What is built is kept; a command that was stopped goes on where it was. Exit status: 0 "
+        "built, 2 refused, or some could not be built."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -45,21 +46,24 @@ class Command(BaseCommand):
                 for build in builds:
                     _work_until_done(build.pk, bar)
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.message, returncode=NOT_USABLE) from error
         except KeyboardInterrupt:
             raise CommandError("Stopped; the same command goes on.", returncode=130) from None
         failed = [self._report(build) for build in builds].count(False)
         if failed:
-            raise CommandError(f"{failed} of {len(builds)} conversations could not be built.")
+            problem = f"{failed} of {len(builds)} conversations could not be built."
+            raise CommandError(problem, returncode=NOT_USABLE)
 
     def _asked(self, options: dict[str, Any]) -> list[LayerBuild]:
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
-            raise CommandError(f"There is no project “{options['project']}”.")
+            problem = f"There is no project “{options['project']}”."
+            raise CommandError(problem, returncode=NOT_USABLE)
         config = layers.checked_config(read_settings(options["config"]))
         conversations = layers.conversations_of(project, options["conversation"])
         if not conversations:
-            raise CommandError(f"Project “{project.slug}” has no conversations yet.")
+            problem = f"Project “{project.slug}” has no conversations yet."
+            raise CommandError(problem, returncode=NOT_USABLE)
         return layers.request(conversations, project=project, config=config, by=None, queue=False)
 
     def _report(self, asked: LayerBuild) -> bool:

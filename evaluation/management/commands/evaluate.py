@@ -284,10 +284,11 @@ def _on_predictions(options: dict[str, Any]) -> Run:
     if not options["gold"]:
         raise CommandError("Name --gold too.", returncode=NOT_MEASURABLE)
     own = options["pipeline"] or options["evaluate_answers"] or config
-    if own or options["repetitions"] != 1:
+    budget = any(options[name] is not None for name in ("budget", "budget_tokens"))
+    if own or budget or options["repetitions"] != 1:
         raise CommandError(
             "With --predictions no pipeline is run: leave out --pipeline, --repetitions, "
-            "--evaluate-answers and settings of a pipeline.",
+            "--evaluate-answers, a budget and settings of a pipeline.",
             returncode=NOT_MEASURABLE,
         )
     release = _release(options)

@@ -11,11 +11,12 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from evaluation.services import suggestions
+from evaluation.management.settings import NOT_USABLE
+from evaluation.services import bills, budgets, suggestions
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
-from labeling.models import SuggestionRequest
+from labeling.models import Project, SuggestionRequest
 from labeling.services import suggestion_requests as requests
 
 WAIT_SECONDS = 1.0  # for what a worker holds
@@ -25,7 +26,8 @@ class Command(BaseCommand):
     help = (
         "Have a pipeline suggest labels for the conversations of full labeling, in the "
         "foreground. Annotators see them after their own first pass. A run that was stopped goes "
-        "on when it is called again; what was made is never made twice."
+        "on when it is called again; what was made is never made twice. Exit status: 0 made, "
+        "2 refused, broken off, or failed on every conversation."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,19 +36,26 @@ class Command(BaseCommand):
         parser.add_argument(
             "--layer", choices=list(LAYERS), default="", help="default: the first that it makes"
         )
+        parser.add_argument(
+            "--budget", type=float, metavar="MONEY", help="what language models may cost"
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
+        )
 
     def handle(self, **options: Any) -> None:
-        project = project_named(options["project"])
         try:
             asked = suggestions.ask(
-                project,
+                _project(options["project"]),
                 pipeline=options["pipeline"],
                 layer=options["layer"],
                 by=None,
                 queue=False,
+                budget_cost=options["budget"],
+                budget_tokens=options["budget_tokens"],
             )
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(error.message, returncode=NOT_USABLE) from error
         self._work(asked)
         self._report(_reload(asked))
 
@@ -67,8 +76,11 @@ class Command(BaseCommand):
                 raise CommandError(message, returncode=130) from None
 
     def _report(self, asked: SuggestionRequest) -> None:
+        if asked.usage:
+            told = bills.usage_line(budgets.spent_in(asked.usage))
+            self.stdout.write(f"Language model: {told}.")
         if asked.failure:
-            raise CommandError(asked.failure)
+            raise CommandError(asked.failure, returncode=NOT_USABLE)
         came = requests.progress(asked)
         for why in sorted(set(asked.failures.values())):
             self.stderr.write(f"No suggestion: {why}")
@@ -77,7 +89,15 @@ class Command(BaseCommand):
             f"{came.wanted} conversations; {came.failed} failed."
         )
         if came.failed and not came.done:
-            raise CommandError("The pipeline failed on every conversation.")
+            problem = "The pipeline failed on every conversation."
+            raise CommandError(problem, returncode=NOT_USABLE)
+
+
+def _project(slug: str) -> Project:
+    try:
+        return project_named(slug)
+    except CommandError as error:
+        raise CommandError(str(error), returncode=NOT_USABLE) from error
 
 
 def _work_until_done(asked: SuggestionRequest, show: Any) -> None:
