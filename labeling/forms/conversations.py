@@ -19,7 +19,7 @@ class ConversationFilter(forms.Form):
     )
     split = forms.ChoiceField(required=False, choices=[("", _("any")), *Conversation.Split.choices])
     origin = forms.ChoiceField(
-        required=False, choices=[("", _("any")), *Conversation.Origin.choices]
+        label=_("Origin"), required=False, choices=[("", _("any")), *Conversation.Origin.choices]
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:

@@ -95,6 +95,8 @@ def _labelled(document: dict[str, Any]) -> Labelled:
         domain=document["domain"],
         difficulty=document["difficulty"],
         split=document["split"],
+        origin=document.get("origin", ""),
+        generator=document.get("generator", ""),
     )
 
 

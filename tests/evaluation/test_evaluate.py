@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from evaluation.models import CaseRun, Run
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
+from tests.evaluation.releases import freeze
 
 pytestmark = pytest.mark.django_db
 
@@ -161,3 +162,42 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(
 
     assert "Not a directory" in str(error)
     assert not Run.objects.exists()
+
+
+ARC: dict[str, Any] = {
+    "item_id": "chat",
+    "domain": "talk",
+    "difficulty": "",
+    "split": "dev",
+    "conversation": [
+        {"index": at, "role": "speaker", "speaker": who, "content": "Hello", "time": None}
+        for at, who in enumerate(("Emi", "Elise"))
+    ],
+    "layer": "arc",
+    "gold": {
+        "arcs": [
+            {
+                "uid": "a1",
+                "id": "ARC-001",
+                "question": "How did they meet?",
+                "phases": [{"title": "Hello", "evidence": [1]}],
+            }
+        ]
+    },
+    "provenance": {"how": "single", "annotators": [], "labels": {}},
+}
+
+
+def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_project(
+    release: Any, project: Any
+) -> None:
+    error = refused("--gold", "demo", "--pipeline", "everything", "--mode", "agent")
+    assert "Pipeline “everything” has no setting “mode”" in str(error)
+    assert "has no gold of arcs" in str(
+        refused("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
+    )
+    arcs = freeze(project, "arc", name="demo-arc", contents=[ARC])
+
+    evaluate("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
+
+    assert Run.objects.get().release == arcs

@@ -64,6 +64,11 @@ class Labelled:
     position: int = field(default=0, compare=False)
 
     @property
+    def written_by(self) -> dict[str, str]:
+        """What a file says of a synthetic conversation; nothing of others."""
+        return {"origin": self.origin, "generator": self.generator} if self.origin else {}
+
+    @property
     def texts(self) -> list[str]:
         return [turn.content for turn in self.turns]
 

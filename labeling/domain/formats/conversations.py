@@ -27,6 +27,7 @@ def _document(labelled: Labelled) -> dict[str, Any]:
         "domain": labelled.domain,
         "difficulty": labelled.difficulty,
         "split": labelled.split,
+        **labelled.written_by,
         "messages": [
             {
                 "role": turn.role,

@@ -70,6 +70,7 @@ def write(labelled: Labelled, answer: Answer) -> str:
         "domain": labelled.domain,
         "difficulty": labelled.difficulty,
         "split": labelled.split,
+        **labelled.written_by,
         "messages": [
             {
                 "role": turn.role,
@@ -168,6 +169,8 @@ def _labelled(document: dict[str, Any], with_answers: bool) -> Labelled:
         domain=as_text(document.get("domain"), '"domain"'),
         difficulty=as_text(document.get("difficulty"), '"difficulty"'),
         split=as_text(document.get("split"), '"split"'),
+        origin=as_text(document.get("origin"), '"origin"'),
+        generator=as_text(document.get("generator"), '"generator"'),
     )
 
 

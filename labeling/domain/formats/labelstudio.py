@@ -56,6 +56,7 @@ def write(labelled: Labelled, *, number: int = 1) -> str:
             "domain": labelled.domain,
             "difficulty": labelled.difficulty,
             "split": labelled.split,
+            **labelled.written_by,
             TEXT: [
                 {
                     "author": author_of(turn),

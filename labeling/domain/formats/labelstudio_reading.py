@@ -43,6 +43,8 @@ def read_task(task: Any, *, with_answers: bool = True) -> Labelled:
         domain=as_text(data.get("domain"), '"data.domain"'),
         difficulty=as_text(data.get("difficulty"), '"data.difficulty"'),
         split=as_text(data.get("split"), '"data.split"'),
+        origin=as_text(data.get("origin"), '"data.origin"'),
+        generator=as_text(data.get("generator"), '"data.generator"'),
     )
 
 

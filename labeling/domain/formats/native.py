@@ -37,7 +37,7 @@ def write(labelled: Labelled) -> str:
         "domain": labelled.domain,
         "difficulty": labelled.difficulty,
         "split": labelled.split,
-        **({"origin": labelled.origin, "generator": labelled.generator} if labelled.origin else {}),
+        **labelled.written_by,
         "messages": [_message(turn) for turn in labelled.turns],
         "answers": [_answer(answer) for answer in labelled.answers],
     }
