@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.gold_formats import WRITERS
 
 FORMATS = ("native", *WRITERS)
+OF_LAYERS = ("labelstudio", "doccano")
+"""Those with a place for labels of one layer, but for no whole document."""
 
 
 class UnknownFormat(RuleError):
@@ -24,6 +27,11 @@ class FolderInUse(RuleError):
     """The output folder holds something else."""
 
     code = "folder_in_use"
+
+
+def formats_for(release: GoldRelease) -> list[str]:
+    """The formats that have a place for what the release holds."""
+    return [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
 
 
 def export_lines(release: GoldRelease) -> Iterator[str]:

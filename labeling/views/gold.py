@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
@@ -16,13 +18,24 @@ from labeling.domain.errors import RuleError
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
 from labeling.services import blindness, gold_requests
-from labeling.services.export import export_lines
+from labeling.services.export import export, export_lines, formats_for
 from labeling.services.gold_requests import ASKED, OUTCOMES
 from labeling.services.verification import verify
-from labeling.translation import translated
+from labeling.translation import lazy, translated
 from labeling.views import access, activity
+from labeling.views.archives import zipped
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of
+
+FORMAT_WORDS = {
+    "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
+    "labelstudio": lazy("Label Studio: tasks and labelling interface"),
+    "doccano": lazy("doccano: JSONL"),
+    "huggingface": lazy("Hugging Face dataset"),
+    "croissant": lazy("Croissant: dataset with machine-readable metadata"),
+    "bagit": lazy("BagIt: for archives"),
+    "csv": lazy("CSV: a row for each label"),
+}
 
 
 class Readiness(NamedTuple):
@@ -68,15 +81,28 @@ def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> Htt
 
 
 @require_GET
-def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> StreamingHttpResponse:
+def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
+    """The items alone as lines, or with ``format`` all that the command writes, as one file."""
     release = _release(request.user, slug, name, version)
     frozen = Conversation.objects.filter(gold_items__release=release)
     blindness.refuse(request.user, frozen)
+    if format := request.GET.get("format"):
+        return _folder(release, format)
     return StreamingHttpResponse(
         export_lines(release),
         content_type="application/x-ndjson; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{release}.jsonl"'},
     )
+
+
+def _folder(release: GoldRelease, format: str) -> HttpResponseBase:
+    if format not in formats_for(release):
+        raise Http404
+
+    def write(folder: Path) -> list[Path]:
+        return export(release, format=format, folder=folder)
+
+    return zipped(write, f"{release}-{format}.zip")
 
 
 @require_GET
@@ -195,6 +221,7 @@ def _release_page(
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "faults": None if faults is None else list(faults),
+        "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),
     }
     return render(request, "labeling/gold_release.html", context)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +28,7 @@ from labeling.models import Project
 from labeling.services import blindness, label_exports, label_imports, uploads
 from labeling.translation import translated
 from labeling.views import access
+from labeling.views.archives import zipped
 
 
 @require_GET
@@ -63,15 +61,12 @@ def _streamed(lines: Iterator[str], name: str) -> StreamingHttpResponse:
 
 
 def _zipped(project: Project, viewer: User, name: str) -> FileResponse:
-    """A file per annotator; Django closes and so removes the temporary file."""
-    packed: io.IOBase = tempfile.TemporaryFile()  # noqa: SIM115
-    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
-        for path in label_exports.export_labels(
-            project, format="doccano", folder=Path(folder) / "files", viewer=viewer
-        ):
-            archive.write(path, path.name, zipfile.ZIP_DEFLATED)
-    packed.seek(0)
-    return FileResponse(packed, as_attachment=True, filename=name)
+    """A file per annotator."""
+
+    def write(folder: Path) -> list[Path]:
+        return label_exports.export_labels(project, format="doccano", folder=folder, viewer=viewer)
+
+    return zipped(write, name)
 
 
 @require_POST

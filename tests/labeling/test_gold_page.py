@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 
 import pytest
 from django.db import connection
@@ -10,6 +12,7 @@ from labeling.domain.release import item_sha256
 from labeling.domain.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, guards
 from labeling.services import annotations, events, gold, gold_requests
+from labeling.services.export import FORMATS, export
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of
@@ -162,6 +165,25 @@ def test_a_changed_byte_is_found_and_the_item_named(signed_in, noor, release):
 
 def test_verifying_needs_a_post(signed_in, noor, release):
     assert signed_in(noor).get(f"{RELEASE}verify/").status_code == 405
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_page_offers_what_the_command_writes(signed_in, noor, release, tmp_path, format):
+    address = f"{RELEASE}export/?format={format}"
+    assert f'href="{address}"' in signed_in(noor).get(RELEASE).content.decode()
+
+    packed = b"".join(signed_in(noor).get(address).streaming_content)
+    again = b"".join(signed_in(noor).get(address).streaming_content)
+
+    written = export(release, format=format, folder=tmp_path / "out")
+    expected = {str(path.relative_to(tmp_path / "out")): path.read_bytes() for path in written}
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == expected
+    assert packed == again
+
+
+def test_a_format_that_is_not_there_is_not_found(signed_in, noor, release):
+    assert signed_in(noor).get(f"{RELEASE}export/?format=xml").status_code == 404
 
 
 def test_the_export_is_the_text_that_was_hashed(signed_in, noor, release):
