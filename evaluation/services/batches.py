@@ -169,7 +169,7 @@ def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) ->
             seed=content.seed,
             name=content.name,
             metrics=_options(file) if release.layer == "events" else None,
-            thresholds=_thresholds_of(file, release.layer) or None,
+            thresholds=_thresholds_of(file, release.layer, by) or None,
             described={"configuration": file.described | {"dataset": dataset, "agent": agent}},
             queue=False,
         )
@@ -179,7 +179,10 @@ def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) ->
     return Launched(dataset, agent, run, named or list(gold_layer(release.layer).headline))
 
 
-def _thresholds_of(file: ConfigFile, layer: str) -> dict[str, float]:
+def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:
+    """Of a floor nothing is asked: it only shows what the others are worth."""
+    if entry_for(agent.pipeline).floor:
+        return {}
     own = {metric.id for metric in metrics_for(layer)}
     return {name: value for name, value in file.content.thresholds.items() if name in own}
 

@@ -68,7 +68,9 @@ def test_the_example_is_a_file_that_runs(
     local, floor = Run.objects.order_by("pk")
     assert (local.pipeline, floor.pipeline) == ("requirements-local", "everything")
     assert local.name == "demo-extraction"
-    assert local.spec["thresholds"] == {"requirement_recall": 0.2, "ece": 0.9}
+    asked = {"requirement_recall": 0.2, "requirement_precision": 0.2, "ece": 0.9}
+    assert local.spec["thresholds"] == asked
+    assert "thresholds" not in floor.spec
     assert local.spec["configuration"]["agent"] == "local"
     assert len(local.spec["configuration"]["sha256"]) == 64
     assert "requirement_f1 ↑" in said
@@ -187,6 +189,7 @@ def test_a_missed_threshold_ends_with_status_1_after_everything_is_written(
 ) -> None:
     script(lambda case: {"requirements": [], "model": None})
     content = with_changes(
+        agents={name: {"pipeline": "requirements-local"} for name in ("one", "two")},
         thresholds={"requirement_recall": 0.5, "requirement_precision": 0},
         reporting={"output_dir": str(tmp_path / "out"), "formats": ["json"]},
     )
