@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
+from labeling.domain.sentences import noted
 
 DEFAULTS = {
     "requirement_precision": 0.85,
@@ -25,9 +26,11 @@ JUDGED = frozenset({"faithfulness", "relevance", "completeness", "correctness"})
 
 TOLERANCE = 1e-9
 
-NO_SHARED_CASE = "no case has a value in both runs"
-NO_INTERVAL = "the drop is too large, and with fewer than two conversations chance cannot be told"
-NO_CERTIFICATE = (
+NO_SHARED_CASE = noted("no case has a value in both runs")
+NO_INTERVAL = noted(
+    "the drop is too large, and with fewer than two conversations chance cannot be told"
+)
+NO_CERTIFICATE = noted(
     "no certificate: this judge has not been compared with people, so it decides nothing"
 )
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from evaluation.layers import gold_layer
+from evaluation.metrics.gate import NO_CERTIFICATE, NO_INTERVAL
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, RatingPanel, Run
 from evaluation.services import ceilings, gates
 from evaluation.views import present
+from labeling.translation import translated
 
 BASELINES = 20
+UNDEFINED = "undefined: "
 
 
 def context(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
@@ -74,5 +79,22 @@ def _check(one: dict[str, Any]) -> dict[str, Any]:
         "passed": one["passed"],
         "value": present.figure(one["value"]),
         "limit": f"{'≥' if at_least else '≤'} {present.figure(one['limit'])}",
-        "reason": one["reason"],
+        "reason": "" if one["passed"] else _why_failed(one),
     }
+
+
+def _why_failed(one: dict[str, Any]) -> str:
+    """In the language of the reader; what is stored is English."""
+    said = str(one["reason"])
+    value, limit = present.figure(one["value"]), present.figure(one["limit"])
+    if said.startswith(UNDEFINED):
+        return _("undefined: {reason}").format(reason=translated(said.removeprefix(UNDEFINED)))
+    if said in (NO_CERTIFICATE, NO_INTERVAL):
+        return translated(said)
+    if one["kind"] == "drift":
+        return _("worse by {value}, more than {limit}, and not by chance").format(
+            value=value, limit=limit
+        )
+    if one["direction"] == "higher":
+        return _("{value} is below {limit}").format(value=value, limit=limit)
+    return _("{value} is above {limit}").format(value=value, limit=limit)
