@@ -220,6 +220,7 @@ def _release_page(
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "rounds": rounds,
         "synthetic": synthetic.count(),
+        "generated": items.filter(how=GoldItem.How.GENERATED).exists(),
         "faults": None if faults is None else list(faults),
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),

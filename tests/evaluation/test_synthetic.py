@@ -9,7 +9,9 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from evaluation.models import Run
 from evaluation.services import synthetic
@@ -96,7 +98,9 @@ def test_what_does_not_verify_is_named(sample: Sample, reason: str) -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_made_is_marked_everywhere_and_measured_as_such(word_overlap_ruler: None) -> None:
+def test_what_is_made_is_marked_everywhere_and_measured_as_such(
+    word_overlap_ruler: None, client: Client
+) -> None:
     said = command("--project", "load", "--count", "10", "--seed", "4")
 
     assert "10 synthetic conversations are new, 0 were there already" in said
@@ -109,6 +113,9 @@ def test_what_is_made_is_marked_everywhere_and_measured_as_such(word_overlap_rul
     assert json.loads(release.header)["synthetic"] == 10
     assert {item.how for item in release.items.all()} == {"generated"}
     assert not list(verify(release))
+    admin = User.objects.create_superuser("admin")
+    client.force_login(admin)
+    assert "Nobody labelled these items" in client.get(release.get_absolute_url()).content.decode()
 
     again = command("--project", "load", "--count", "10", "--seed", "4")
     assert "0 synthetic conversations are new, 10 were there already" in again
