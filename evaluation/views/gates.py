@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.gate import DEFAULTS, JUDGED, MAX_DROP
 from evaluation.metrics.registry import metrics_for
 from evaluation.models import GateThresholds, Run
@@ -17,8 +18,7 @@ from evaluation.services import gates, thresholds
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.domain.schema import LAYERS
-from labeling.domain.targets import title_of
+from labeling.domain.targets import target_layers, title_of
 from labeling.models import Project
 from labeling.translation import translated
 from labeling.views import access
@@ -78,8 +78,8 @@ def _number(text: str) -> float | None:
 
 
 def _layers(project: Project) -> list[str]:
-    names = [name for name in LAYERS if name in project.layers]
-    return [*names, *(["end_to_end"] if set(names) >= {"extraction", "inference"} else [])]
+    """Those that runs can be measured on."""
+    return [name for name in target_layers(project.layers) if name in GOLD_LAYERS]
 
 
 def _names(project: Project) -> list[str]:
