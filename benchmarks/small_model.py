@@ -1,4 +1,4 @@
-"""A real, very small language model behind the OpenAI protocol, to try the model path without a key.
+"""A real, very small language model behind the OpenAI protocol: the model path without a key.
 
     python benchmarks/small_model.py
 
