@@ -39,8 +39,15 @@ BELIEFS = {
         "says:withdraw": -2.0, "says:fixed": -2.0, "says:talk": -2.0, "says:complaint": -1.0,
         "says:past": -1.0, "says:reason": -1.0, "very short": -1.0, "says too little": -2.0,
         "speaks of self": -1.0, "refuses": -0.5, "says:only": 0.5, "number": 0.5,
+        "criterion": 1.5, "criterion asked for": 0.5, "criterion of an experience": -1.5,
+        "criterion long": -0.5, "criterion past": -0.5, "criterion of an example": -1.0,
     },
-    MATCH: {"likely": 1.5, "bare answer": -0.7, "plain statement": -0.3},
+    # Of criteria the demo has none: their worth was read off real interviews, kept apart.
+    MATCH: {
+        "likely": 1.5, "bare answer": -0.7, "plain statement": -0.3,
+        "a criterion": 0.9, "a criterion in an answer": 0.5, "a criterion told at length": 0.2,
+        "a quality": -0.2,
+    },
 }  # fmt: skip
 NEAR = 0.35  # a clause less similar than this to a label of its message does not state it
 NEAREST = 0.12  # … and neither does one that much less similar than the best clause

@@ -110,7 +110,7 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
     said = signal("withdraw").search(sentence.text)
     if said is None or not earlier:
         return []
-    about = content_words(sentence.text) - words("taking_back")
+    about = _named_in(sentence.text)
     named = [one for one in earlier if _overlap(about, one) >= WITHDRAW_OVERLAP]
     if named:
         return named
@@ -118,5 +118,11 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
 
 
 def _overlap(about: set[str], candidate: Candidate) -> float:
-    wanted = content_words(candidate.text) - words("taking_back")
+    wanted = _named_in(candidate.text)
     return len(about & wanted) / max(1, min(len(about), len(wanted)))
+
+
+def _named_in(text: str) -> set[str]:
+    """What a text is about, without the words that take back ("park it", but not "parking")."""
+    kept = [word for word in tokens(text) if word.lower() not in words("taking_back")]
+    return content_words(" ".join(kept))

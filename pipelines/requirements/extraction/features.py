@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from pipelines.requirements.extraction import choices
 from pipelines.requirements.extraction.discourse import own_words
 from pipelines.requirements.extraction.lexicon import signal
-from pipelines.requirements.extraction.state import Candidate, Reading, Sentence
+from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
 from pipelines.requirements.extraction.text import strip_openers, tokens
 
+LENGTHY = 4  # words
 WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
 SHAPES = ("imperative", "present", "fragment", "state")
@@ -23,12 +25,18 @@ NAMES = (
     "answers a wish", "answers a fact", "unprompted", "starts its message", "opens the talk",
     "number", "asks back", "accepted proposal", "very short", "long", "speaks of self", "refuses",
     "says too little",
+    "criterion", "criterion asked for", "criterion of an experience", "criterion bare",
+    "criterion long", "criterion past", "criterion of an example",
 )  # fmt: skip
-MATCH_NAMES = ("likely", "spoken out", "bare answer", "plain statement", "an order")
+MATCH_NAMES = (
+    "likely", "spoken out", "bare answer", "plain statement", "an order",
+    "a criterion", "a criterion told at length", "a criterion in an answer", "a quality",
+)  # fmt: skip
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|half|double|third)\b",
     re.I,
 )
+_PAST = re.compile(r"\b(?:was|were|had|did|didn't|went|got|took|told|\w{3,}ed)\b", re.I)
 _SELF = re.compile(r"^(?:i|we|my|our|me|us)\b", re.I)
 
 
@@ -85,4 +93,32 @@ def match_features(candidate: Candidate) -> dict[str, float]:
         "bare answer": float(plainly and reading.shape in {"fragment", "state"}),
         "plain statement": float(plainly and reading.shape == "present"),
         "an order": float(plainly and reading.shape == "imperative"),
+    } | _criterion_match(candidate)
+
+
+def _criterion_match(candidate: Candidate) -> dict[str, float]:
+    one = candidate.criterion
+    if one is None:
+        return {}
+    return {
+        "spoken out": 0.0,
+        "a criterion": 1.0,
+        "a criterion told at length": float(len(tokens(one.told or one.what)) > LENGTHY),
+        "a criterion in an answer": candidate.features["criterion asked for"],
+        "a quality": float(one.form not in {"thing", "question"}),
+    }
+
+
+def criterion_features(
+    one: Criterion, *, sentence: Sentence, question: Sentence | None
+) -> dict[str, float]:
+    """What speaks for somebody choosing by what was named; clauses have none of these."""
+    return {
+        "criterion": one.strength,
+        "criterion asked for": float(choices.asks_criteria(question)),
+        "criterion of an experience": float(choices.asks_experience(question)),
+        "criterion bare": float(one.cue is None),
+        "criterion long": float(len(tokens(one.what)) > 7),
+        "criterion of an example": float(bool(signal("reason").match(sentence.text))),
+        "criterion past": float(bool(_PAST.search(sentence.text))),
     }

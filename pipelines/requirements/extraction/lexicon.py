@@ -92,3 +92,63 @@ def _as_word(pattern: str) -> str:
     if "(?P<" in pattern:  # a group may be named only once
         return apart
     return rf"{apart}|(?<=\w)(?='(?:d|ll|s|ve)\b)(?:{pattern})(?!\w)"
+
+
+_SELF = (
+    r"(?:(?:i|we|you)(?:'d|'ll|'m|'re| would| will| am| are| do| can| could| might)?"
+    r"|(?<=and)|(?<=, )|^)"
+    r"(?: ?(?:also|usually|always|probably|mainly|mostly|really|definitely|basically|just|first|"
+    r"then|kind of|sort of|generally|typically|often|still|particularly|normally|personally|"
+    r"likely|do|would|will|try to|have to|tend to|like to|want to|need to|going to|actually|"
+    r"prefer to|sometimes|again|most|more)(?= ))* ?(?<![\w'])"
+)
+
+
+@cache
+def criteria_words(name: str) -> frozenset[str]:
+    return frozenset(load("criteria")[name])
+
+
+@cache
+def criteria_map(name: str) -> dict[str, str]:
+    return mapping("criteria", name)
+
+
+@cache
+def criteria_patterns(name: str) -> re.Pattern[str]:
+    """As :func:`any_of`; groups of the same name are numbered."""
+    rows = [
+        re.sub(r"\(\?P<(\w+)>", rf"(?P<\g<1>_{at}>", row)
+        for at, row in enumerate(load("criteria")[name])
+    ]
+    return any_of(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionCue:
+    name: str
+    side: str
+    """Where what is chosen by stands: after, before, or after and avoided."""
+    verb: str
+    strength: float
+    must: bool
+    pattern: re.Pattern[str]
+
+
+@cache
+def criterion_cues() -> tuple[CriterionCue, ...]:
+    return tuple(
+        CriterionCue(
+            name=row["name"],
+            side=side,
+            verb=row.get("verb", "find"),
+            strength=float(row["strength"]),
+            must=row.get("must") == "true",
+            pattern=re.compile(
+                rf"(?:(?<![\w-])|(?='))(?:{row['pattern'].replace('{self} ', _SELF)})(?![\w'-])",
+                re.I,
+            ),
+        )
+        for side in ("after", "before", "avoid")
+        for row in load("criteria")[side]
+    )

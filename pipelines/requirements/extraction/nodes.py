@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipelines.requirements.extraction import discourse, kinds, wording
+from pipelines.requirements.extraction import choices, choosing, discourse, kinds, wording
 from pipelines.requirements.extraction.clauses import as_statement, clauses, read
 from pipelines.requirements.extraction.features import features, match_features
 from pipelines.requirements.extraction.lexicon import signal
@@ -38,6 +38,9 @@ def read_talk(state: ExtractionState) -> ExtractionState:
 def detect(state: ExtractionState) -> ExtractionState:
     """Every clause of somebody with wishes, and every proposal that was taken up."""
     spoken = state["sentences"]
+    noun = choices.chosen(state["case"], spoken)
+    if noun:
+        return {"candidates": choosing.candidates(state["case"], spoken, noun)}
     found: list[Candidate] = []
     for sentence in spoken:
         if sentence.asked:
@@ -130,7 +133,7 @@ def select(state: ExtractionState, deps: Deps) -> ExtractionState:
         likely = probability(KEEP, candidate.features)
         if likely < deps.min_keep:
             continue
-        if kept and _only_adds(candidate, kept[-1]):
+        if kept and candidate.criterion is None and _only_adds(candidate, kept[-1]):
             kept[-1] = replace(kept[-1], details=(*kept[-1].details, candidate.text))
         else:
             kept.append(replace(candidate, keep=likely))
@@ -157,7 +160,8 @@ def _draft(candidate: Candidate, said: list[Sentence]) -> dict[str, object]:
     full = " ".join([candidate.text, action, *candidate.details])
     return {
         "title": wording.title_of(candidate, action),
-        "type": kinds.type_of(full),
+        # Whatever somebody chooses by is something that can be searched for: a function.
+        "type": kinds.FUNCTIONAL if candidate.criterion else kinds.type_of(full),
         "actor": actor,
         "action": action,
         "condition": upper_first(candidate.reading.condition or "") or None,

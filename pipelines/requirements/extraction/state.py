@@ -37,6 +37,24 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Criterion:
+    """What somebody chooses by, as it was named."""
+
+    what: str
+    form: str
+    """thing, quality ("close to work"), question ("how big it is"), own ("a smaller one")."""
+    noun: str
+    """What is chosen."""
+    verb: str
+    cue: str | None
+    strength: float
+    must: bool = False
+    negative: bool = False
+    told: str = ""
+    """What was added about it: an embedded question, or what the speaker does about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A requirement in the making."""
 
@@ -50,6 +68,7 @@ class Candidate:
     """Further sentences that only add to this one."""
     features: dict[str, float] = field(default_factory=dict)
     keep: float = 0.0
+    criterion: Criterion | None = None
 
 
 class ExtractionState(TypedDict, total=False):

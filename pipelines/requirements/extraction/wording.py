@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pipelines.requirements.extraction import criteria_wording
 from pipelines.requirements.extraction.actors import people, resolve
 from pipelines.requirements.extraction.clauses import finite
 from pipelines.requirements.extraction.lexicon import load, mapping, words
@@ -55,6 +56,8 @@ def topic(question: str) -> str:
 
 
 def action_of(candidate: Candidate) -> str:
+    if candidate.criterion:
+        return criteria_wording.action_of(candidate.criterion)[:ACTION_CHARACTERS]
     reading = candidate.reading
     phrase = reading.predicate
     if reading.shape == "fragment":
@@ -95,6 +98,8 @@ def _answered(candidate: Candidate) -> str:
 
 
 def title_of(candidate: Candidate, action: str) -> str:
+    if candidate.criterion:
+        return criteria_wording.title_of(candidate.criterion)
     spoken = tokens(re.split(r"[,;:]\s", action)[0])
     verb = base(spoken[0]) if spoken else None
     rest = spoken[1:] if verb else spoken
@@ -135,6 +140,8 @@ def criteria_of(candidate: Candidate, *, actor: str, action: str) -> list[str]:
     """Checks from the numbers and conditions of the talk; always at least two."""
     said = " ".join([candidate.text, *candidate.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in candidate.details]
+    if candidate.criterion:
+        drafted += criteria_wording.checks_of(candidate.criterion)
     drafted += [f"Value of “{plain(found)}” is met" for found in _numbers(said)]
     condition = candidate.reading.condition
     if condition:
@@ -154,6 +161,8 @@ def _numbers(text: str) -> list[str]:
 
 def actor_of(candidate: Candidate, earlier: list[str]) -> str:
     reading = candidate.reading
+    if candidate.criterion:
+        return candidate.actor
     if reading.shape == "fragment" and candidate.question:
         asked = finite(topic(candidate.question.text))
         named = people(candidate.text.split(",")[0])

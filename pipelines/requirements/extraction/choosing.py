@@ -1,0 +1,176 @@
+"""The wishes of somebody who tells how something is chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pipelines.requirements.extraction import choices, criteria, discourse
+from pipelines.requirements.extraction.clauses import split_condition
+from pipelines.requirements.extraction.criteria_wording import key_of
+from pipelines.requirements.extraction.features import criterion_features
+from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
+from pipelines.requirements.extraction.text import strip_openers
+from pipelines.types import Case
+
+ACTOR = "User"
+_EXPLAINS = re.compile(r"^(?:basically|i mean|meaning|that is|that means|in that case)\b", re.I)
+_CASE = re.compile(
+    r"(?:if|when|whenever|unless) (?:i|i'm|we|we're|my|our|he|she|they|somebody|someone)\b"
+    r"(?! (?:look|search|choose|pick|decide|think|want|need))",
+    re.I,
+)
+_THEY = re.compile(r"\bthey\b(?!')", re.I)
+_DOES = re.compile(
+    r"\b(?:i|we)(?: \w+)? (?P<does>(?:search|check|look at|read|use|compare|ask) .+)$", re.I
+)
+
+
+def candidates(case: Case, spoken: Sequence[Sentence], noun: str) -> list[Candidate]:
+    found: list[Candidate] = []
+    for sentence in spoken:
+        if not sentence.asked and not sentence.question:
+            question = discourse.question_before(spoken, sentence)
+            _add(found, sentence, choices.whole_question(spoken, question), case, noun)
+    return merged(found)
+
+
+def _add(
+    found: list[Candidate], sentence: Sentence, question: Sentence | None, case: Case, noun: str
+) -> None:
+    texts = [sentence.text, question.text if question else ""]
+    noun = choices.own_word(noun, case.domain, texts)
+    last = _last(found, sentence)
+    if last and last.criterion and _told(sentence.text):
+        found[-1] = replace(last, criterion=replace(last.criterion, told=_told(sentence.text)))
+        return
+    listing = last is not None and last.reading.cue is None
+    bare = choices.asks_criteria(question) and (sentence.first or listing)
+    listed = criteria.find(sentence.text, noun=noun, bare=bare)
+    listed = [choices.with_person(one, question) for one in listed]
+    for one in listed or _agreed(sentence, question, noun):
+        _take(found, one, sentence, question)
+
+
+def _last(found: list[Candidate], sentence: Sentence) -> Candidate | None:
+    """The criterion named last in the same message."""
+    return found[-1] if found and found[-1].sentence.message == sentence.message else None
+
+
+def _told(text: str) -> str:
+    """What the speaker does about the criterion just named: "Basically, I read the map"."""
+    does = _DOES.search(text) if _EXPLAINS.match(text) else None
+    return does["does"].rstrip(" .!") if does else ""
+
+
+def _agreed(sentence: Sentence, question: Sentence | None, noun: str) -> list[Criterion]:
+    """ "Do you care about the price?" "Yes.": the question names it."""
+    topic = choices.topic_of(question)
+    if not (topic and sentence.first and discourse.takes_up([sentence])):
+        return []
+    if choices.asks_experience(question):
+        return []
+    return [Criterion("", "pointing", noun, "find", None, criteria.BARE)]
+
+
+def _take(
+    found: list[Candidate], one: Criterion, sentence: Sentence, question: Sentence | None
+) -> None:
+    last = _last(found, sentence)
+    if last and last.criterion and _says_more(one, last.criterion):
+        found[-1] = _with_more(last, last.criterion, one)
+    elif one.form != "pointing":
+        found.append(_candidate(one, sentence, question, (sentence.message,)))
+    elif last and last.criterion:
+        stronger = max(one.strength, last.criterion.strength)
+        again = replace(last.criterion, strength=stronger, told=one.told or last.criterion.told)
+        found[-1] = replace(last, criterion=again)
+    elif question and (topic := choices.topic_of(question)):
+        listed = criteria.things(topic, one)
+        only_yes = discourse.accepts([sentence])
+        sources = (question.message, sentence.message) if only_yes else (sentence.message,)
+        found += [_candidate(thing, sentence, question, sources) for thing in listed]
+
+
+def _says_more(one: Criterion, last: Criterion) -> bool:
+    """ "If it is too far, I leave it" and "what they complain about" are of the thing before."""
+    judged = one.form == "quality" and one.cue == "if" and one.noun == last.noun
+    return judged or (one.form == "question" and bool(_THEY.search(one.what)))
+
+
+def _with_more(last: Candidate, named: Criterion, one: Criterion) -> Candidate:
+    if one.form == "quality":
+        return replace(last, details=(*last.details, _fits(one)))
+    told = _THEY.sub(named.what, one.what, count=1)
+    return replace(last, criterion=replace(named, told=told))
+
+
+def _fits(one: Criterion) -> str:
+    return f"{'Leave out' if one.negative else 'Offer'} a {one.noun} that is {one.what}"
+
+
+def _candidate(
+    one: Criterion, sentence: Sentence, question: Sentence | None, sources: tuple[int, ...]
+) -> Candidate:
+    reading = Reading(
+        subject="I",
+        predicate=one.what,
+        condition=_condition(sentence.text) if one.cue != "if" else None,
+        shape="criterion",
+        cue=one.cue,
+        kind="value",
+        strength=one.strength,
+        priority="must" if one.must else "should",
+        negative=one.negative,
+    )
+    return Candidate(
+        sentence=sentence,
+        text=strip_openers(sentence.text),
+        reading=reading,
+        question=question,
+        sources=sources,
+        actor=ACTOR,
+        features=criterion_features(one, sentence=sentence, question=question),
+        criterion=one,
+    )
+
+
+def _condition(text: str) -> str | None:
+    """When it matters, where a case is named ("If I go alone, I …")."""
+    condition = split_condition(strip_openers(text))[1]
+    return condition if condition and _CASE.match(condition) else None
+
+
+def merged(found: Sequence[Candidate]) -> list[Candidate]:
+    """What was named twice stays once, with all of its messages."""
+    stays: list[Candidate] = []
+    for one in found:
+        at = next((at for at, other in enumerate(stays) if _same(one, other)), None)
+        if at is None:
+            stays.append(one)
+        else:
+            stays[at] = _joined(stays[at], one)
+    return stays
+
+
+def _same(one: Candidate, other: Candidate) -> bool:
+    if one.criterion is None or other.criterion is None:
+        return False
+    key, known = key_of(one.criterion), key_of(other.criterion)
+    return (
+        bool(key)
+        and bool(known)
+        and key[-1] == known[-1]
+        and (set(key) <= set(known) or set(known) <= set(key))
+    )
+
+
+def _joined(one: Candidate, other: Candidate) -> Candidate:
+    more = other.criterion and (other.criterion.told or other.criterion.verb == "choose")
+    stays = other if more else one
+    return replace(
+        stays,
+        sources=tuple(sorted({*one.sources, *other.sources})),
+        details=(*one.details, *other.details),
+    )

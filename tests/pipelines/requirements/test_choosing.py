@@ -1,0 +1,177 @@
+"""What ``requirements-local`` finds where somebody tells how something is chosen."""
+
+from typing import Any
+
+import pytest
+
+from labeling.domain.schema import check_payload
+from pipelines.registry import build
+from pipelines.types import Case, Message, Pipeline
+
+Found = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return build("requirements-local", {"merge_duplicates": False})
+
+
+def listen(pipeline: Pipeline, *said: str, domain: str = "gym finding") -> Found:
+    """A talk that the analyst begins and in which both take turns."""
+    roles = ("analyst", "user")
+    messages = tuple(Message(at, roles[at % 2], "", text) for at, text in enumerate(said))
+    found: Found = pipeline.run(Case(case_id="talk", domain=domain, messages=messages))[
+        "requirements"
+    ]
+    return found
+
+
+def wanted(found: Found) -> list[tuple[str, str]]:
+    return [(one["title"], one["action"]) for one in found]
+
+
+def test_each_thing_of_a_list_is_a_requirement(pipeline: Pipeline) -> None:
+    found = listen(
+        pipeline, "What do you look for in a gym?", "Price, free lockers, and how clean it is."
+    )
+
+    assert wanted(found) == [
+        ("Gym Price", "Find an affordable gym"),
+        ("Free Lockers", "Find a gym with free lockers"),
+        ("Gym Cleanliness", "See how clean the gym is"),
+    ]
+    assert {(one["type"], one["actor"]) for one in found} == {("functional", "User")}
+    assert [one["source_messages"] for one in found] == [[1], [1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "action"),
+    [
+        ("Parking is the most important thing.", "Gym Parking", "Find a gym with parking"),
+        ("I also look at the opening hours.", "Opening Hours", "See the opening hours of the gym"),
+        ("The second one would be the rating.", "Gym Rating", "See the rating of the gym"),
+        ("I'd like big windows because I get bored.", "Big Windows", "Find a gym with big windows"),
+        ("I go by how many machines they have.", "Gym Machines", "See how many machines they have"),
+        ("It has to be close to my office.", "Gym Proximity", "Find a gym that is close to office"),
+        ("There should be a sauna.", "Gym Sauna", "Find a gym with sauna"),
+        ("If the coach is friendly, then I'd sign up.", "Gym Coach", "Choose a gym by its coach"),
+        ("I don't want loud music.", "No Loud Music", "Find a gym without loud music"),
+        ("I want to train alone.", "Train Alone", "Train alone"),
+    ],
+)
+def test_a_criterion_is_read_from_many_wordings(
+    pipeline: Pipeline, said: str, title: str, action: str
+) -> None:
+    found = listen(pipeline, "How do you choose a gym?", said)
+
+    assert wanted(found) == [(title, action)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("How was your last visit to a gym?", "It was great, the coach was funny."),
+        ("Are you happy with your gym?", "Yes. I have never had any trouble with it."),
+        ("Does the brand play a role?", "Not really, no."),
+        ("What do you look for in a gym?", "I don't really care about a sauna."),
+        ("Anything else?", "No, that's about it."),
+    ],
+)
+def test_experience_and_small_talk_hold_no_criterion(
+    pipeline: Pipeline, asked: str, answer: str
+) -> None:
+    assert listen(pipeline, asked, answer) == []
+
+
+def test_the_speakers_own_word_names_what_is_chosen(pipeline: Pipeline) -> None:
+    talk = ("What matters when you go for a run?", "The length of the run, and how steep it is.")
+
+    found = listen(pipeline, *talk, domain="running track finding")
+
+    assert [one["title"] for one in found] == ["Run Length", "Run Steepness"]
+
+
+def test_it_points_to_what_was_named_before(pipeline: Pipeline) -> None:
+    found = listen(
+        pipeline,
+        "What do you check?",
+        "First of all, I check the showers. I need to make sure they are clean. "
+        "That is really important.",
+        "What about the price?",
+        "It's a deal breaker for me.",
+    )
+
+    assert wanted(found) == [
+        ("Gym Showers", "Find a gym with clean showers"),
+        ("Gym Price", "Find an affordable gym"),
+    ]
+    assert [one["source_messages"] for one in found] == [[1], [3]]
+
+
+def test_what_is_named_again_keeps_all_its_messages(pipeline: Pipeline) -> None:
+    found = listen(
+        pipeline,
+        "What is most important?",
+        "Parking and the price.",
+        "And if you had to rank them?",
+        "The first one is parking.",
+    )
+
+    assert ("Gym Parking", [1, 3]) in [(one["title"], one["source_messages"]) for one in found]
+
+
+def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> None:
+    (found,) = listen(
+        pipeline,
+        "What about the price?",
+        "Yes, the price matters. If it's more than forty euros a month, I won't sign up.",
+    )
+
+    checks = found["acceptance_criteria"]
+    assert "Leave out a gym that is more than forty euros a month" in checks
+    assert "Value of “more than forty euros a” is met" in checks
+
+
+def test_a_case_that_was_named_is_the_condition(pipeline: Pipeline) -> None:
+    (found,) = listen(
+        pipeline, "How do you choose?", "When my knee hurts, I look for a gym with a pool."
+    )
+
+    assert found["condition"] == "When my knee hurts"
+
+
+def test_a_question_alone_can_show_that_something_is_chosen(pipeline: Pipeline) -> None:
+    asked = "What do you consider when you are looking for a school?"
+
+    found = listen(pipeline, asked, "Small classes and the way there.", domain="talks")
+
+    assert found[0]["title"] == "Small Classes"
+
+
+def test_a_criterion_may_be_taken_back(pipeline: Pipeline) -> None:
+    found = listen(
+        pipeline,
+        "What do you look for?",
+        "I look for parking. I also look at the rating.",
+        "Both?",
+        "Actually, forget the parking.",
+    )
+
+    assert [one["title"] for one in found] == ["Gym Rating"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["price, " * 2000, "if it is " * 800, "I look for " * 500, "how big " * 900, "’ — , and", "İ"],
+)
+def test_odd_answers_give_complete_labels(pipeline: Pipeline, said: str) -> None:
+    found = listen(pipeline, "What do you look for in a gym?", said)
+
+    labels = [{"uid": one["id"], **one} for one in found]
+    assert not check_payload(
+        {"requirements": labels},
+        layers=["extraction"],
+        message_count=2,
+        complete=True,
+        empty=not found,
+    )
