@@ -211,8 +211,8 @@ class _Intake:
         rows = self.project.conversations.filter(external_id__in=ids)
         columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
         return {
-            external_id: Fingerprint(*said, origin=origin)
-            for external_id, *said, origin in rows.values_list(*columns)
+            external_id: Fingerprint(sha256, domain, difficulty, split, origin=origin)
+            for external_id, sha256, domain, difficulty, split, origin in rows.values_list(*columns)
         }
 
     def _row(self, entry: _Entry) -> Conversation:
