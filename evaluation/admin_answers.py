@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from evaluation.models import Answer, AnswerRating, JudgeCertificate, Judgement, Judging
+from evaluation.models import (
+    Answer,
+    AnswerPanel,
+    AnswerRating,
+    JudgeCertificate,
+    Judgement,
+    Judging,
+    Probing,
+)
 from labeling.admin import ReadOnlyAdmin
 
 
@@ -44,9 +52,26 @@ class AnswerRatingAdmin(ReadOnlyAdmin):
     list_select_related = ("answer", "rater")
 
 
+@admin.register(AnswerPanel)
+class AnswerPanelAdmin(ReadOnlyAdmin):
+    heavy = ("run__spec", "run__config")
+    list_display = ("id", "run", "opened_by", "opened_at")
+    search_fields = ("=run__id",)
+    list_select_related = ("run", "opened_by")
+
+
+@admin.register(Probing)
+class ProbingAdmin(ReadOnlyAdmin):
+    heavy = ("prompt", "results", "usage")
+    list_display = ("id", "project", "kind", "model", "state", "requested_by", "created_at")
+    list_filter = ("kind", "state", "model")
+    search_fields = ("judge_sha256", "model", "error")
+    list_select_related = ("project", "requested_by")
+
+
 @admin.register(JudgeCertificate)
 class JudgeCertificateAdmin(ReadOnlyAdmin):
-    heavy = ("probes",)
+    heavy = ("probes", "comparison", "reasons")
     list_display = ("id", "project", "kind", "model", "passed", "kappa", "n", "issued_at")
     list_filter = ("passed", "kind", "model")
     search_fields = ("judge_sha256", "model")

@@ -2,12 +2,12 @@ from evaluation.models.access import SplitAccess
 from evaluation.models.answers import (
     Answer,
     AnswerRating,
-    JudgeCertificate,
     Judgement,
     Judging,
     Kind,
 )
 from evaluation.models.ceilings import HumanCeiling
+from evaluation.models.certificates import AnswerPanel, JudgeCertificate, Probing
 from evaluation.models.gates import GateResult, GateThresholds
 from evaluation.models.layers import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
@@ -20,6 +20,7 @@ from evaluation.models.work import Work, WorkQuerySet
 __all__ = [
     "Aggregate",
     "Answer",
+    "AnswerPanel",
     "AnswerRating",
     "BuiltLayer",
     "CachedReply",
@@ -32,6 +33,7 @@ __all__ = [
     "Judging",
     "Kind",
     "LayerBuild",
+    "Probing",
     "RatedLabel",
     "Rating",
     "RatingPanel",

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import CaseRun, Run
 from evaluation.models.work import Work, WorkQuerySet
-from labeling.models import Project
 
 
 class Kind(models.TextChoices):
@@ -168,43 +167,3 @@ class AnswerRating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.score} for {self.kind} of answer {self.answer_id}"
-
-
-class JudgeCertificate(models.Model):
-    """What a judge was found to be worth against people and probes, when it was issued.
-
-    It belongs to one hash of model, prompt and parser: a judge of another hash has none.
-    """
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="judge_certificates")
-    judge_sha256 = models.CharField(max_length=64)
-    kind = models.CharField(max_length=12, choices=Kind)
-    model = models.CharField(max_length=200)
-    prompt_sha256 = models.CharField(max_length=64)
-    parser_version = models.CharField(max_length=20)
-    n = models.PositiveIntegerField(help_text="Answers that people rated and the judge scored")
-    kappa = models.FloatField(null=True, help_text="Weighted by the square of the distance")
-    ci_low = models.FloatField(null=True)
-    ci_high = models.FloatField(null=True)
-    spearman = models.FloatField(null=True)
-    mae = models.FloatField(null=True)
-    probes = models.JSONField(default=list, help_text="Each probe with what the judge said of it")
-    passed = models.BooleanField()
-    issued_at = models.DateTimeField(auto_now_add=True)
-    issued_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
-
-    class Meta:
-        ordering = ["-pk"]
-        constraints = [
-            models.CheckConstraint(
-                name="certificate_kind_known", condition=Q(kind__in=Kind.values)
-            ),
-        ]
-        indexes = [
-            models.Index(name="certificate_of_judge", fields=["project", "judge_sha256", "kind"]),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} by {self.model}: {'passed' if self.passed else 'failed'}"

@@ -12,14 +12,12 @@ from evaluation.models.runs import CaseRun, Run
 from labeling.models import Membership, Project
 
 
-class RatingPanelQuerySet(models.QuerySet["RatingPanel"]):
-    def to_rate_by(self, user: Any) -> RatingPanelQuerySet:
+class PanelQuerySet(models.QuerySet[Any]):
+    def to_rate_by(self, user: Any) -> PanelQuerySet:
         """Of projects where the user is lead or researcher, or is an annotator and invited."""
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         member = Project.objects.with_role(user, Membership.Role.ANNOTATOR)
-        invited = Q(
-            pk__in=RatingPanel.invited.through.objects.filter(user=user).values("ratingpanel")
-        )
+        invited = Q(pk__in=self.model._default_manager.filter(invited=user).values("pk"))
         return self.filter(
             Q(run__release__project__in=reading) | invited & Q(run__release__project__in=member)
         )
@@ -51,7 +49,7 @@ class RatingPanel(models.Model):
         default=0, help_text="How many of these changes the run's figures take account of"
     )
 
-    objects = RatingPanelQuerySet.as_manager()
+    objects = PanelQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]
