@@ -92,6 +92,32 @@ def load(run: Run) -> Judged | None:
     return Judged(judging, {answer.case_id: answer for answer in answers}, found)
 
 
+def documents(run: Run) -> dict[int, dict[str, Any]]:
+    """The answer of every case and what the counting judge said of it, for ``results.json``."""
+    found = {
+        answer.case_id: {
+            "answer": {
+                "text": answer.text,
+                "message_ids": answer.message_ids,
+                "model": answer.model,
+                "error": answer.error or None,
+            },
+            "judgements": {},
+        }
+        for answer in Answer.objects.filter(case__run=run)
+    }
+    rows = Judgement.objects.filter(judging=judgings.counting(run)).select_related("answer")
+    for row in rows.defer("raw", "usage", "answer__text"):
+        found[row.answer.case_id]["judgements"][row.kind] = {
+            "score": row.score,
+            "reasoning": row.reasoning or None,
+            "clamped": row.clamped,
+            "undefined": row.reason or row.error or None,
+            **row.detail,
+        }
+    return found
+
+
 def _counts(rows: list[Judgement]) -> dict[str, int]:
     return {
         "judge_failures": sum(row.state == Judgement.State.FAILED for row in rows),

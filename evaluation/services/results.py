@@ -15,7 +15,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import budgets, ceilings
+from evaluation.services import answer_scoring, budgets, ceilings
 from labeling.domain.csv_cells import safe_row
 from labeling.models import Conversation
 
@@ -36,6 +36,7 @@ CHUNK = 200  # cases in memory at once
 def results_document(run: Run) -> dict[str, Any]:
     """Needs ``with_progress()``."""
     spec = run.spec
+    answers = answer_scoring.documents(run)
     return {
         "timestamp": run.scored_at.isoformat() if run.scored_at else None,
         "run": run.pk,
@@ -63,7 +64,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "usage": asdict(budgets.spent(run.pk)),
         "synthetic_cases": synthetic_cases(run),
         "metrics": _metrics(run),
-        "cases": [_case(case) for case in cases_with_scores(run)],
+        "cases": [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)],
     }
 
 

@@ -361,6 +361,17 @@ def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, star
     assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
 
 
+def test_results_hold_the_answers_with_what_the_judge_said(
+    server: LanguageServer, start: Any
+) -> None:
+    case = results.results_document(work(start()))["cases"][0]
+
+    assert case["answer"]["message_ids"] == [2, 3]
+    assert case["judgements"]["faithfulness"]["score"] == 8
+    assert case["judgements"]["faithfulness"]["reasoning"] == "As the messages say."
+    assert [one["supported"] for one in case["judgements"]["claims"]["claims"]] == [True, False]
+
+
 # --- pages --------------------------------------------------------------------------------------
 
 
