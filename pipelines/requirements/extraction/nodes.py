@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
-from pipelines.requirements.extraction import choices, choosing, discourse, kinds, wording
+from pipelines.requirements.extraction import (
+    choices,
+    choosing,
+    corrections,
+    discourse,
+    kinds,
+    references,
+    wording,
+)
 from pipelines.requirements.extraction.clauses import as_statement, clauses, read
 from pipelines.requirements.extraction.features import features, match_features
 from pipelines.requirements.extraction.lexicon import signal
@@ -17,8 +27,11 @@ from pipelines.requirements.extraction.text import (
     tokens,
     upper_first,
 )
+from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
+from pipelines.requirements.wording import text_of
 from pipelines.types import Encoder
 
+CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
 WEAK_SHAPES = {"fragment", "state"}
 
 
@@ -117,13 +130,14 @@ def _proposal(asked: Sentence, spoken: list[Sentence]) -> list[Candidate]:
 
 
 def settle(state: ExtractionState) -> ExtractionState:
-    """Leave out what is taken back later."""
+    """Leave out what is taken back later, and put right what is corrected."""
     candidates = state["candidates"]
     gone: set[int] = set()
     for sentence in state["sentences"]:
         if not sentence.asked:
             gone |= {id(one) for one in discourse.withdrawn_by(sentence, candidates)}
-    return {"standing": [one for one in candidates if id(one) not in gone]}
+    standing = [one for one in candidates if id(one) not in gone]
+    return {"standing": corrections.corrected(state["sentences"], standing)}
 
 
 def select(state: ExtractionState, deps: Deps) -> ExtractionState:
@@ -149,14 +163,17 @@ def _only_adds(candidate: Candidate, previous: Candidate) -> bool:
 
 def word(state: ExtractionState) -> ExtractionState:
     """Give each candidate its fields."""
-    said = state["sentences"]
-    return {"drafts": [_draft(candidate, said) for candidate in state["kept"]]}
+    said, drafts, before = state["sentences"], [], ""
+    for candidate in state["kept"]:
+        drafts.append(_draft(candidate, said, before))
+        before = str(drafts[-1]["action"])
+    return {"drafts": drafts}
 
 
-def _draft(candidate: Candidate, said: list[Sentence]) -> dict[str, object]:
+def _draft(candidate: Candidate, said: list[Sentence], previous: str) -> dict[str, object]:
     before = [one.text for one in said if one.message <= max(candidate.sources)]
     actor = wording.actor_of(candidate, before[: _upto(candidate, said)])
-    action = wording.action_of(candidate)
+    action = references.named(wording.action_of(candidate), previous)
     full = " ".join([candidate.text, action, *candidate.details])
     return {
         "title": wording.title_of(candidate, action),
@@ -196,18 +213,33 @@ def finish(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Merge what says the same, and number the rest."""
     merged = merge(state["drafts"], deps) if deps.encoder else state["drafts"]
     numbered = [{"id": f"REQ-{at:03d}", **draft} for at, draft in enumerate(merged, start=1)]
-    return {"requirements": numbered}
+    return {"requirements": noted(numbered, deps) if deps.encoder else numbered}
+
+
+def noted(numbered: list[dict[str, Any]], deps: Deps) -> list[dict[str, Any]]:
+    """Say in the rationale of the later of two that both cannot hold."""
+    stands = [stand_of(one) for one in numbered]
+    pairs = combinations(range(len(numbered)), 2)
+    odd = [(at, to, why) for at, to in pairs if (why := conflict(stands[at], stands[to]))]
+    if not odd or deps.encoder is None:
+        return numbered
+    vectors = deps.encoder.encode([topic_of(text_of(one)) for one in numbered])
+    for at, to, why in odd:
+        if float(vectors[at] @ vectors[to]) > CONFLICT_ABOVE:
+            numbered[to]["rationale"] += f"; conflicts with {numbered[at]['id']}: {why}"
+    return numbered
 
 
 def merge(drafts: list[dict[str, object]], deps: Deps) -> list[dict[str, object]]:
-    """The first of two alike stays and takes over the other's source messages."""
+    """The first of two alike stays, with the messages of both; two that conflict both stay."""
     if len(drafts) < 2 or deps.encoder is None:
         return drafts
     vectors = deps.encoder.encode([f"{one['title']} {one['action']}" for one in drafts])
-    alike = vectors @ vectors.T
+    alike, stands = vectors @ vectors.T, [stand_of(one) for one in drafts]
     stays: list[int] = []
     for at, draft in enumerate(drafts):
-        twin = next((one for one in stays if alike[one, at] > deps.merge_above), None)
+        near = (one for one in stays if alike[one, at] > deps.merge_above)
+        twin = next((one for one in near if not conflict(stands[one], stands[at])), None)
         if twin is None:
             stays.append(at)
         else:

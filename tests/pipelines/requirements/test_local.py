@@ -216,7 +216,7 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
         pipeline, user("1. Users must log in.\n2. Users must see a map.\n- Users must print it.")
     )
 
-    assert actions(found) == ["Log in", "See a map", "Print it"]
+    assert actions(found) == ["Log in", "See a map", "Print the map"]
 
 
 def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
@@ -227,6 +227,51 @@ def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
     assert found["condition"] == "When a payment fails"
     assert "Value of “within five minutes” is met" in found["acceptance_criteria"]
     assert "Happens when a payment fails" in found["acceptance_criteria"]
+
+
+@pytest.mark.parametrize(
+    "put_right",
+    ["No, sorry, make that ten minutes.", "I meant ten minutes.", "Ten minutes is better."],
+)
+def test_a_figure_put_right_later_is_the_one_that_holds(pipeline: Pipeline, put_right: str) -> None:
+    found = extract(
+        pipeline,
+        user("The app must send a receipt within five minutes. Only two people may see it."),
+        analyst("Five minutes, really?"),
+        user(put_right),
+    )
+
+    assert actions(found)[0].lower() == "send a receipt within ten minutes"
+    assert found[0]["source_messages"] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("said", "action"),
+    [
+        ("Users must see a map. They should print it later.", "Print the map later"),
+        ("Staff should approve orders. They must archive them.", "Archive the orders"),
+        ("Staff should approve orders. They must sign it.", "Sign it"),
+    ],
+)
+def test_it_and_them_are_named_where_one_thing_fits(
+    pipeline: Pipeline, said: str, action: str
+) -> None:
+    assert actions(extract(pipeline, user(said)))[-1] == action
+
+
+def test_two_that_conflict_both_stay_and_the_later_says_so() -> None:
+    found = extract(
+        build("requirements-local", {}),
+        user("The system must keep invoices for 5 years."),
+        analyst("Noted."),
+        user("Hold on, the system must keep invoices for 10 years."),
+    )
+
+    assert [one["source_messages"] for one in found] == [[0], [2]]
+    assert "conflicts with" not in found[0]["rationale"]
+    assert found[1]["rationale"].endswith(
+        "; conflicts with REQ-001: they name other figures (5 and 10 years)"
+    )
 
 
 def test_words_alike_are_merged_and_keep_both_sources() -> None:
