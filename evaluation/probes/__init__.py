@@ -1,0 +1,126 @@
+"""Answers whose worth is known, to try a judge with before its scores decide anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from labeling.domain.sentences import noted
+
+FILE = Path(__file__).parent / "probes.v1.yaml"
+TRICKS = {
+    "good": noted("plainly good"),
+    "paraphrase": noted("the same in other words"),
+    "vague": noted("vague but on the subject"),
+    "wrong": noted("specific but wrong"),
+    "half": noted("half of what was asked"),
+    "empty": noted("empty"),
+    "echo": noted("the question given back"),
+    "order in the answer": noted("an order to the judge in the answer"),
+    "order in a message": noted("an order to the judge in a message"),
+    "honest": noted("says that the messages do not tell"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a decent judge may say: a bound, or a distance from the score of another probe."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+    within: float | None = None
+    of: str = ""
+
+    def __str__(self) -> str:
+        if self.of:
+            return f"{self.of} ± {self.within:g}"
+        return f"≥ {self.at_least:g}" if self.at_least is not None else f"≤ {self.at_most:g}"
+
+    def holds(self, score: float | None, scores: Mapping[str, float | None]) -> bool:
+        """A judge that gave no score has failed the probe."""
+        if score is None:
+            return False
+        if self.of:
+            other = scores.get(self.of)
+            return other is not None and abs(score - other) <= (self.within or 0.0)
+        enough = self.at_least is None or score >= self.at_least
+        return enough and (self.at_most is None or score <= self.at_most)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    id: str
+    trick: str
+    question: str
+    reference: str
+    messages: tuple[dict[str, Any], ...]
+    answer: str
+    expectations: Mapping[str, Expectation]
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the judge is shown, as with any answer."""
+        return {
+            "question": self.question,
+            "messages": list(self.messages),
+            "answer": self.answer,
+            "reference": self.reference,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSet:
+    version: str
+    probes: tuple[Probe, ...]
+
+    def of(self, kind: str) -> list[Probe]:
+        return [probe for probe in self.probes if kind in probe.expectations]
+
+
+@cache
+def load() -> ProbeSet:
+    import yaml
+
+    document = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    talks = document["talks"]
+    return ProbeSet(
+        document["version"], tuple(_probe(one, talks[one["talk"]]) for one in document["probes"])
+    )
+
+
+def _probe(given: dict[str, Any], talk: dict[str, Any]) -> Probe:
+    return Probe(
+        id=given["id"],
+        trick=given["trick"],
+        question=talk["question"],
+        reference=talk["reference"],
+        messages=tuple(talk["messages"]),
+        answer=given["answer"],
+        expectations={kind: Expectation(**said) for kind, said in given["expect"].items()},
+    )
+
+
+def marked(kind: str, said: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Every probe of the kind with what the judge said of it, and whether that is as it must be.
+
+    ``said`` holds ``score`` and ``reasoning`` by the probe's id; a probe that is not in it failed.
+    """
+    scores = {name: one["score"] for name, one in said.items()}
+    found = []
+    for probe in load().of(kind):
+        expected = probe.expectations[kind]
+        score = scores.get(probe.id)
+        found.append(
+            {
+                "id": probe.id,
+                "trick": probe.trick,
+                "expected": str(expected),
+                "score": score,
+                "said": said.get(probe.id, {}).get("reasoning", ""),
+                "held": expected.holds(score, scores),
+            }
+        )
+    return found
