@@ -1,7 +1,7 @@
-"""How long the layers of a long chat take to build, and how much memory.
+"""How long a long chat takes to build, and then a question about it, and how much memory.
 
-    .venv/bin/python benchmarks/memory_layers.py FILE      # a REALTALK chat, as published
-    ASSAY_CHAT=FILE .venv/bin/python benchmarks/memory_layers.py
+    .venv/bin/python benchmarks/memory.py FILE      # a REALTALK chat, as published
+    ASSAY_CHAT=FILE .venv/bin/python benchmarks/memory.py
 
 Nothing is cached before. The encoder's weights are loaded first and timed apart, because a worker
 loads them once; its memory is told apart too.
@@ -13,6 +13,7 @@ import resource
 import sys
 import time
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,32 @@ def main(path: Path) -> None:
     print(f"again    {again * 1000:7.1f} ms, from what was kept")
     counts = {"topics": "nodes", "signals": "anchors", "threads": "threads"}
     print({name: len(rows.payloads[kind][name]) for kind, name in counts.items()})
+    ask(path, messages, encoder, kept)
+
+
+def ask(path: Path, messages: list[Any], encoder: Any, kept: Any) -> None:
+    """Every question of the chat through the whole pipeline, its vectors cached by none."""
+    from pipelines.memory.config import MemoryConfig
+    from pipelines.memory.pipeline import Memory
+    from pipelines.memory.talks import Talks
+    from pipelines.types import Case
+
+    asked = json.loads(path.read_text(encoding="utf-8"))["qa"]
+    talks = Talks(encoder, rows_for=lambda case: kept)
+    cases = [
+        Case(f"{at}", "chat", tuple(messages), question=one["question"], task="qa")
+        for at, one in enumerate(asked)
+    ]
+    built = timed(lambda: talks(cases[0]))
+    print(f"index    {built:7.2f} s, built once and then kept; peak {peak_mb()} MB")
+    for mode in ("oneshot", "agent"):
+        pipeline = Memory(MemoryConfig(mode=mode), open_talk=talks, model=None)
+        seconds = sorted(timed(partial(pipeline.run, case)) for case in cases)
+        median, late = seconds[len(seconds) // 2], seconds[int(len(seconds) * 0.95)]
+        print(
+            f"{mode:8} {len(cases)} questions, {median * 1000:.0f} ms each (median), "
+            f"95 % at most {late * 1000:.0f} ms; peak {peak_mb()} MB"
+        )
 
 
 class Timed:
