@@ -17,7 +17,7 @@ from pipelines.types import Case
 ACTOR = "User"
 _EXPLAINS = re.compile(r"^(?:basically|i mean|meaning|that is|that means|in that case)\b", re.I)
 _CASE = re.compile(
-    r"(?:if|when|whenever|unless) (?:i|i'm|we|we're|my|our|he|she|they|somebody|someone)\b"
+    r"(?:if|when|whenever|unless) (?:i|i'm|we|we're|my|our|somebody|someone)\b"
     r"(?! (?:look|search|choose|pick|decide|think|want|need))",
     re.I,
 )

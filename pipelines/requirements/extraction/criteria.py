@@ -11,9 +11,9 @@ from pipelines.requirements.extraction.choices import named
 from pipelines.requirements.extraction.items import STOP, clean, items, usable
 from pipelines.requirements.extraction.lexicon import (
     CriterionCue,
-    criteria_map,
     criteria_patterns,
     criterion_cues,
+    quality_of,
 )
 from pipelines.requirements.extraction.state import Criterion
 from pipelines.requirements.extraction.text import lower_first, plain, tokens
@@ -28,7 +28,8 @@ _SUBJECT = r"(?:i|we|you|it|that|they|there|this|these|those|he|she)"
 _JOINT = re.compile(
     rf"(?:[,;]|\s[-–—])?\s+(?P<why>and|but|so|because|since|although|though|then)\s+"
     rf"(?:(?:also|then)\s+)?(?={_SUBJECT}(?:'\w+)?\s)|(?:[,;:]\s+|\s*—\s*)(?={_SUBJECT}(?:'\w+)?\s)"
-    r"|\s+and (?=(?:see|check|look at|consider|compare|read)\s)",
+    r"|\s+and (?=(?:yeah|yes|the [\w-]+ (?:is|are|matters?)|"
+    r"(?:see|check|look at|consider|compare|read))\s)",
     re.I,
 )
 _IF = re.compile(
@@ -51,7 +52,9 @@ _POINTS = re.compile(
     re.I,
 )
 _AS_AS = re.compile(
-    r"^(?:as \w+ as|(?:not )?(?:too|very|really|quite|pretty|super|more|less|easy to)\b)", re.I
+    r"^(?:as \w+ as|(?:not )?(?:too|very|really|quite|pretty|super|more|less|easy to)\b"
+    r"(?! (?:many|much)))",
+    re.I,
 )
 _REMARK = re.compile(
     r",?\s*\b(?:(?:i (?:think|guess|mean|believe|suppose|feel like)|i(?:'d| would) say|you know)\b"
@@ -78,7 +81,7 @@ _START = re.compile(
 )
 _MOTIVE = re.compile(
     r"(?<!good )(?<!nice )(?<!better )(?<!great )(?<!helps )(?<!is )(?<!are )(?<!be )"
-    r"\b(?:if|when|whenever) (?:i|we|you|they)\b.*$",
+    r"\b(?:if|when|whenever) (?:i|we|you)\b.*$",
     re.I,
 )
 _ABLE = re.compile(
@@ -295,9 +298,7 @@ def form_of(what: str, noun: str) -> str:
         return "doing"
     if spoken[0] in {"in", "on", "near", "close", "within", "with"} and len(spoken) > 1:
         return "quality"
-    if _AS_AS.match(what) or (
-        spoken[0] in criteria_map("qualities") and len(last[0]) and _no_noun(spoken)
-    ):
+    if _AS_AS.match(what) or (quality_of(spoken[0]) and len(last[0]) and _no_noun(spoken)):
         return "quality"
     return "thing"
 

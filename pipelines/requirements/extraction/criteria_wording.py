@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.lexicon import criteria_map, criteria_words, mapping, words
+from pipelines.requirements.extraction.lexicon import (
+    criteria_map,
+    criteria_words,
+    mapping,
+    quality_of,
+    words,
+)
 from pipelines.requirements.extraction.state import Criterion
 from pipelines.requirements.extraction.text import (
     base,
@@ -84,8 +90,8 @@ def _person_title(criterion: Criterion) -> str:
 
 def _quality_title(criterion: Criterion) -> str:
     for word in tokens(criterion.what):
-        if word.lower() in criteria_map("qualities"):
-            return f"{criterion.noun} {criteria_map('qualities')[word.lower()]}"
+        if quality := quality_of(word):
+            return f"{criterion.noun} {quality}"
     return f"{criterion.what} {criterion.noun}"
 
 

@@ -114,6 +114,8 @@ def withdrawn_by(sentence: Sentence, candidates: Sequence[Candidate]) -> list[Ca
     named = [one for one in earlier if _overlap(about, one) >= WITHDRAW_OVERLAP]
     if named:
         return named
+    if any(one.criterion and one.sentence is sentence for one in candidates):
+        return []  # "a gym would be nice, but I can do without it" speaks of its own wish
     return earlier[-1:] if _POINTS_BACK.search(sentence.text) and len(about) <= 4 else []
 
 

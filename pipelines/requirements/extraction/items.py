@@ -24,6 +24,11 @@ _BETWEEN = re.compile(
     r"|\s+(?:and|or) (?:also |then |maybe |just )?(?=(?:the|a|an|my|its)\b)",
     re.I,
 )
+_ONE_THAT_IS = re.compile(
+    r"^(?:the |a )?(?:something|somewhere|anything|one|ones|place|places) "
+    r"(?:that|which)(?:'s|'re| is| are) ",
+    re.I,
+)
 _THAT_IS = re.compile(
     r"^(?P<thing>[\w-]+) (?:that|which) (?:is|are) (?P<how>[\w-]+(?: [\w-]+){0,2})$", re.I
 )
@@ -70,7 +75,7 @@ def _halves(part: str, *, several: bool) -> list[str]:
 
 def clean(text: str, *, noun: str) -> str:
     """Without fillers at either end, articles, and the name of what is chosen."""
-    text = plain(text).strip(" ,.;:!?-–—\"'")
+    text = _ONE_THAT_IS.sub("", plain(text).strip(" ,.;:!?-–—\"'"))
     while True:
         shorter = criteria_patterns("fillers").sub("", text).strip(" ,.;:!-–—")
         shorter = shorter if re.match(_ASKED, text, re.I) else _DETERMINER.sub("", shorter)

@@ -114,6 +114,13 @@ def criteria_map(name: str) -> dict[str, str]:
     return mapping("criteria", name)
 
 
+def quality_of(word: str) -> str | None:
+    """The noun of an adjective or its comparative: "close" and "closer" are "proximity"."""
+    known, low = criteria_map("qualities"), word.lower()
+    forms = (low, low.removesuffix("er"), low.removesuffix("r"), f"{low.removesuffix('ier')}y")
+    return next((known[form] for form in forms if form in known), None)
+
+
 @cache
 def criteria_patterns(name: str) -> re.Pattern[str]:
     """As :func:`any_of`; groups of the same name are numbered."""

@@ -56,6 +56,7 @@ def test_each_thing_of_a_list_is_a_requirement(pipeline: Pipeline) -> None:
         ("There should be a sauna.", "Gym Sauna", "Find a gym with sauna"),
         ("If the coach is friendly, then I'd sign up.", "Gym Coach", "Choose a gym by its coach"),
         ("I don't want loud music.", "No Loud Music", "Find a gym without loud music"),
+        ("I prefer one that is closer.", "Gym Proximity", "Find a gym that is closer"),
         ("I want to train alone.", "Train Alone", "Train alone"),
     ],
 )
@@ -146,6 +147,17 @@ def test_a_question_alone_can_show_that_something_is_chosen(pipeline: Pipeline) 
     found = listen(pipeline, asked, "Small classes and the way there.", domain="talks")
 
     assert found[0]["title"] == "Small Classes"
+
+
+def test_to_do_without_the_thing_just_named_takes_nothing_else_back(pipeline: Pipeline) -> None:
+    answer = "I look for parking. A sauna would be nice, but I can live without it."
+
+    found = listen(pipeline, "What do you look for?", answer)
+
+    assert [(one["title"], one["priority"]) for one in found] == [
+        ("Gym Parking", "should"),
+        ("Gym Sauna", "could"),
+    ]
 
 
 def test_a_criterion_may_be_taken_back(pipeline: Pipeline) -> None:
