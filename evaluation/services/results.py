@@ -17,7 +17,6 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services import answer_scoring, budgets, ceilings
 from labeling.domain.csv_cells import safe_row
-from labeling.models import Conversation
 
 OPTIONAL = (
     "metrics_config",
@@ -100,8 +99,8 @@ def _some(ids: list[str]) -> str:
 
 
 def synthetic_cases(run: Run) -> int:
-    """How many cases are about conversations that nobody has held."""
-    return run.cases.filter(item__conversation__origin=Conversation.Origin.SYNTHETIC).count()
+    """How many are about what nobody has held, or nobody has labelled."""
+    return run.cases.filter(item__in=run.release.items.synthetic()).count()
 
 
 def aggregates_of(run: Run) -> list[Aggregate]:

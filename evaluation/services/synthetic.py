@@ -11,33 +11,22 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from evaluation.services import budgets, models
-from evaluation.services.metering import STOPS
+from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
-from labeling.domain.errors import RuleError
 from labeling.domain.importing import Record
 from labeling.domain.importing import Turn as StoredTurn
 from labeling.models import Conversation, GoldRelease
 from labeling.services import conversations
 from labeling.services.gold_imports import Imported, Source, freeze_imported
-from pipelines.llm import NO_USAGE, ModelError, OverBudget, RateLimited, Reply, Unavailable, Usage
+from pipelines.llm import NO_USAGE, ModelError, Usage
 
 ALL = "all"
 TRIES = 3
 """So often the model is asked for one conversation that does not verify."""
 
 MOST = 100_000
-
-ENDS = (*STOPS, RateLimited, Unavailable)
-"""After one of these every further request would fail as well, or take too long."""
-
-
-class GenerationRefused(RuleError):
-    """Such conversations cannot be made."""
-
-    code = "generation_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +87,9 @@ def make_by_model(
 ) -> Made:
     """By the language model of the settings; what does not verify is made anew a few times."""
     _check(wish)
-    models.require("Generating conversations by a language model")
-    problem = budgets.problem_with(budget_cost, budget_tokens)
-    if problem:
-        raise GenerationRefused(problem)
-    asking = _Asking(budget_cost, budget_tokens)
+    asking = Asking.opened(
+        "Generating conversations by a language model", budget_cost, budget_tokens
+    )
     made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
     for number, domain, difficulty in _asked(wish):
         try:
@@ -153,7 +140,7 @@ def _asked(wish: Wish) -> Iterator[tuple[int, str, str]]:
 
 
 def _one_by_model(
-    made: Made, asking: _Asking, number: int, domain: str, difficulty: str, seed: int
+    made: Made, asking: Asking, number: int, domain: str, difficulty: str, seed: int
 ) -> None:
     for repetition in range(TRIES):
         try:
@@ -180,46 +167,6 @@ def _problems_of(sample: Sample, made: Made) -> list[str]:
     if any(sample.turns == one.turns for one in made.samples):
         return ["the same conversation again"]
     return problems_of(sample)
-
-
-class _Asking:
-    """The model with a budget over all that is asked of it."""
-
-    def __init__(self, budget_cost: float | None, budget_tokens: int | None) -> None:
-        self._cost, self._tokens = budget_cost, budget_tokens
-        model = models.model_from_settings(before_asking=self._check)
-        assert model is not None  # required before
-        self._model = model
-        self.spent = NO_USAGE
-
-    @property
-    def id(self) -> str:
-        return self._model.id
-
-    def complete(
-        self,
-        messages: Any,
-        *,
-        schema: dict[str, Any] | None = None,
-        repetition: int = 0,
-    ) -> Reply:
-        try:
-            reply = self._model.complete(messages, schema=schema, repetition=repetition)
-        except ModelError as error:
-            self.spent = self.spent + error.usage
-            raise
-        self.spent = self.spent + reply.usage
-        return reply
-
-    def _check(self) -> None:
-        """Called before each request that would have to be paid."""
-        used, cost = self.spent.prompt_tokens + self.spent.completion_tokens, self.spent.cost
-        if self._tokens is not None and used >= self._tokens:
-            raise OverBudget(
-                f"The budget of {self._tokens:,} tokens is used up ({used:,} are used)."
-            )
-        if self._cost is not None and (cost is None or cost >= self._cost):
-            raise OverBudget(f"The budget of {budgets.shown(self._cost)} is used up.")
 
 
 def _record(sample: Sample, made: Made, wish: Wish) -> Record:

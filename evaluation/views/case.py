@@ -38,6 +38,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     context = {
         "run": case.run,
         "case": case,
+        "synthetic": case.run.release.items.synthetic().filter(pk=case.item_id).exists(),
         "badge": present.BADGES.get(case.state, ""),
         "failed": case.state == CaseRun.State.FAILED,
         "evidence": evidence_of(case, layer) if isinstance(layer, Memory) else None,

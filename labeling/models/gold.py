@@ -66,6 +66,12 @@ class GoldRelease(models.Model):
         return reverse("gold-release", args=[self.project.slug, self.name, self.version])
 
 
+class GoldItemQuerySet(models.QuerySet["GoldItem"]):
+    def synthetic(self) -> GoldItemQuerySet:
+        """What nobody has held, or nobody has labelled."""
+        return self.filter(GoldItem.SYNTHETIC)
+
+
 class GoldItem(models.Model):
     """The frozen answer for one conversation: its text, labels and where they came from.
 
@@ -82,7 +88,7 @@ class GoldItem(models.Model):
             "imported",
             _("Imported"),
         )  # published elsewhere; who labelled it is not known here
-        GENERATED = "generated", _("generated")  # labels made together with the conversation
+        GENERATED = "generated", _("generated")  # by a program: nobody labelled it
 
     release = models.ForeignKey(GoldRelease, models.PROTECT, related_name="items")
     conversation = models.ForeignKey(Conversation, models.PROTECT, related_name="gold_items")
@@ -92,6 +98,12 @@ class GoldItem(models.Model):
     how = models.CharField(max_length=11, choices=How)
     canonical = models.TextField()
     sha256 = models.CharField(max_length=64)
+
+    SYNTHETIC = models.Q(conversation__origin=Conversation.Origin.SYNTHETIC) | models.Q(
+        how=How.GENERATED
+    )
+
+    objects = GoldItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["release", "position"]

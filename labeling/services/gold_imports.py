@@ -69,7 +69,7 @@ def freeze_imported(
     """
     Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
     name = name or f"{project.slug}-{layer}"
-    _check_name(project, layer, name)
+    _check_name(project, layer, name, {one.source.how for one in imported})
     parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
     items = _items(project, layer, imported, parent)
     if parent and _hashes_of(parent) == [item.sha256 for item in items]:
@@ -96,7 +96,7 @@ def freeze_imported(
     return release
 
 
-def _check_name(project: Project, layer: str, name: str) -> None:
+def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
     if not RELEASE_NAME.fullmatch(name):
         raise BadName(
             f"{name!r} cannot name a release: use up to 100 letters, digits, dots, hyphens and "
@@ -110,6 +110,12 @@ def _check_name(project: Project, layer: str, name: str) -> None:
     made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
     if made_here.exists():
         raise NameTaken(f"{name!r} is gold that was labelled here: choose another name.")
+    in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
+    if hows and in_another_way.exists():
+        raise NameTaken(
+            f"{name!r} holds gold that came about in another way (imported or generated), and "
+            "the two are never mixed: choose another name."
+        )
 
 
 def _hashes_of(release: GoldRelease) -> list[str]:
@@ -190,6 +196,7 @@ def _create(
     made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     known = set(made.values_list("pk", flat=True))
     synthetic = sum(item.conversation_id in known for item in items)
+    generated = sum(item.how == GoldItem.How.GENERATED for item in items)
     header = {
         "schema_version": SCHEMA_VERSION,
         "project": project.slug,
@@ -201,6 +208,7 @@ def _create(
         "imported_from": [source.told for source in sources],
         "items": len(items),
         **({"synthetic": synthetic} if synthetic else {}),
+        **({"generated": generated} if generated else {}),
     }
     return GoldRelease.objects.create(
         project=project,

@@ -145,7 +145,7 @@ def _gold_page(
 def _releases(project: Project) -> list[GoldRelease]:
     """Newest first; how the items came about is counted in the same query."""
     hows = {f"n_{how}": Count("items", filter=Q(items__how=how)) for how in GoldItem.How.values}
-    made = Q(items__conversation__origin=Conversation.Origin.SYNTHETIC)
+    made = Q(items__in=GoldItem.objects.synthetic())
     return list(
         GoldRelease.objects.filter(project=project)
         .with_size()
@@ -213,6 +213,7 @@ def _release_page(
     hows = items.order_by().values_list("how").annotate(n=Count("pk"))
     rounds = (release.agreement or {}).get("rounds", [])
     synthetic = items.filter(conversation__origin=Conversation.Origin.SYNTHETIC)
+    generated = items.filter(how=GoldItem.How.GENERATED)
     context = {
         "project": release.project,
         "release": release,
@@ -220,7 +221,7 @@ def _release_page(
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
         "rounds": rounds,
         "synthetic": synthetic.count(),
-        "generated": items.filter(how=GoldItem.How.GENERATED).exists(),
+        "generated": generated.count(),
         "faults": None if faults is None else list(faults),
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),

@@ -6,9 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from evaluation.management.generating import bar, check_budget, report_losses
 from evaluation.services import synthetic
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
@@ -70,29 +69,15 @@ class Command(BaseCommand):
             f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
             f"({made.generator})."
         )
-        if made.n_thrown_out:
-            reasons = "; ".join(f"{text} ({n})" for text, n in made.thrown_out.most_common())
-            self.stdout.write(f"{made.n_thrown_out} were thrown out: {reasons}.")
-        if made.usage.prompt_tokens:
-            used = made.usage.prompt_tokens + made.usage.completion_tokens
-            self.stdout.write(f"{used:,} tokens were used.")
+        report_losses(made, self.stdout)
         if stored.release:
             said = f"{stored.release}: {stored.release.items.count()} synthetic items"
             self.stdout.write(f"{said}, sha256 {stored.release.sha256}")
 
 
 def _made(wish: synthetic.Wish, options: dict[str, Any]) -> synthetic.Made:
-    budget = {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
-    if not options["model"] and any(one is not None for one in budget.values()):
-        raise CommandError("Templates cost nothing: give a budget only with --model.")
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("Generating", total=wish.count)
-
-        def show(done: int) -> None:
-            bar.update(task, completed=done)
-
+    budget = check_budget(options, "Templates")
+    with bar(wish.count) as show:
         if options["model"]:
             return synthetic.make_by_model(wish, progress=show, **budget)
         return synthetic.make(wish, progress=show)

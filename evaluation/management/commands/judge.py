@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.judge import KINDS
-from evaluation.management import foreground, summary
+from evaluation.management import foreground, prompts, summary
 from evaluation.models import Run
 from evaluation.services import judgings, runs
 from labeling.domain.errors import RuleError
-
-NOT_MEASURABLE = 2
 
 
 class Command(BaseCommand):
@@ -26,13 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", type=int, metavar="RUN")
-        parser.add_argument(
-            "--prompt",
-            action="append",
-            default=[],
-            metavar="KIND=FILE",
-            help=f"another prompt for {', '.join(KINDS)}; may be given more than once",
-        )
+        prompts.add_option(parser)
         parser.add_argument(
             "--budget", type=float, metavar="MONEY", help="what the run may cost altogether"
         )
@@ -43,18 +33,18 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         run = Run.objects.select_related("release__project").filter(pk=options["run"]).first()
         if run is None:
-            raise _problem(f"There is no run {options['run']}.")
+            raise prompts.problem(f"There is no run {options['run']}.")
         try:
             judgings.request(
                 run,
                 by=None,
-                prompts=_prompts(options["prompt"]),
+                prompts=prompts.read(options["prompt"]),
                 budget_cost=options["budget"],
                 budget_tokens=options["budget_tokens"],
                 queue=False,
             )
         except RuleError as error:
-            raise _problem(error.message) from error
+            raise prompts.problem(error.message) from error
         self._work(run)
         self._report(foreground.reload(run.pk))
 
@@ -72,23 +62,4 @@ class Command(BaseCommand):
         self.stdout.write(summary.usage_line(run))
         problem = foreground.why_not_measurable(run)
         if problem:
-            raise _problem(problem)
-
-
-def _prompts(given: list[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        kind, separator, name = one.partition("=")
-        if not separator or not name:
-            raise _problem(f"“{one}” is not KIND=FILE.")
-        try:
-            found[kind] = Path(name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise _problem(f"{name}: {error.strerror}.") from error
-        except UnicodeDecodeError as error:
-            raise _problem(f"{name} is no UTF-8 text.") from error
-    return found
-
-
-def _problem(text: str) -> CommandError:
-    return CommandError(text, returncode=NOT_MEASURABLE)
+            raise prompts.problem(problem)

@@ -126,8 +126,15 @@ def _creators(hows: Mapping[str, int]) -> list[str]:
 
 
 def _synthetic(header: Mapping[str, Any]) -> str:
-    number = header.get("synthetic", 0)
-    return f" {number} of {header.get('items')} conversations are synthetic." if number else ""
+    told = {
+        "synthetic": "conversations are synthetic",
+        "generated": "items were labelled by a program",
+    }
+    return "".join(
+        f" {header[name]} of {header.get('items')} {words}."
+        for name, words in told.items()
+        if header.get(name)
+    )
 
 
 def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Questions about conversations that nobody has asked, each with the messages that answer it."""

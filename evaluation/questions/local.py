@@ -1,0 +1,106 @@
+"""Questions by templates out of the words of a message: the same for the same seed, and no model.
+
+Each is verified as far as words can: no other message holds what it asks for. They name the words
+that they look for, which favours retrieval by words; figures on them are no figures on people's
+questions.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+from evaluation.questions.sample import Asked, Talk, content_words, order_of
+from pipelines.fingerprint import fingerprint
+from pipelines.memory.retrieval.text import spoken
+
+GAP = "____"
+AROUND = 4  # words before and after a gap
+LONGEST = 400  # characters of a message that is quoted in a question or an answer
+
+
+def version() -> str:
+    return f"words/{fingerprint(Path(__file__).parent)}"
+
+
+def questions(talk: Talk, seed: int) -> Iterator[Asked]:
+    """As many as there are, one for each message that has one; the caller stops."""
+    for at in order_of(talk, seed):
+        draw = random.Random(f"{seed}:{talk.id}:{at}")
+        kinds = [_said, _when, _missing, _both]
+        draw.shuffle(kinds)
+        found = (kind(talk, at, draw) for kind in kinds)
+        if one := next(filter(None, found), None):
+            yield one
+
+
+def _said(talk: Talk, at: int, draw: random.Random) -> Asked | None:
+    two = _telling(talk, at, draw)
+    said = talk.messages[at]
+    if two is None:
+        return None
+    question = f"What did {said.speaker} say about “{two[0]}” and “{two[1]}”?"
+    return Asked(talk.id, question, _quoted(said.text), (said.index,), "single-hop")
+
+
+def _when(talk: Talk, at: int, draw: random.Random) -> Asked | None:
+    two = _telling(talk, at, draw)
+    said = talk.messages[at]
+    if two is None or not said.day:
+        return None
+    question = f"When did {said.speaker} write about “{two[0]}” and “{two[1]}”?"
+    return Asked(talk.id, question, said.day, (said.index,), "temporal")
+
+
+def _missing(talk: Talk, at: int, draw: random.Random) -> Asked | None:
+    """A cloze: a word that stands in no other message is left out of what was said."""
+    said = talk.messages[at]
+    written = content_words(said.text)
+    unique = [word for one, word in written.items() if talk.places[one] == [at]]
+    if len(written) < 4 or not unique:
+        return None
+    word = draw.choice(unique)
+    gapped = re.sub(rf"\b{word}\b", GAP, _quoted(said.text), flags=re.IGNORECASE)
+    if gapped.count(GAP) != 1:
+        return None
+    question = f"Which word did {said.speaker} use at the gap in “{_near_the_gap(gapped)}”?"
+    return Asked(talk.id, question, word, (said.index,), "single-hop")
+
+
+def _both(talk: Talk, at: int, draw: random.Random) -> Asked | None:
+    """Two people, one word, and nobody else ever says it."""
+    written = content_words(talk.messages[at].text)
+    shared = [one for one in written if len(talk.places[one]) == 2]
+    draw.shuffle(shared)
+    for one in shared:
+        first, second = (talk.messages[place] for place in talk.places[one])
+        if first.speaker != second.speaker:
+            question = f"What did {first.speaker} and {second.speaker} say about “{written[one]}”?"
+            answer = f"{_quoted(first.text)} – {_quoted(second.text)}"
+            return Asked(talk.id, question, answer, (first.index, second.index), "multi-hop")
+    return None
+
+
+def _telling(talk: Talk, at: int, draw: random.Random) -> tuple[str, str] | None:
+    """Two words of the message that stand together nowhere else."""
+    written = content_words(talk.messages[at].text)
+    rare = sorted(written, key=lambda one: (len(talk.places[one]), one))[:4]
+    draw.shuffle(rare)
+    pairs = (pair for pair in combinations(rare, 2) if talk.holding(pair) == [at])
+    pair = next(pairs, None)
+    return (written[pair[0]], written[pair[1]]) if pair else None
+
+
+def _near_the_gap(gapped: str) -> str:
+    """So little of a message that it has to be found rather than recognised."""
+    parts = gapped.split()
+    at = next(place for place, part in enumerate(parts) if GAP in part)
+    return " ".join(parts[max(at - AROUND, 0) : at + AROUND + 1])
+
+
+def _quoted(text: str) -> str:
+    text = " ".join(spoken(text).split())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -1,0 +1,98 @@
+"""Questions by a language model, each looked at a second time before it is kept."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from evaluation.questions.sample import Asked, Said, Talk, order_of
+from labeling.domain.schema.labels import CATEGORIES
+from pipelines import prompting
+from pipelines.llm import ChatModel
+from pipelines.memory.retrieval.text import spoken
+
+PROMPTS = Path(__file__).parent / "prompts"
+ASK, CHECK = "ask.v1", "check.v1"
+AROUND = 3  # messages before and after, to know what the chosen ones are about
+PAIRS = 0.3  # of the questions are asked about two messages
+KINDS = [one for one in CATEGORIES if one not in ("open-domain", "adversarial")]
+"""Those that the messages themselves answer."""
+
+
+def version(model_id: str) -> str:
+    hashes = prompting.hashes(PROMPTS)
+    return f"{model_id} {ASK}/{hashes[ASK][:8]} {CHECK}/{hashes[CHECK][:8]}"
+
+
+def choices(talk: Talk, seed: int) -> Iterator[tuple[Said, ...]]:
+    """One message, or two that share a word; each message is chosen once."""
+    used: set[int] = set()
+    for at in order_of(talk, seed):
+        if at in used:
+            continue
+        draw = random.Random(f"{seed}:{talk.id}:{at}")
+        others = {place for one in talk.stems[at] for place in talk.places[one]} - used - {at}
+        chosen = [at, draw.choice(sorted(others))] if others and draw.random() < PAIRS else [at]
+        used.update(chosen)
+        yield tuple(talk.messages[place] for place in sorted(chosen))
+
+
+def ask(talk: Talk, chosen: tuple[Said, ...], *, model: ChatModel, repetition: int) -> Asked:
+    """What the model asks about the chosen messages; whether they answer it is not known yet."""
+    prompt = prompting.read(PROMPTS, ASK).filled(
+        chosen=[_told(one) for one in chosen], around=[_told(one) for one in _around(talk, chosen)]
+    )
+    data = model.complete(prompt, schema=QUESTION, repetition=repetition).data
+    evidence = tuple(one.index for one in chosen)
+    texts = (data["question"].strip(), data["answer"].strip())
+    return Asked(talk.id, *texts, evidence, data["category"])
+
+
+def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> list[str]:
+    """What a second look finds wrong, by a prompt that shows the chosen messages alone."""
+    if not asked.question or not asked.answer:
+        return ["an empty question or answer"]
+    prompt = prompting.read(PROMPTS, CHECK).filled(
+        question=asked.question, answer=asked.answer, messages=[_told(one) for one in chosen]
+    )
+    found = model.complete(prompt, schema=VERDICT).data
+    told = {
+        "answerable": "second look: the messages do not answer it",
+        "right": "second look: the answer is wrong",
+        "all_needed": "second look: not every message is needed",
+    }
+    return [problem for name, problem in told.items() if not found[name]]
+
+
+def _around(talk: Talk, chosen: tuple[Said, ...]) -> list[Said]:
+    near = {
+        place
+        for one in chosen
+        for place in range(one.index - AROUND, one.index + AROUND + 1)
+        if 0 <= place < len(talk.messages)
+    }
+    return [talk.messages[place] for place in sorted(near - {one.index for one in chosen})]
+
+
+def _told(said: Said) -> dict[str, str | int]:
+    return {
+        "index": said.index,
+        "speaker": said.speaker,
+        "day": said.day,
+        "text": spoken(said.text),
+    }
+
+
+TEXT = {"type": "string", "maxLength": 1000}
+YES = {"type": "boolean"}
+QUESTION = {
+    "type": "object",
+    "properties": {"question": TEXT, "answer": TEXT, "category": {"enum": KINDS}},
+    "required": ["question", "answer", "category"],
+}
+VERDICT = {
+    "type": "object",
+    "properties": {"answerable": YES, "right": YES, "all_needed": YES},
+    "required": ["answerable", "right", "all_needed"],
+}

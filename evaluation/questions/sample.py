@@ -1,0 +1,93 @@
+"""What a generator of questions reads and returns."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pipelines.memory.retrieval.text import STOP, spoken, stem, words
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message."""
+
+    index: int
+    speaker: str
+    text: str
+    day: str = ""
+    """As one would say it; empty where no time is known."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One conversation, with an index of the words that tell its messages apart."""
+
+    id: str
+    messages: Sequence[Said]
+
+    @cached_property
+    def stems(self) -> list[frozenset[str]]:
+        return [frozenset(content_words(one.text)) for one in self.messages]
+
+    @cached_property
+    def places(self) -> Mapping[str, list[int]]:
+        """Where each stem stands."""
+        found = defaultdict(list)
+        for at, stems in enumerate(self.stems):
+            for one in stems:
+                found[one].append(at)
+        return found
+
+    def holding(self, stems: Sequence[str]) -> list[int]:
+        """The messages in which all of these words stand."""
+        first, *others = (set(self.places.get(one, ())) for one in stems)
+        return sorted(first.intersection(*others))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, its answer, and the messages that prove it."""
+
+    talk: str
+    question: str
+    answer: str
+    evidence: tuple[int, ...]
+    category: str
+
+    @property
+    def uid(self) -> str:
+        """Equal questions have equal uids, so that making them again changes nothing."""
+        told = json.dumps([self.talk, self.question, self.evidence])
+        return f"synthetic-{hashlib.sha256(told.encode()).hexdigest()[:20]}"
+
+    def as_label(self) -> dict[str, Any]:
+        return {
+            "uid": self.uid,
+            "question": self.question,
+            "answer": self.answer,
+            "evidence": list(self.evidence),
+            "category": self.category,
+        }
+
+
+def content_words(text: str) -> dict[str, str]:
+    """Stem → the word as written, for words that a question can be about."""
+    return {
+        stem(word): word
+        for word in words(spoken(text))
+        if 4 <= len(word) <= 24 and word.isalpha() and word not in STOP
+    }
+
+
+def order_of(talk: Talk, seed: int) -> list[int]:
+    """The messages with something to ask about, in the order in which they are tried."""
+    able = [at for at, stems in enumerate(talk.stems) if len(stems) >= 2]
+    random.Random(f"{seed}:{talk.id}").shuffle(able)
+    return able
