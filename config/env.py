@@ -9,7 +9,7 @@ is silently ignored is found weeks later.
 import functools
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
@@ -100,6 +100,13 @@ def env_secret(name: str) -> str | None:
     if not secret:
         raise ImproperlyConfigured(f"{name}_FILE names {file_name!r}, which is empty: fill it.")
     return secret
+
+
+def no_tracing(environ: MutableMapping[str, str]) -> None:
+    """LangChain would send every prompt to LangSmith where a variable of the shell says so."""
+    for prefix in ("LANGSMITH", "LANGCHAIN"):
+        for name in ("TRACING", "TRACING_V2"):
+            environ[f"{prefix}_{name}"] = "false"
 
 
 def _value(name: str) -> str:

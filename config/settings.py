@@ -18,11 +18,13 @@ from config.env import (
     env_path,
     env_secret,
     env_str,
+    no_tracing,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA_DIR = env_path("ASSAY_DATA_DIR", BASE_DIR / ".data")
 DEBUG = env_bool("ASSAY_DEBUG", False)
+no_tracing(os.environ)
 
 
 def _make_data_folders() -> None:
@@ -205,6 +207,8 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "")
 # How long one worker may hold a case without a sign of life before another takes it over.
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
+# How long one case may take in all, its waiting for a language model included.
+CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
 # Webhooks: the address of this server as others know it, and whether private networks are reached.
@@ -231,6 +235,11 @@ LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 4, minimum=1)
 LLM_INPUT_PRICE = env_optional_float("LLM_INPUT_PRICE")
 LLM_OUTPUT_PRICE = env_optional_float("LLM_OUTPUT_PRICE")
 LLM_CURRENCY = env_str("LLM_CURRENCY", "USD")
+# What a judge has to reach before its scores may decide at a gate.
+JUDGE_MIN_RATED = env_int("ASSAY_JUDGE_MIN_RATED", 30, minimum=2)
+JUDGE_MIN_KAPPA = env_float("ASSAY_JUDGE_MIN_KAPPA", 0.6, minimum=-1.0)
+JUDGE_MIN_KAPPA_LOW = env_float("ASSAY_JUDGE_MIN_KAPPA_LOW", 0.4, minimum=-1.0)
+JUDGE_MIN_PROBES = env_float("ASSAY_JUDGE_MIN_PROBES", 1.0, minimum=0.0)
 if LLM_BASE_URL and not LLM_BASE_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(
         "LLM_BASE_URL is no address: set it to one that starts with http:// or https://."

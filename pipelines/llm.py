@@ -121,6 +121,12 @@ class NoQuota(ModelError):
     code = "no_quota"
 
 
+class OutOfTime(ModelError):
+    """What the model is asked for may take no longer."""
+
+    code = "out_of_time"
+
+
 class OverBudget(ModelError):
     """The run may spend no more."""
 

@@ -160,8 +160,8 @@ def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
     layer = desk.run.release.layer
     given = adapters.to_case(case, gold_layer(layer))
     output = pipeline.run(given)
-    if desk.model and desk.model.stopped:  # the pipeline went on without, as it should not
-        raise desk.model.stopped
+    if desk.model and (ended := desk.model.stopped or desk.model.late):
+        raise ended  # the pipeline went on without, as it should not
     return {"output": adapters.checked_output(output, layer, message_count=len(given.messages))}
 
 

@@ -22,7 +22,6 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySe
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
-MAX_HOLD = timedelta(minutes=15)  # a case that hangs longer is given up by its worker
 
 State = CaseRun.State
 
@@ -135,7 +134,7 @@ def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
 
 
 class KeepAlive:
-    """Renews a lease from a thread while the block runs, up to ``MAX_HOLD``.
+    """Renews a lease from a thread while the block runs, up to the time limit of a case.
 
     The limit is what frees a case whose pipeline hangs: its worker looks alive for ever.
     """
@@ -159,7 +158,7 @@ class KeepAlive:
         self._thread.join()
 
     def _repeat(self) -> None:
-        end = timezone.now() + MAX_HOLD
+        end = timezone.now() + timedelta(seconds=settings.CASE_TIMEOUT_SECONDS)
         try:
             while not self._done.wait(self._interval) and timezone.now() < end:
                 try:

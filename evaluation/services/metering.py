@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from evaluation.services import budgets, models
@@ -14,6 +15,7 @@ from pipelines.llm import (
     ChatMessage,
     ModelError,
     NoQuota,
+    OutOfTime,
     OverBudget,
     Reply,
     UnknownModel,
@@ -77,10 +79,13 @@ class PaidModel:
         self._model = model
         self._work: Any = None
         self._repetition = 1
+        self._end = float("inf")
         self.asked = False
         """Whether the work at hand has asked the model anything."""
         self.stopped: ModelError | None = None
         """Why nothing can go on, also if the pipeline made nothing of it."""
+        self.late: ModelError | None = None
+        """Why this piece of work can no longer be done."""
 
     @classmethod
     def from_settings(cls, *, check: Callable[[], None]) -> PaidModel | None:
@@ -97,7 +102,8 @@ class PaidModel:
         self._work = work
         self._repetition = repetition
         self.asked = False
-        self.stopped = None
+        self.stopped = self.late = None
+        self._end = monotonic() + settings.CASE_TIMEOUT_SECONDS
 
     def complete(
         self,
@@ -106,6 +112,7 @@ class PaidModel:
         schema: dict[str, Any] | None = None,
         repetition: int = 0,
     ) -> Reply:
+        self._check_time()
         started, call = perf_counter(), Meter()
         copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
         try:
@@ -120,6 +127,15 @@ class PaidModel:
         finally:
             self._write_down(call)
         return reply
+
+    def _check_time(self) -> None:
+        """Before each request; one that is under way has its own limit."""
+        if monotonic() > self._end:
+            limit = f"{settings.CASE_TIMEOUT_SECONDS:g}"
+            self.late = OutOfTime(
+                f"The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
+            )
+            raise self.late
 
     @transaction.atomic
     def _write_down(self, call: Meter) -> None:

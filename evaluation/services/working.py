@@ -21,7 +21,7 @@ from evaluation.services import budgets, leases, runs
 from evaluation.services.metering import STOPS, PaidModel
 from evaluation.services.storms import Storm
 from pipelines.errors import PipelineError
-from pipelines.llm import InvalidReply, ModelError, RateLimited, Unavailable
+from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -133,6 +133,8 @@ def _class_of(error: Exception) -> Work.ErrorClass:
         return ErrorClass.PARSE
     if isinstance(error, RateLimited):
         return ErrorClass.RATE
-    if isinstance(error, TimeoutError | ConnectionError | OperationalError | Unavailable):
+    if isinstance(
+        error, TimeoutError | ConnectionError | OperationalError | Unavailable | OutOfTime
+    ):
         return ErrorClass.TRANSIENT
     return ErrorClass.PERMANENT

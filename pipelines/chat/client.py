@@ -17,6 +17,7 @@ from typing import Any
 from pipelines.chat import background, failures
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.limiter import AdaptiveLimit
+from pipelines.chat.redaction import without
 from pipelines.llm import (
     NO_USAGE,
     ChatMessage,
@@ -238,10 +239,10 @@ def tokens_in(characters: int) -> int:
 
 
 def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
-    counted = message.usage_metadata or {}
+    counted, key = message.usage_metadata or {}, endpoint.api_key
     about = message.response_metadata
     return Answer(
-        text=message.text if isinstance(message.text, str) else message.text(),
+        text=without(message.text if isinstance(message.text, str) else message.text(), key),
         usage=Usage(counted.get("input_tokens", 0), counted.get("output_tokens", 0)),
         model=about.get("model_name") or endpoint.model,
         truncated=about.get("finish_reason") == "length",
@@ -262,7 +263,7 @@ def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
         return Answer("", NO_USAGE, endpoint.model, truncated=cut_off, refused=not cut_off)
     counted = completion.usage
     return Answer(
-        text=completion.choices[0].message.content or "",
+        text=without(completion.choices[0].message.content or "", endpoint.api_key),
         usage=Usage(counted.prompt_tokens, counted.completion_tokens) if counted else NO_USAGE,
         model=completion.model,
         truncated=cut_off,

@@ -20,6 +20,10 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     'Incorrect key: [key] (http://[key]@host/)'
     """
     for secret in secrets:
-        if len(secret) >= SHORTEST:
-            text = text.replace(secret, HIDDEN)
+        text = without(text, secret)
     return IN_ADDRESS.sub(HIDDEN, LIKE_A_KEY.sub(HIDDEN, text))
+
+
+def without(text: str, secret: str) -> str:
+    """The text without this secret, and otherwise as it was: for what a model said."""
+    return text.replace(secret, HIDDEN) if len(secret) >= SHORTEST else text

@@ -6,7 +6,8 @@ import io
 import json
 import logging
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -334,6 +335,38 @@ def test_a_worker_set_up_for_another_model_pauses_the_run(
     assert run.status == "paused"
     assert "uses the model “test/small-1”, and “test/large-1” is set up" in run.pause_reason
     assert server.requests == []
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
+    launch: Any,
+    server: LanguageServer,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    swallows: bool,
+) -> None:
+    ask = Asking.run
+
+    def run_on(self: Asking, case: Case) -> Output:
+        with suppress(ModelError) if swallows else nullcontext():
+            return ask(self, case)
+        return {"requirements": [], "model": None}
+
+    def slowly(body: dict[str, Any]) -> str:
+        sleep(0.8)
+        return server.answer
+
+    monkeypatch.setattr(Asking, "run", run_on)
+    settings.CASE_TIMEOUT_SECONDS = 0.6
+    server.plan(slowly)
+
+    run = work(launch(pipeline="asking"))
+
+    assert (run.status, states(run)) == ("finished", ["failed", "done", "done"])
+    late = CaseRun.objects.filter(run=run).order_by("pk")[0]
+    assert "longer than 0.6 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in late.error
+    assert (late.error_class, late.attempts, late.usage["calls"]) == ("transient", 1, 1)
+    assert len(server.requests) == 1 + 2 * 2
 
 
 # --- budget -------------------------------------------------------------------------------------

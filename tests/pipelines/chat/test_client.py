@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 import traceback
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from config.env import no_tracing
 from pipelines.chat.client import TRIES, OpenAIModel
 from pipelines.llm import (
     ChatMessage,
@@ -345,3 +347,29 @@ def test_no_more_requests_are_under_way_than_the_limit_allows(
 
     assert len(server.requests) == 12
     assert server.most_at_once == 3
+
+
+def test_a_server_that_repeats_the_key_tells_nobody(
+    make_model: Any, server: LanguageServer
+) -> None:
+    server.plan(lambda body: f"You sent {KEY}, and sk-is-no-key-of-ours.")
+
+    reply = make_model().complete([ChatMessage("user", "Hello")])
+
+    assert reply.text == "You sent [key], and sk-is-no-key-of-ours."
+
+
+def test_no_prompt_is_sent_to_langsmith_whatever_the_shell_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from langsmith import utils
+
+    utils.get_env_var.cache_clear()
+    for name in ("LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING"):
+        monkeypatch.setenv(name, "true")
+    assert utils.tracing_is_enabled()
+
+    utils.get_env_var.cache_clear()
+    no_tracing(os.environ)
+
+    assert not utils.tracing_is_enabled()
