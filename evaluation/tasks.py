@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from evaluation.services import execution, layers, ratings, runs, suggestions
+from evaluation.services import execution, layers, probings, ratings, runs, suggestions
 from labeling.services import gold_requests, webhook_outbox
 
 
@@ -30,6 +30,11 @@ def recount_ratings(panel_id: int) -> None:
     ratings.recount(panel_id)
 
 
+@shared_task(acks_late=True, ignore_result=True)
+def ask_probes(probing_id: int) -> None:
+    probings.work(probing_id, uuid4())
+
+
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
@@ -37,5 +42,6 @@ def sweep() -> None:
     layers.wake_unattended()
     suggestions.wake_unattended()
     ratings.wake_unattended()
+    probings.wake_unattended()
     gold_requests.wake_unattended()
     webhook_outbox.wake_unattended()

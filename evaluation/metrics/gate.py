@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
-from labeling.domain.sentences import noted
+from labeling.domain.sentences import Sentence, noted
 
 DEFAULTS = {
     "requirement_precision": 0.85,
@@ -31,7 +31,8 @@ NO_INTERVAL = noted(
     "the drop is too large, and with fewer than two conversations chance cannot be told"
 )
 NO_CERTIFICATE = noted(
-    "no certificate: this judge has not been compared with people, so it decides nothing"
+    "no certificate: this judge was not yet asked the probes and compared with people, so it "
+    "decides nothing; see the page Judges"
 )
 
 
@@ -55,7 +56,11 @@ class Check:
     ci_high: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """``said`` holds the pattern of a reason with values, for a reader of another language."""
+        found = asdict(self) | {"reason": str(self.reason)}
+        if isinstance(self.reason, Sentence):
+            found["said"] = self.reason.as_json()
+        return found
 
 
 def check_threshold(
@@ -107,11 +112,11 @@ def check_drift(metric: Metric, found: Comparison, max_drop: float) -> Check:
     )
 
 
-def uncertified(metric: Metric, value: float | None, threshold: float) -> Check:
-    """A judged figure whose judge nobody has compared with people."""
-    return Check(
-        metric.id, "threshold", False, value, threshold, metric.direction, reason=NO_CERTIFICATE
-    )
+def uncertified(
+    metric: Metric, value: float | None, threshold: float, *, why: str = NO_CERTIFICATE
+) -> Check:
+    """A judged figure whose judge has no certificate."""
+    return Check(metric.id, "threshold", False, value, threshold, metric.direction, reason=why)
 
 
 def _turned(found: Comparison, sign: int) -> tuple[float | None, float | None]:

@@ -19,9 +19,9 @@ TRICKS = {
     "half": noted("half of what was asked"),
     "empty": noted("empty"),
     "echo": noted("the question given back"),
-    "order in the answer": noted("an order to the judge in the answer"),
-    "order in a message": noted("an order to the judge in a message"),
-    "honest": noted("says that the messages do not tell"),
+    "order in the answer": noted("an order to the judge"),
+    "order in a message": noted("helped by an order in a message"),
+    "honest": noted("honest that the messages do not tell"),
 }
 
 

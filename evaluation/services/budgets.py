@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 
 from evaluation import judge
 from evaluation.layers import gold_layer
-from evaluation.models import Answer, CaseRun, Judgement, Run
+from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
 from evaluation.services import models
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
@@ -136,6 +136,12 @@ def check_suggestions(request_id: int) -> None:
     fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
     money, tokens, usage = fields.get(pk=request_id)
     _hold(money, tokens, spent_in(usage))
+
+
+def check_probing(probing_id: int) -> None:
+    """The same for the probes of a judge."""
+    tokens, usage = Probing.objects.values_list("budget_tokens", "usage").get(pk=probing_id)
+    _hold(None, tokens, spent_in(usage))
 
 
 def spent_in(usage: Mapping[str, Any]) -> Spent:

@@ -15,7 +15,7 @@ from evaluation.metrics.gate import (
 )
 from evaluation.metrics.registry import METRICS
 from evaluation.models import GateResult, Run
-from evaluation.services import comparisons, results, thresholds
+from evaluation.services import certificates, comparisons, results, thresholds
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.services import events
@@ -66,11 +66,6 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
     return result
 
 
-def certificate(run: Run, metric: str) -> Any:
-    """The certificate of the judge behind a judged figure; ``None``: it may not decide."""
-    return None
-
-
 def failed(result: GateResult) -> list[dict[str, Any]]:
     return [check for check in result.checks if not check["passed"]]
 
@@ -92,8 +87,9 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
     for name, limit in limits.items():
         metric, row = METRICS[name], rows.get(name)
         value = row.mean if row else None
-        if name in JUDGED and certificate(run, name) is None:
-            found.append(uncertified(metric, value, limit))
+        standing = certificates.certificate_for(run, name) if name in JUDGED else None
+        if standing is not None and standing.certificate is None:
+            found.append(uncertified(metric, value, limit, why=standing.why))
         else:
             why = row.reason if row else NOT_MEASURED
             found.append(check_threshold(metric, value, limit, why_undefined=why))

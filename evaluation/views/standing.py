@@ -8,11 +8,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.gate import NO_CERTIFICATE, NO_INTERVAL
+from evaluation.metrics.gate import NO_INTERVAL
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, RatingPanel, Run
 from evaluation.services import ceilings, gates
+from evaluation.services.certificates import NOT_CERTIFIED
 from evaluation.views import present
+from labeling.domain.sentences import retold
 from labeling.translation import translated
 
 BASELINES = 20
@@ -89,7 +91,9 @@ def _why_failed(one: dict[str, Any]) -> str:
     value, limit = present.figure(one["value"]), present.figure(one["limit"])
     if said.startswith(UNDEFINED):
         return _("undefined: {reason}").format(reason=translated(said.removeprefix(UNDEFINED)))
-    if said in (NO_CERTIFICATE, NO_INTERVAL):
+    if "said" in one:
+        return translated(retold(one["said"]))
+    if said == NO_INTERVAL or said in NOT_CERTIFIED:
         return translated(said)
     if one["kind"] == "drift":
         return _("worse by {value}, more than {limit}, and not by chance").format(

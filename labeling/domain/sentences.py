@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -14,6 +15,14 @@ class Sentence(str):
     pattern: str
     values: dict[str, Any]
 
+    def as_json(self) -> dict[str, Any]:
+        """What ``retold`` makes the sentence of again; values are sentences, texts or numbers."""
+        values = {
+            name: value.as_json() if isinstance(value, Sentence) else value
+            for name, value in self.values.items()
+        }
+        return {"pattern": self.pattern, "values": values}
+
 
 def say(pattern: str, **values: Any) -> Sentence:
     """``say("Round {number} is open.", number=3)``; catalogues hold the pattern."""
@@ -21,6 +30,15 @@ def say(pattern: str, **values: Any) -> Sentence:
     sentence.pattern = pattern
     sentence.values = values
     return sentence
+
+
+def retold(stored: Mapping[str, Any]) -> Sentence:
+    """The sentence that was stored by ``as_json``."""
+    values = {
+        name: retold(value) if isinstance(value, Mapping) else value
+        for name, value in stored["values"].items()
+    }
+    return say(stored["pattern"], **values)
 
 
 def noted(text: str) -> str:

@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.gate import (
-    NO_CERTIFICATE,
     NO_INTERVAL,
     NO_SHARED_CASE,
     check_drift,
@@ -22,7 +21,7 @@ from evaluation.metrics.gate import (
 )
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, Run
-from evaluation.services import gates, thresholds
+from evaluation.services import certificates, gates, thresholds
 from labeling.models import Project
 from tests.evaluation.conftest import perfect, requirement
 
@@ -150,7 +149,7 @@ def test_undefined_fails_with_its_reason(good: Run) -> None:
 def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> None:
     Run.objects.filter(pk=good.pk).update(spec=good.spec | {"thresholds": {"faithfulness": 0.0}})
     result = gates.ask(Run.objects.with_progress().select_related("release").get(pk=good.pk))
-    assert [one["reason"] for one in gates.failed(result)] == [NO_CERTIFICATE]
+    assert [one["reason"] for one in gates.failed(result)] == [certificates.NOT_JUDGED]
 
 
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(

@@ -1,0 +1,126 @@
+"""``manage.py certify_judge``: what are the judges of answers worth?"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.table import Table
+
+from evaluation.management import prompts
+from evaluation.management.summary import rendered
+from evaluation.models import JudgeCertificate, Probing
+from evaluation.services import certificates, probings
+from labeling.domain.errors import RuleError
+from labeling.models import Project
+
+REFUSED = 1
+
+
+class Command(BaseCommand):
+    help = (
+        "Ask the judges of answers the built-in probes, compare them with what people said of the "
+        "same answers, and issue the certificates without which no judged figure decides at the "
+        "gate. Works in the foreground. Exit status: 0 all certified, 1 some refused, 2 nothing "
+        "can be said."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--kind",
+            action="append",
+            default=[],
+            metavar="KIND",
+            help=f"one of {', '.join(probings.KINDS)} (default: all); may be given more than once",
+        )
+        prompts.add_option(parser, probings.KINDS)
+        parser.add_argument(
+            "--compare",
+            action="store_true",
+            help="ask no probe: look again at those asked last, with the ratings there are now",
+        )
+        parser.add_argument(
+            "--budget-tokens", type=int, metavar="N", help="tokens that each kind may use"
+        )
+
+    def handle(self, **options: Any) -> None:
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise prompts.problem(f"There is no project {options['project']}.")
+        given = prompts.read(options["prompt"])
+        kinds = options["kind"] or list(given) or list(probings.KINDS)
+        try:
+            found = (
+                _look_again(project, kinds, given)
+                if options["compare"]
+                else self._ask(project, kinds, given, options["budget_tokens"])
+            )
+        except RuleError as error:
+            raise prompts.problem(error.message) from error
+        self.stdout.write(rendered(_table(found)))
+        for one in found:
+            for reason in certificates.reasons_of(one):
+                self.stdout.write(f"{one.kind}: {reason}.")
+        refused = [one.kind for one in found if not one.passed]
+        if refused:
+            raise CommandError(f"No certificate for {', '.join(refused)}.", returncode=REFUSED)
+
+    def _ask(
+        self,
+        project: Project,
+        kinds: Sequence[str],
+        given: dict[str, str],
+        budget_tokens: int | None,
+    ) -> list[JudgeCertificate]:
+        asked = probings.request(
+            project, kinds=kinds, prompts=given, budget_tokens=budget_tokens, by=None, queue=False
+        )
+        for one in asked:
+            self.stderr.write(f"Asking the probes of {one.kind} …")
+            probings.work(one.pk, uuid4())
+        return [_certificate(Probing.objects.get(pk=one.pk)) for one in asked]
+
+
+def _certificate(probing: Probing) -> JudgeCertificate:
+    if probing.state != Probing.State.DONE:
+        raise prompts.problem(
+            f"The probes of {probing.kind} could not be asked: "
+            f"{probing.error or 'another worker is at it'}"
+        )
+    found = certificates.newest(probing.project_id, probing.kind, probing.judge_sha256)
+    assert found is not None  # looked at when the probes were asked
+    return found
+
+
+def _look_again(
+    project: Project, kinds: Sequence[str], given: dict[str, str]
+) -> list[JudgeCertificate]:
+    asked = [probings.asked_last(project, kind, given) for kind in kinds]
+    return [certificates.look(one, by=None) for one in asked]
+
+
+def _table(found: Sequence[JudgeCertificate]) -> Table:
+    table = Table(title="Judges")
+    for name in ("kind", "result", "probes", "n", "κ", "95 %", "ρ", "MAE"):
+        table.add_column(name, justify="left" if name in ("kind", "result") else "right")
+    for one in found:
+        compared = one.comparison
+        table.add_row(
+            one.kind,
+            "certified" if one.passed else "refused",
+            f"{compared['probes_held']}/{compared['probes_asked']}",
+            str(one.n),
+            _figure(one.kappa),
+            "–" if one.ci_low is None else f"{_figure(one.ci_low)} to {_figure(one.ci_high)}",
+            _figure(one.spearman),
+            _figure(one.mae),
+        )
+    return table
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

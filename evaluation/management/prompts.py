@@ -1,0 +1,42 @@
+"""Prompts of judges from files, as the commands are given them: ``KIND=FILE``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from evaluation.judge import KINDS
+
+NOT_MEASURABLE = 2
+
+
+def add_option(parser: ArgumentParser, kinds: Iterable[str] = KINDS) -> None:
+    parser.add_argument(
+        "--prompt",
+        action="append",
+        default=[],
+        metavar="KIND=FILE",
+        help=f"another prompt for {', '.join(kinds)}; may be given more than once",
+    )
+
+
+def read(given: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        kind, separator, name = one.partition("=")
+        if not separator or not name:
+            raise problem(f"“{one}” is not KIND=FILE.")
+        try:
+            found[kind] = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise problem(f"{name}: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise problem(f"{name} is no UTF-8 text.") from error
+    return found
+
+
+def problem(text: str) -> CommandError:
+    return CommandError(text, returncode=NOT_MEASURABLE)

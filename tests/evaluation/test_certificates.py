@@ -1,0 +1,368 @@
+"""Judges are tried with probes and compared with people before they decide anything."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, transaction
+
+from evaluation import judge, probes
+from evaluation.metrics.gate import NO_CERTIFICATE
+from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
+from evaluation.probes import Expectation, Probe
+from evaluation.services import certificates, execution, gates, judgings, probings, runs
+from labeling.models import Project
+from tests.evaluation import answers as asked
+from tests.evaluation.answers import data_of, kind_of, verdict
+from tests.llm_server import Body, LanguageServer
+
+pytestmark = pytest.mark.django_db
+
+KIND = "faithfulness"
+CHATS = 3
+
+
+@pytest.fixture
+def start(server: LanguageServer, project: Project, people: dict[str, User], script: Any) -> Any:
+    script(asked.retrieve)
+    release = asked.questions(project, chats=CHATS)
+
+    def start() -> Run:
+        options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
+        return work(runs.launch(release, pipeline="lexical", **options))
+
+    return start
+
+
+def work(run: Run) -> Run:
+    execution.work(run.pk, uuid4())
+    return Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
+
+
+def probe_in(body: Body) -> Probe:
+    """The probe that a request is about."""
+    data = data_of(body)
+    return next(
+        one
+        for one in probes.load().probes
+        if data.endswith(f"Answer to judge: {as_data(one.answer)}")
+    )
+
+
+def as_data(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def decent(body: Body) -> str:
+    """A judge that says of every probe what a person would; of other answers, see ``of_answer``."""
+    kind = kind_of(body)
+    if kind in ("answer", "claims"):
+        return asked.speak(body)
+    data = data_of(body)
+    if "oven" not in data and "library" not in data:
+        return verdict(of_answer(data))
+    return verdict(fair(probe_in(body).expectations[kind]))
+
+
+def fair(expected: Expectation) -> float:
+    if expected.at_most is not None:
+        return expected.at_most - 1
+    return 8.0
+
+
+def of_answer(data: str) -> int:
+    """Scores that differ from chat to chat."""
+    return next(2 * number + 1 for number in range(1, CHATS + 1) if f"(Chat_{number})" in data)
+
+
+def lenient(body: Body) -> str:
+    kind = kind_of(body)
+    return asked.speak(body) if kind in ("answer", "claims") else verdict(10, "Splendid.")
+
+
+def probe(project: Project, *kinds: str, by: Any = None, **options: Any) -> list[Probing]:
+    made = probings.request(project, kinds=kinds or (KIND,), by=by, queue=False, **options)
+    for one in made:
+        probings.work(one.pk, uuid4())
+    return [Probing.objects.get(pk=one.pk) for one in made]
+
+
+def agree(run: Run, raters: list[User], *, off: int = 0) -> None:
+    """People say of every answer what the judge says, or ``off`` points more."""
+    judging = judgings.counting(run)
+    for one in judging.judgements.filter(kind=KIND, score__isnull=False):
+        for rater in raters:
+            score = min(round(one.score) + off, 10)
+            AnswerRating.objects.create(answer=one.answer, kind=KIND, rater=rater, score=score)
+
+
+def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
+    Run.objects.filter(pk=run.pk).update(spec=run.spec | {"thresholds": {KIND: limit}})
+    again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
+    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    return check["passed"], check["reason"]
+
+
+# --- probes ---
+
+
+def test_every_trick_is_there_for_every_kind_that_can_judge_it() -> None:
+    found = probes.load()
+    assert set(probes.TRICKS) == {one.trick for one in found.probes}
+    for kind in probings.KINDS:
+        tricks = {one.trick for one in found.of(kind)}
+        assert {"good", "paraphrase", "vague", "order in the answer"} <= tricks
+    assert {"echo", "empty"} <= {one.trick for one in found.of("relevance")}
+    assert {"wrong", "order in a message", "honest"} <= {one.trick for one in found.of(KIND)}
+    assert len({one.id for one in found.probes}) == len(found.probes)
+
+
+@pytest.mark.parametrize(
+    ("expected", "score", "holds"),
+    [
+        (Expectation(at_least=7), 7, True),
+        (Expectation(at_least=7), 6.9, False),
+        (Expectation(at_most=3), 3, True),
+        (Expectation(at_most=3), 3.1, False),
+        (Expectation(within=2, of="good"), 6, True),
+        (Expectation(within=2, of="good"), 5.9, False),
+        (Expectation(within=2, of="gone"), 8, False),
+        (Expectation(at_most=3), None, False),  # a judge that fails has failed the probe
+    ],
+)
+def test_expectations(expected: Expectation, score: float | None, holds: bool) -> None:
+    assert expected.holds(score, {"good": 8.0}) is holds
+
+
+def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = lenient
+    run = start()
+    agree(run, [people["noor"]])  # people are as lenient: the probes alone have to catch it
+    probe(project, *probings.KINDS)
+
+    for found in JudgeCertificate.objects.all():
+        caught = {one["trick"] for one in found.probes if not one["held"]}
+        assert not found.passed
+        assert "order in the answer" in caught
+        assert not caught & {"good", "paraphrase"}
+    passed, why = gate(run)
+    assert not passed
+    assert "probes" in why
+
+
+def test_a_judge_that_praises_nothing_or_cannot_be_read_is_caught_too(
+    server: LanguageServer, project: Project
+) -> None:
+    for said, tricks in (
+        (lambda body: verdict(0), {"good", "honest", "half"}),
+        (lambda body: "Ten points!", set(probes.TRICKS) - {"empty", "echo"}),
+    ):
+        server.default = said
+        (probing,) = probe(project)
+        assert probing.state == Probing.State.DONE
+        found = JudgeCertificate.objects.first()
+        assert not found.passed
+        assert {one["trick"] for one in found.probes if not one["held"]} == tricks
+
+
+def test_probes_are_asked_anew_and_a_broken_off_probing_pays_nothing_twice(
+    server: LanguageServer, project: Project
+) -> None:
+    server.default = decent
+    n = len(probes.load().of(KIND))
+    probe(project)
+    probe(project)
+    assert len(server.requests) == 2 * n
+
+    server.plan(*[decent] * 4)
+    server.default = "no_quota"
+    (stopped,) = probe(project)
+    assert stopped.state == Probing.State.FAILED
+    assert "quota" in stopped.error
+    assert len(stopped.results) == 4
+    assert stopped.usage["calls"] == 5
+    assert JudgeCertificate.objects.count() == 2  # nothing is concluded from half of the probes
+
+    (killed,) = probings.request(project, kinds=[KIND], by=None, queue=False)
+    assert probings.request(project, kinds=[KIND], by=None, queue=False) == [killed]
+    server.default = decent
+    before = len(server.requests)
+
+    asked_so_far: list[int] = []
+
+    def break_off() -> None:
+        asked_so_far.append(len(server.requests))
+        if len(asked_so_far) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        probings.work(killed.pk, uuid4(), progress=break_off)
+    assert len(server.requests) == before + 3
+    probings.work(killed.pk, uuid4())
+    assert len(server.requests) == before + n
+    assert Probing.objects.get(pk=killed.pk).state == Probing.State.DONE
+
+    (lost,) = probings.request(project, kinds=[KIND], by=None, queue=False)
+    taken = partial(Probing.objects.filter(pk=lost.pk).update, owner=uuid4())
+    probings.work(lost.pk, uuid4(), progress=taken)  # somebody else took it over
+    assert len(server.requests) == before + n + 2
+    assert Probing.objects.get(pk=lost.pk).state == Probing.State.RUNNING
+
+
+def test_a_probing_keeps_to_its_budget(server: LanguageServer, project: Project) -> None:
+    server.default = decent
+    (found,) = probe(project, budget_tokens=200)  # 110 a call
+    assert found.state == Probing.State.FAILED
+    assert "budget" in found.error
+    assert len(server.requests) == 2
+
+
+# --- certificates and the gate ---
+
+
+def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 3 * CHATS
+    server.default = decent
+    run = start()
+    assert gate(run) == (False, NO_CERTIFICATE)
+
+    probe(project)
+    passed, why = gate(run)
+    assert not passed
+    assert f"people have rated 0 answers that this judge scored, and {3 * CHATS}" in why
+
+    agree(run, [people["noor"], people["rita"]])
+    probing = Probing.objects.get()
+    found = certificates.look(probing, by=people["rita"])
+    assert (found.passed, found.n, found.kappa, found.mae) == (True, 3 * CHATS, 1.0, 0.0)
+    assert found.served_model == "small-1-2026-01-31"
+    assert gate(run) == (True, "")
+    assert gate(run, limit=9.5) == (False, "5.000 is below 9.5")  # the figure decides, both ways
+
+    # the prompt is changed by one character
+    text = judge.shipped(KIND).text
+    judgings.request(run, by=None, prompts={KIND: text.replace(".", "!", 1)}, queue=False)
+    passed, why = gate(work(run))
+    assert (passed, why) == (False, certificates.CHANGED)
+
+
+def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enough(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    server.default = decent
+    run = start()
+    agree(run, [people["noor"]], off=4)
+    (probing,) = probe(project)
+    assert "and 30 are needed" in JudgeCertificate.objects.get().reasons[0]["pattern"].format(
+        n=9, rated=30
+    )
+    settings.JUDGE_MIN_RATED = 4
+    found = certificates.look(probing, by=None)
+    assert not found.passed
+    assert any("κ" in str(one) for one in certificates.reasons_of(found))
+    # off by 4, but cut at 10: 3, 5, 7 against 7, 9, 10, three answers each
+    assert found.mae == pytest.approx((4 + 4 + 3) / 3)
+
+    first = Answer.objects.filter(case__item__item_id="Chat_1")
+    AnswerRating.objects.exclude(answer__in=first).delete()
+    settings.JUDGE_MIN_RATED = 3
+    found = certificates.look(probing, by=None)
+    assert not found.passed
+
+
+def test_the_newest_look_counts_and_none_is_ever_changed(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    agree(run, [people["noor"]])
+    (probing,) = probe(project)
+    assert gate(run)[0]
+    AnswerRating.objects.all().update(score=5)
+    assert gate(run)[0]  # what was issued stands for what was rated then
+    certificates.look(probing, by=None)
+    assert not gate(run)[0]
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        JudgeCertificate.objects.update(passed=True)
+
+
+def test_another_model_behind_the_same_name_and_newer_probes_end_a_certificate(
+    server: LanguageServer,
+    start: Any,
+    project: Project,
+    settings: Any,
+    people: dict[str, User],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    agree(run, [people["noor"]])
+    probe(project)
+    assert gate(run)[0]
+
+    judgings.counting(run).judgements.filter(kind=KIND).update(model="small-1-2026-02-28")
+    assert "small-1-2026-02-28" in gate(run)[1]
+
+    newer = probes.ProbeSet("2", probes.load().probes)
+    monkeypatch.setattr(probes, "load", lambda: newer)
+    assert gate(run) == (False, certificates.OLD_PROBES)
+
+
+# --- the command ---
+
+
+def certify(project: Project, *arguments: str) -> tuple[int, str]:
+    out = StringIO()
+    try:
+        call_command("certify_judge", "--project", project.slug, *arguments, stdout=out)
+    except CommandError as error:
+        return error.returncode, out.getvalue() + str(error)
+    return 0, out.getvalue()
+
+
+def test_the_command_asks_looks_and_says_what_is_missing(
+    server: LanguageServer,
+    start: Any,
+    project: Project,
+    settings: Any,
+    people: dict[str, User],
+    tmp_path: Path,
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    status, said = certify(project, "--kind", KIND)
+    assert status == 1
+    assert "rate answers" in said
+
+    agree(run, [people["noor"]])
+    calls = len(server.requests)
+    status, said = certify(project, "--kind", KIND, "--compare")
+    assert (status, len(server.requests)) == (0, calls)
+    assert "certified" in said
+
+    changed = tmp_path / "prompt.md"
+    changed.write_text(judge.shipped(KIND).text + " ")  # only spaces at the end: the same prompt
+    assert certify(project, "--kind", KIND, "--prompt", f"{KIND}={changed}", "--compare")[0] == 0
+    changed.write_text(judge.shipped(KIND).text + ".")
+    assert certify(project, "--kind", KIND, "--prompt", f"{KIND}={changed}", "--compare")[0] == 2
+    assert certify(project, "--kind", "charm")[0] == 2
+    settings.LLM_MODEL = ""
+    status, said = certify(project)
+    assert status == 2
+    assert "LLM_MODEL" in said
