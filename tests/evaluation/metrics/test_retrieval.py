@@ -16,27 +16,38 @@ def values(expected, ranked):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_figures_equal_ir_measures_and_pytrec_eval(seed):
+    """Lists shorter and longer than the cuts, with ids said twice and with tied scores."""
     draw = random.Random(seed)
     expected = set(draw.sample(range(1, 40), draw.randint(1, 6)))
-    ranked = draw.sample(range(1, 40), draw.randint(1, 30))
+    scored = [
+        (one, draw.randint(1, 5)) for one in draw.choices(range(1, 40), k=draw.randint(1, 30))
+    ]
+    ranked = [
+        one for one, _ in sorted(scored, key=lambda pair: -pair[1])
+    ]  # stable: ties keep order
     relevant = {"q": {str(one): 1 for one in expected}}
-    run = {"q": {str(one): float(100 - rank) for rank, one in enumerate(ranked)}}
+    # both break ties by the name of a document, so the order that we keep is given as scores
+    run = {"q": {str(one): 100.0 - rank for rank, one in enumerate(dict.fromkeys(ranked))}}
 
     found = values(expected, ranked)
 
     measures = [RR, *(kind @ cut for kind in (R, P, Success) for cut in CUTS)]
     by_ir = ir_measures.calc_aggregate(measures, relevant, run)
-    assert found["mrr"] == pytest.approx(by_ir[RR], abs=1e-9)
-    for cut in CUTS:
-        assert found[f"recall_at_{cut}"] == pytest.approx(by_ir[R @ cut], abs=1e-9)
-        assert found[f"precision_at_{cut}"] == pytest.approx(by_ir[P @ cut], abs=1e-9)
-        assert found[f"hit_rate_at_{cut}"] == pytest.approx(by_ir[Success @ cut], abs=1e-9)
-    wanted = {"recip_rank", *(f"{name}_{cut}" for name in ("recall", "P") for cut in CUTS)}
+    kinds = ("recall", "P", "success")
+    wanted = {f"{kind}.{','.join(map(str, CUTS))}" for kind in kinds} | {"recip_rank"}
     by_trec = pytrec_eval.RelevanceEvaluator(relevant, wanted).evaluate(run)["q"]
-    assert found["mrr"] == pytest.approx(by_trec["recip_rank"], abs=1e-9)
+    pairs = [("mrr", RR, "recip_rank")]
     for cut in CUTS:
-        assert found[f"recall_at_{cut}"] == pytest.approx(by_trec[f"recall_{cut}"], abs=1e-9)
-        assert found[f"precision_at_{cut}"] == pytest.approx(by_trec[f"P_{cut}"], abs=1e-9)
+        pairs += [
+            (f"recall_at_{cut}", R @ cut, f"recall_{cut}"),
+            (f"precision_at_{cut}", P @ cut, f"P_{cut}"),
+            (f"hit_rate_at_{cut}", Success @ cut, f"success_{cut}"),
+        ]
+    for ours, measure, theirs in pairs:
+        assert found[ours] == pytest.approx(by_ir[measure], abs=1e-9)
+        assert found[ours] == pytest.approx(by_trec[theirs], abs=1e-9)
+    for cut in CUTS:
+        assert found[f"all_at_{cut}"] == (by_ir[R @ cut] == 1)
 
 
 def test_all_at_asks_for_every_expected_message():
