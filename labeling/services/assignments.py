@@ -86,12 +86,15 @@ def _first(work: QuerySet[Assignment]) -> Assignment | None:
 
 
 def pools_for(user: User) -> QuerySet[Round]:
+    """Where the user may take something new."""
+    return _pools_of(user).exclude(project__in=admission.shut_to(user))
+
+
+def _pools_of(user: User) -> QuerySet[Round]:
     projects = Project.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
-    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN).exclude(
-        project__in=admission.shut_to(user)
-    )
+    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN)
 
 
 def take(user: User, *, only: int | None = None) -> Assignment | None:
@@ -209,18 +212,17 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
 def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     """Only from a pool, and only for its annotators: planned work without a place was moved."""
     pool = assignment.round
-    if assignment.purpose == Assignment.Purpose.HONEYPOT:  # nobody else takes this place
-        back = Assignment.every.filter(pk=assignment.pk, round__pool=True)
-        return bool(back.update(slot=0, lease_expires_at=lease))
-    if not pools_for(assignment.annotator).filter(pk=pool.pk).exists():
+    if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
+    mine = Assignment.every.filter(pk=assignment.pk)
+    if assignment.purpose == Assignment.Purpose.HONEYPOT:  # nobody else takes this place
+        return bool(mine.update(slot=0, lease_expires_at=lease))
     lock(pool)
     give_back_expired(pool)
     if _places(pool).filter(conversation=assignment.conversation).count() >= pool.overlap:
         return False
     slot = _free_slot(pool, assignment.conversation_id)
-    Assignment.every.filter(pk=assignment.pk).update(slot=slot, lease_expires_at=lease)
-    return True
+    return bool(mine.update(slot=slot, lease_expires_at=lease))
 
 
 @transaction.atomic

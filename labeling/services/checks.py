@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -23,11 +24,11 @@ from labeling.models import (
     CheckPlan,
     Conversation,
     GoldItem,
+    Membership,
     Project,
     Review,
     Round,
 )
-from labeling.models.assignments import PUT_ASIDE
 from labeling.services import events
 
 Purpose = Assignment.Purpose
@@ -56,6 +57,8 @@ def bar_of(plan: CheckPlan) -> float:
 @transaction.atomic
 def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
     """Setting it again to the same changes nothing."""
+    from labeling.services import qualification  # which chooses its conversations here
+
     Project.objects.select_for_update().get(pk=project.pk)
     plan = plan_of(project)
     changed = {name: value for name, value in fields.items() if getattr(plan, name) != value}
@@ -70,6 +73,7 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
             )
     plan.save()
     events.record("checks.changed", project, project=project, actor=by, fields=sorted(changed))
+    qualification.judge_again(project, plan, by=by)
     return plan
 
 
@@ -170,19 +174,29 @@ def _draw(*what: Any) -> int:
     return int(salted_hmac("labeling.checks", ":".join(map(str, what))).hexdigest()[:16], 16)
 
 
-def candidates(round_: Round, user: User) -> Iterator[int]:
+def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = ()) -> Iterator[int]:
     """Hidden checks that the user may get in the round, each user's in an order of its own.
 
-    Never one that they had in any form or whose gold they had a hand in, nor one that the round
-    still wants answers to.
+    Never one that they had in any form or whose gold they had a hand in or may read, nor one that
+    the round still wants answers to. ``planned`` is work that is about to be stored.
     """
+    if _reads_gold(user, round_.project):
+        return iter(())
     chosen = round_.project.check_conversations.filter(purpose=HONEYPOT).values("conversation")
     free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
-    free = free.exclude(pk__in=_unfilled(round_))
+    filled = {one.conversation_id for one in planned}
+    mine = {one.conversation_id for one in planned if one.annotator_id == user.pk}
+    not_now = mine | set(_unfilled(round_).values_list("conversation", flat=True)) - filled
     order = sorted(
-        free.values_list("pk", flat=True), key=lambda pk: _draw("order", round_.pk, user.pk, pk)
+        set(free.values_list("pk", flat=True)) - not_now,
+        key=lambda pk: _draw("order", round_.pk, user.pk, pk),
     )
     return (pk for pk in order if not made_by(user, round_.project, pk))
+
+
+def _reads_gold(user: User, project: Project) -> bool:
+    """Who leads or researches can look the right labels up, so that a check would show nothing."""
+    return bool(project.roles_of(user) & {Membership.Role.LEAD, Membership.Role.RESEARCHER})
 
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
@@ -217,46 +231,52 @@ def _unfilled(round_: Round) -> QuerySet[Any]:
     return places.filter(taken__lt=F("round__overlap")).values("conversation")
 
 
-def mix_in(round_: Round, *, planned_before: Mapping[int, int]) -> None:
-    """Put hidden checks among work that was just planned, each beside an ordinary conversation.
+def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
+    """Planned work with hidden checks in it, each before an ordinary conversation.
 
-    ``planned_before`` has the last place of each annotator's queue before that.
+    They are stored together in the order of the queues, so that no number gives a check away.
     """
     every = plan_of(round_.project).every
     if not every or round_.kind != Round.Kind.FULL:
-        return
-    queues: dict[int, list[int]] = defaultdict(list)
-    rows = round_.assignments.filter(position__lt=PUT_ASIDE).order_by("annotator", "position")
-    for person, position in rows.values_list("annotator", "position"):
-        if position > planned_before.get(person, -1):
-            queues[person].append(position)
+        return list(planned)
+    queues: dict[int, list[Assignment]] = defaultdict(list)
+    for one in sorted(planned, key=attrgetter("position")):
+        queues[one.annotator_id].append(one)
     had = Counter(round_.assignments(manager="every").values_list("annotator", flat=True))
     people = User.objects.in_bulk(queues)
-    made: list[Assignment] = []
-    for person, positions in queues.items():
-        start = had[person] - len(positions)
-        made += _mixed(round_, people[person], positions, start, every)
-    Assignment.every.bulk_create(made, batch_size=1000)
+    mixed: list[Assignment] = []
+    for person, queue in queues.items():
+        free = candidates(round_, people[person], planned=planned)
+        mixed += _mixed(queue, free, start=had[person], every=every)
+    return mixed
 
 
 def _mixed(
-    round_: Round, user: User, positions: Iterable[int], start: int, every: int
+    queue: Iterable[Assignment], free: Iterator[int], *, start: int, every: int
 ) -> Iterator[Assignment]:
     """The places are counted with the checks between them, as they are taken from a pool."""
-    place, free = start, candidates(round_, user)
-    for position in positions:
-        hidden = next(free, None) if _is_turn(round_, user.pk, place, every) else None
+    place = start
+    for one in queue:
+        is_turn = _is_turn(one.round, one.annotator_id, place, every)
+        hidden = next(free, None) if is_turn else None
         if hidden is not None:
             place += 1
             yield Assignment(
-                round=round_,
+                round=one.round,
                 conversation_id=hidden,
-                annotator=user,
+                annotator_id=one.annotator_id,
                 purpose=HONEYPOT,
                 slot=0,
-                position=position,
+                position=one.position,
             )
         place += 1
+        yield one
+
+
+def given_in(round_: Round) -> set[int]:
+    """The conversations that somebody got as a hidden check in the round."""
+    hidden = round_.assignments(manager="every").filter(purpose=HONEYPOT).order_by()
+    return set(hidden.values_list("conversation", flat=True))
 
 
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:

@@ -15,6 +15,7 @@ from labeling.domain.gold_checks import mean
 from labeling.domain.sentences import say
 from labeling.models import (
     Assignment,
+    CheckPlan,
     GoldCheck,
     Membership,
     Pause,
@@ -27,6 +28,7 @@ from labeling.services.admission import ADMITTED, leads_of
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
+NOT_PASSED = (State.BETWEEN, State.FAILED)
 DONE = Q(annotation__status__in=["submitted", "skipped"])
 SLACK = 1e-9  # a mean of floats may fall a hair below what it is
 
@@ -198,15 +200,30 @@ def decide(project: Project, user: User) -> None:
     values = _values(project, user)
     if values is None:
         return
-    plan = checks.plan_of(project)
-    value = mean(values) or 0.0
-    found.value, found.decided_at = value, timezone.now()
-    found.state = State.FAILED if found.tries >= plan.tries else State.BETWEEN
-    if value >= plan.pass_at - SLACK:
-        found.state = State.PASSED
+    found.value = mean(values)
+    _decided(found, _judged(found, checks.plan_of(project)), None)
+
+
+def _judged(found: Qualification, plan: CheckPlan) -> Qualification.State:
+    """By the mean of the last try. Where nothing could be compared, nothing is passed."""
+    if found.value is not None and found.value >= plan.pass_at - SLACK:
+        return State.PASSED
+    return State.FAILED if found.tries >= plan.tries else State.BETWEEN
+
+
+def _decided(found: Qualification, state: Qualification.State, by: User | None) -> None:
+    found.state, found.decided_at = state, timezone.now()
     found.save()
-    verb = "qualification.passed" if found.state == State.PASSED else "qualification.failed"
-    _record(verb, found, value=value, tries=found.tries)
+    verb = "qualification.passed" if state == State.PASSED else "qualification.failed"
+    _record(verb, found, by=by, value=found.value, tries=found.tries)
+
+
+def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
+    """Finished tests, by a plan that has changed. Who has passed may go on working."""
+    for found in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
+        state = _judged(found, plan)
+        if state != found.state:
+            _decided(found, state, by)
 
 
 def _values(project: Project, user: User) -> list[float | None] | None:

@@ -114,16 +114,22 @@ def add_batch(
     """Add conversations to open full labeling, behind what is there; how many were new to it.
 
     Planned work is spread evenly over ``annotators``, by default those who have work in the round.
+    It leaves out what somebody has in the round as a hidden check: nobody gets a text twice there.
     """
     assignments.lock(to)
     current = Round.objects.get(pk=to.pk)
     if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
         raise RoundImpossible("Conversations are added only to an open round of full labeling.")
     known = set(current.places.order_by().values_list("conversation", flat=True))
+    if not current.pool:
+        known |= checks.given_in(current)
     ids = [one.pk for one in conversations if one.pk not in known]
     people = list(annotators) if annotators is not None else working_in(current)
     if not ids:
-        raise RoundImpossible("Nothing to add: these conversations are in the round already.")
+        raise RoundImpossible(
+            "Nothing to add: these conversations are in the round already, or check people in it. "
+            "Import others, or open another round for these."
+        )
     if not people and not current.pool:
         raise RoundImpossible("Nobody is chosen: name the annotators of the new conversations.")
     _place(current, ids, people, None)
@@ -217,21 +223,17 @@ def _rank(round_: Round) -> dict[int, int]:
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
     queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
     ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
-    before = dict(ends)
-    Assignment.objects.bulk_create(
-        [
-            Assignment(
-                round=round_,
-                conversation_id=one.conversation,
-                annotator_id=one.annotator,
-                slot=one.slot,
-                position=_after(ends.get(one.annotator)) + one.position,
-            )
-            for one in planned
-        ],
-        batch_size=1000,
-    )
-    checks.mix_in(round_, planned_before=before)
+    rows = [
+        Assignment(
+            round=round_,
+            conversation_id=one.conversation,
+            annotator_id=one.annotator,
+            slot=one.slot,
+            position=_after(ends.get(one.annotator)) + one.position,
+        )
+        for one in planned
+    ]
+    Assignment.every.bulk_create(checks.mix_in(round_, rows), batch_size=1000)
 
 
 def _after(last: int | None) -> int:

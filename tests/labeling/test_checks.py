@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.similarity import Ruler
-from labeling.models import Annotation, Assignment, Event, GoldCheck, Membership, Project, Round
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Event,
+    GoldCheck,
+    Membership,
+    Pause,
+    Project,
+    Round,
+)
 from labeling.services import (
     admission,
     agreement,
@@ -24,6 +35,7 @@ from labeling.services import (
     merges,
     progress,
     reviews,
+    rounds,
     settling,
 )
 from tests import factories
@@ -111,6 +123,43 @@ def test_planned_work_has_checks_among_it(project: Project, rita: User, newcomer
     purposes = [one.purpose for one in mine]
     assert [purposes[at : at + 4].count(HONEYPOT) for at in (0, 4)] == [1, 1]
     assert purposes.count("labelling") == 9
+
+
+def test_no_number_gives_a_planned_check_away(project: Project, rita: User, newcomer: User) -> None:
+    check_by(project, rita, every=4)
+
+    factories.open_full(project, 9, annotators=[newcomer], overlap=1)
+
+    mine = [one.pk for one in assignments.queue(newcomer)]
+    assert len(mine) > 9
+    assert mine == sorted(mine)  # their numbers stand in the addresses of their pages
+
+
+@pytest.mark.parametrize("role", ["lead", "researcher"])
+def test_who_may_read_gold_gets_no_checks(
+    project: Project, rita: User, newcomer: User, role: str
+) -> None:
+    Membership.objects.create(project=project, user=newcomer, role=role)
+    check_by(project, rita)
+
+    factories.open_full(project, 6, annotators=[newcomer], overlap=1)
+    factories.open_full(project, 6, pool=True, overlap=1)
+
+    taken(newcomer, 12)
+    assert hidden_of(newcomer) == []
+
+
+def test_a_batch_leaves_out_what_checks_people_in_the_round(
+    project: Project, rita: User, newcomer: User
+) -> None:
+    check_by(project, rita)
+    round_ = factories.open_full(project, 6, annotators=[newcomer], overlap=1)
+    hidden = [one.conversation for one in hidden_of(newcomer)]
+    more = factories.make_conversations(project, 1)
+
+    assert rounds.add_batch(round_, conversations=[*hidden, *more], by=rita) == 1
+    with pytest.raises(rounds.RoundImpossible, match="open another round"):
+        rounds.add_batch(round_, conversations=hidden, by=rita)
 
 
 def test_a_check_counts_for_nothing(
@@ -203,6 +252,30 @@ def test_an_answer_is_scored_against_gold(
     assert check_scores.by_person(project)[newcomer.pk] == (pytest.approx(2 / 3), 1)
 
 
+def test_the_sweep_asks_again_for_what_was_not_compared(
+    project: Project, rita: User, newcomer: User, ruler: Ruler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_scores, "_sent_at", {})
+    check_by(project, rita)
+    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
+    compared, lost = hidden_of(newcomer)[:2]
+    for mine in (compared, lost, Assignment.objects.filter(annotator=newcomer)[0]):
+        factories.answer_with(mine, factories.labels([0]))
+    check_scores.score(compared.pk, ruler=ruler)
+    assert check_scores.wake_unattended() == []  # its own message may be on its way
+
+    later = timezone.now() + timedelta(minutes=2)
+    monkeypatch.setattr(check_scores.timezone, "now", lambda: later)
+    sent: list[int] = []
+    monkeypatch.setattr(
+        check_scores.current_app, "send_task", lambda _name, args: sent.append(*args) or 1
+    )
+
+    check_scores.wake_unattended()
+    check_scores.wake_unattended()
+    assert sent == [lost.pk]
+
+
 def miss(user: User, number: int, ruler: Ruler) -> None:
     for mine in hidden_of(user)[:number]:
         annotations.submit(mine, factories.save_of({"requirements": []}))
@@ -246,6 +319,30 @@ def test_what_was_begun_may_be_finished_while_paused(
 
     assert assignments.next_for(newcomer) == begun
     factories.answer_with(begun, factories.labels([0]))
+
+
+def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(
+    project: Project, rita: User, newcomer: User
+) -> None:
+    factories.open_full(project, 2, pool=True, overlap=1)
+    begun = assignments.take(newcomer)
+    annotations.save_draft(begun, factories.save_of(factories.labels([0])))
+    assignments.give_back(begun)
+    Pause.objects.create(project=project, user=newcomer, value=0.1, checks=5)
+
+    factories.answer_with(begun, factories.labels([0]))
+
+    assert Assignment.objects.get(pk=begun.pk).slot == 0
+
+
+def test_who_left_takes_no_check_back_either(project: Project, rita: User, newcomer: User) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 4, pool=True, overlap=1)
+    hidden = take_hidden(newcomer)
+    assignments.give_back(hidden)
+    Membership.objects.filter(user=newcomer).delete()
+
+    assert not assignments.hold(hidden)
 
 
 def test_pausing_is_off_until_a_lead_asks_for_it(
