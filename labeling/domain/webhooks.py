@@ -24,6 +24,7 @@ MAX_ATTEMPTS = len(WAITS) + 1
 LONGEST_REST = 600
 """Seconds that an address rests at most, however often it failed."""
 NAT64 = ip_network("64:ff9b::/96")
+UNICAST = ip_network("2000::/3")  # all of IPv6 that is handed out in the open internet
 
 Address = IPv4Address | IPv6Address
 
@@ -96,10 +97,14 @@ def is_public(address: Address) -> bool:
     --------
     >>> [is_public(ip_address(text)) for text in ("93.184.215.14", "10.0.0.1", "::ffff:127.0.0.1")]
     [True, False, False]
+    >>> [is_public(ip_address(text)) for text in ("2606:4700::1", "64:ff9b:1::a00:1", "::a00:1")]
+    [True, False, False]
     """
     inner = _wrapped(address)
     if inner is not None:
         return is_public(inner)
+    if isinstance(address, IPv6Address) and address not in UNICAST:
+        return False  # also what a router of the local network may translate to IPv4
     return address.is_global and not address.is_multicast
 
 

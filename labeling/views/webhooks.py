@@ -18,7 +18,7 @@ from labeling.models import Project, Round, Webhook, WebhookDelivery
 from labeling.services import webhook_outbox
 from labeling.services import webhooks as service
 from labeling.translation import translated
-from labeling.views import access, activity
+from labeling.views import access, activity, once
 from labeling.views.paging import page_of, query_of
 
 State = WebhookDelivery.State
@@ -28,9 +28,10 @@ VERBS = sorted(set(activity.WORDS) - {webhook_outbox.TEST})
 @require_http_methods(["GET", "POST"])
 @never_cache
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
-    """All of them, and a new one, whose secret is shown at once and never again."""
+    """All of them, and a new one, whose secret is shown by the page after the form, once."""
     project = access.led(request.user, slug)
-    form, context = WebhookForm(_sent(request), verbs=VERBS), {}
+    kind = f"webhook-{project.pk}"
+    form = WebhookForm(_sent(request), verbs=VERBS)
     if request.method == "POST" and form.is_valid():
         try:
             made = service.add(
@@ -42,9 +43,10 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         except RuleError as error:
             form.add_error("url", translated(error.message))
         else:
-            context = {"made": made.webhook, "secret": made.secret}
-            form = WebhookForm(verbs=VERBS)
-    context |= {"project": project, "form": form, "rows": _rows(project)}
+            once.keep(request, kind, secret=made.secret)
+            return redirect("webhooks", slug)
+    kept = once.take(request, kind) if request.method == "GET" else None
+    context = {"project": project, "form": form, "rows": _rows(project), **(kept or {})}
     return render(request, "labeling/webhooks.html", context, status=400 if form.errors else 200)
 
 
@@ -125,12 +127,17 @@ def webhook_switch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def webhook_rotate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Asks first; the new secret is shown at once and never again."""
+    """Asks first; the new secret is shown by the page after that, once.
+
+    Reloading that page asks again: two new secrets in a row would leave the receiver with none.
+    """
     project = access.led(request.user, slug)
-    found = _found(project, pk)
-    context = {"project": project, "webhook": found, "hours": service.OVERLAP_HOURS}
+    found, kind = _found(project, pk), f"webhook-secret-{pk}"
     if request.method == "POST":
-        context["secret"] = service.rotate(found, by=_person(request)).secret
+        once.keep(request, kind, secret=service.rotate(found, by=_person(request)).secret)
+        return redirect("webhook-rotate", slug, pk)
+    context = {"project": project, "webhook": found, "hours": service.OVERLAP_HOURS}
+    context |= once.take(request, kind) or {}
     return render(request, "labeling/webhook_rotate.html", context)
 
 

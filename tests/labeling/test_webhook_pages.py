@@ -29,9 +29,11 @@ def lead(signed_in, rita):
 
 
 def test_a_lead_makes_one_and_sees_its_secret_once(project, lead):
-    response = lead.post(HERE, {"url": URL, "which": "some", "verbs": ["gold.frozen"]})
+    sent = {"url": URL, "which": "some", "verbs": ["gold.frozen"]}
+    response = lead.post(HERE, sent, follow=True)
 
     stored = Webhook.objects.get()
+    assert response.redirect_chain == [(HERE, 302)]  # reloading the page makes no second one
     assert stored.secret in html.unescape(response.content.decode())
     assert response["Cache-Control"].count("no-store")
     assert (stored.url, stored.verbs, stored.active) == (URL, ["gold.frozen"], True)
@@ -45,7 +47,10 @@ def test_the_secret_and_the_key_of_the_receiver_are_shown_nowhere_else(
 ):
     stored = Webhook.objects.get()
     delivery = WebhookDelivery.objects.get()
-    again = lead.post(f"{HERE}{stored.pk}/rotate/").content.decode()
+    rotated = lead.post(f"{HERE}{stored.pk}/rotate/", follow=True)
+    assert rotated.redirect_chain  # reloading the page makes no third one
+    assert "no-store" in rotated["Cache-Control"]
+    again = rotated.content.decode()
     new = Webhook.objects.get().secret
     assert new in html.unescape(again)
     assert made.secret not in html.unescape(again)
