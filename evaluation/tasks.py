@@ -7,7 +7,7 @@ from uuid import uuid4
 from celery import shared_task
 
 from evaluation.services import execution, layers, probings, ratings, runs, suggestions
-from labeling.services import gold_requests, webhook_outbox
+from labeling.services import check_scores, gold_requests, webhook_outbox
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -44,4 +44,5 @@ def sweep() -> None:
     ratings.wake_unattended()
     probings.wake_unattended()
     gold_requests.wake_unattended()
+    check_scores.wake_unattended()
     webhook_outbox.wake_unattended()
