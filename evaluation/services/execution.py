@@ -168,7 +168,8 @@ def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
 def _score(run_id: int, owner: UUID) -> None:
     if not leases.claim_scoring(run_id, owner):
         return
-    with leases.KeepAlive(lambda: leases.renew_scoring(run_id, owner)):
+    renew = partial(leases.renew_scoring, run_id, owner)
+    with leases.KeepAlive(renew, seconds=leases.SCORING_SECONDS):
         try:
             _find_ceiling(run_id)
             scoring.score(run_id, owner)

@@ -22,6 +22,8 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySe
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
+SCORING_SECONDS = 6 * 3600.0
+"""So long a worker may score one run; a limit all the same, for one that hangs."""
 
 State = CaseRun.State
 
@@ -134,13 +136,14 @@ def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
 
 
 class KeepAlive:
-    """Renews a lease from a thread while the block runs, up to the time limit of a case.
+    """Renews a lease from a thread while the block runs, by default up to the limit of a case.
 
     The limit is what frees a case whose pipeline hangs: its worker looks alive for ever.
     """
 
-    def __init__(self, renew: Callable[[], bool]) -> None:
+    def __init__(self, renew: Callable[[], bool], *, seconds: float | None = None) -> None:
         self._renew = renew
+        self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3
         self._thread = Thread(target=self._repeat, name="lease", daemon=True)
@@ -158,7 +161,7 @@ class KeepAlive:
         self._thread.join()
 
     def _repeat(self) -> None:
-        end = timezone.now() + timedelta(seconds=settings.CASE_TIMEOUT_SECONDS)
+        end = timezone.now() + timedelta(seconds=self._seconds)
         try:
             while not self._done.wait(self._interval) and timezone.now() < end:
                 try:

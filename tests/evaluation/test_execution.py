@@ -347,6 +347,27 @@ def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) ->
         assert renewed.wait(5)
 
 
+def test_scoring_may_take_longer_than_a_case(
+    launch: Any, script: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
+    kept = threading.Event()
+    score = scoring.score
+
+    def score_slowly(*given: Any) -> None:
+        assert kept.wait(5)
+        score(*given)
+
+    monkeypatch.setattr(leases, "renew_scoring", lambda *held: kept.set() or True)
+    monkeypatch.setattr(scoring, "score", score_slowly)
+    script(perfect)
+    run = launch()
+
+    execution.work(run.pk, uuid4())
+
+    assert Run.objects.with_progress().get(pk=run.pk).status == "finished"
+
+
 def test_only_one_worker_scores_a_run(launch: Any) -> None:
     run = launch()
     first, second = uuid4(), uuid4()
