@@ -61,6 +61,7 @@ def _estimate(run: Run) -> budgets.Estimate | None:
         config=run.config,
         split=run.split,
         repetitions=run.repetitions,
+        size=run.spec.get("size"),
     )
 
 

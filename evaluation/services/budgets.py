@@ -200,11 +200,17 @@ def shown(money: float) -> str:
 
 
 def estimate(
-    release: GoldRelease, *, pipeline: str, config: dict[str, Any], split: str, repetitions: int
+    release: GoldRelease,
+    *,
+    pipeline: str,
+    config: dict[str, Any],
+    split: str,
+    repetitions: int,
+    size: int | None = None,
 ) -> Estimate:
     """From the newest run of this kind with the same model, else from the length of the texts."""
     items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
-    sizes = list(_case_sizes(release, items.order_by("position")))
+    sizes = list(_case_sizes(release, items.order_by("position")[:size]))
     cases = len(sizes) * repetitions
     known = _of_earlier_run(release, pipeline, config)
     if known:

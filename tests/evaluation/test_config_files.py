@@ -232,6 +232,19 @@ def test_a_missing_language_model_is_told_before_anything_runs(
     assert "set LLM_MODEL" in said
 
 
+def test_the_estimate_counts_only_the_items_that_are_asked_for(
+    release: GoldRelease, config: Any, settings: Any
+) -> None:
+    settings.LLM_MODEL, settings.LLM_API_KEY = "m", "k"
+    content = {
+        "datasets": {"some": {"gold": "demo", "size": 1}},
+        "agents": {"model": {"pipeline": "requirements-model"}},
+    }
+
+    assert "some-model: 1 case, about" in evaluate("--config", config(content), "--estimate")
+    assert not Run.objects.exists()
+
+
 def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
     release: GoldRelease, config: Any
 ) -> None:
