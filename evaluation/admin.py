@@ -310,11 +310,11 @@ class GateThresholdsAdmin(ReadOnlyAdmin):
 
 @admin.register(GateResult)
 class GateResultAdmin(ReadOnlyAdmin):
-    heavy = ("checks", "run__spec", "run__config")
+    heavy = ("checks", "run__spec", "run__config", "baseline__spec", "baseline__config")
     list_display = ("id", "run", "baseline", "passed", "asked_by", "at")
     list_filter = ("passed",)
     search_fields = ("=run__id",)
-    list_select_related = ("run", "asked_by")
+    list_select_related = ("run", "baseline", "asked_by")
 
 
 @admin.register(BuiltLayer)

@@ -36,7 +36,16 @@ class JudgingAdmin(ReadOnlyAdmin):
 
 @admin.register(Judgement)
 class JudgementAdmin(ReadOnlyAdmin):
-    heavy = ("reasoning", "detail", "raw", "usage", "answer__text", "answer__usage")
+    heavy = (
+        "reasoning",
+        "detail",
+        "raw",
+        "usage",
+        "judging__spec",
+        "answer__text",
+        "answer__message_ids",
+        "answer__usage",
+    )
     list_display = ("id", "judging", "answer", "kind", "state", "score", "clamped", "reason")
     list_filter = ("kind", "state", "error_class", "clamped")
     search_fields = ("error", "=judging__run__id", "=answer__id")
@@ -45,7 +54,7 @@ class JudgementAdmin(ReadOnlyAdmin):
 
 @admin.register(AnswerRating)
 class AnswerRatingAdmin(ReadOnlyAdmin):
-    heavy = ("answer__text", "answer__usage")
+    heavy = ("answer__text", "answer__message_ids", "answer__usage")
     list_display = ("id", "answer", "kind", "rater", "score", "rated_at")
     list_filter = ("kind", "score")
     search_fields = ("note", "rater__username", "=answer__case__run__id")

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.models import Run
+from evaluation.models import GateResult, Run
 from tests.evaluation.conftest import perfect
 from tests.llm_server import LanguageServer
 
@@ -137,6 +137,9 @@ def test_results_can_be_read_and_not_changed(
         ("caserun", ['"evaluation_caserun"."output"', '"labeling_golditem"."canonical"']),
         ("score", ['"evaluation_score"."detail"', '"evaluation_caserun"."output"']),
         ("aggregate", ['"evaluation_aggregate"."detail"', '"evaluation_run"."spec"']),
+        ("judgement", ['"evaluation_judging"."spec"', '"evaluation_answer"."message_ids"']),
+        ("answerrating", ['"evaluation_answer"."text"', '"evaluation_answer"."message_ids"']),
+        ("gateresult", ['"evaluation_gateresult"."checks"', '"spec"']),
     ],
 )
 def test_lists_in_the_admin_load_no_payload(
@@ -153,6 +156,22 @@ def test_lists_in_the_admin_load_no_payload(
     assert listing
     for column in heavy:
         assert not any(column in sql for sql in listing), column
+
+
+def test_the_gates_are_listed_with_as_many_queries_whatever_there_is(
+    finished: Any, signed_in: Any
+) -> None:
+    run, admin = finished(pipeline="nothing"), signed_in("admin")
+    address = reverse("admin:evaluation_gateresult_changelist")
+
+    def queries() -> int:
+        GateResult.objects.create(run=run, baseline=run, passed=True, checks=[])
+        with CaptureQueriesContext(connection) as captured:
+            assert admin.get(address).status_code == 200
+        return len(captured)
+
+    queries()  # the first one fills what a process keeps
+    assert queries() == queries()
 
 
 def test_runs_are_filtered_by_their_derived_status(
