@@ -52,7 +52,7 @@ def interval(row: Aggregate) -> str:
 
 
 def usage_line(run: Run) -> str:
-    told = bills.usage_line(budgets.spent(run.pk))
+    told = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
     return f"Model {run.spec['model']['id']}: {told}."
 
 

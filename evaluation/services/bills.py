@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evaluation.models import Run
 from evaluation.services.budgets import Estimate, Spent, shown
+from labeling.domain.sentences import Sentence, noted, say
 from labeling.models import SuggestionRequest
+from labeling.translation import translated
 
 
 def estimate(found: Estimate | None) -> str:
@@ -18,28 +22,41 @@ def estimate(found: Estimate | None) -> str:
     )
 
 
-def usage(spent: Spent) -> list[tuple[str, str]]:
-    """What was asked and what it cost, name by name."""
+def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, Sentence]]:
+    """What was asked and what it cost, name by name; pages translate both."""
+    calls = say("{calls}, {cached} from the cache", calls=_n(spent.calls), cached=_n(spent.cached))
+    tokens = say(
+        "{asked} + {said}", asked=_n(spent.prompt_tokens), said=_n(spent.completion_tokens)
+    )
     rows = [
-        ("Calls", f"{spent.calls:,}, {spent.cached:,} from the cache"),
-        ("Tokens", f"{spent.prompt_tokens:,} + {spent.completion_tokens:,}"),
-        ("Cost", _money(spent.cost)),
-        ("Waited for replies", f"{spent.seconds:,.1f} s"),
+        (noted("Calls"), calls),
+        (noted("Tokens"), tokens),
+        (noted("Cost"), _money(spent.cost)),
+        (noted("Waited for replies"), say("{seconds} s", seconds=f"{spent.seconds:,.1f}")),
     ]
     if spent.cached:
-        rows.append(("Saved by the cache", f"{_money(spent.saved)}, {spent.saved_tokens:,} tokens"))
+        saved, n = _money(spent.saved), _n(spent.saved_tokens)
+        rows.append((noted("Saved by the cache"), say("{saved}, {n} tokens", saved=saved, n=n)))
+    if served:
+        rows.append((noted("Replies came from"), say("{models}", models=", ".join(served))))
     return rows
 
 
-def usage_line(spent: Spent) -> str:
-    return "; ".join(f"{name.lower()} {text}" for name, text in usage(spent))
+def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
+    told = ((translated(name).lower(), translated(text)) for name, text in usage(spent, served))
+    return "; ".join(f"{name} {text}" for name, text in told)
 
 
 def budget(of: Run | SuggestionRequest) -> str:
     parts = [shown(of.budget_cost)] if of.budget_cost is not None else []
-    parts += [f"{of.budget_tokens:,} tokens"] if of.budget_tokens is not None else []
-    return " and ".join(parts) or "no limit"
+    if of.budget_tokens is not None:
+        parts.append(translated(say("{n} tokens", n=_n(of.budget_tokens))))
+    return translated(noted(" and ")).join(parts) or translated(noted("no limit"))
 
 
-def _money(amount: float | None) -> str:
-    return "unknown" if amount is None else shown(amount)
+def _n(number: int) -> str:
+    return f"{number:,}"
+
+
+def _money(amount: float | None) -> Sentence:
+    return say("unknown") if amount is None else say("{money}", money=shown(amount))

@@ -91,6 +91,13 @@ def spent(run_id: int) -> Spent:
     return reduce(add, map(_spent_on, _paid_work(run_id)))
 
 
+def served(run_id: int) -> list[str]:
+    """The models that replied, as the server named them."""
+    asked = (work.filter(usage__has_key="models") for work in _paid_work(run_id))
+    told = (work.order_by().values_list("usage__models", flat=True).distinct() for work in asked)
+    return sorted({name for rows in told for names in rows for name in names})
+
+
 def _paid_work(run_id: int) -> list[QuerySet[Any]]:
     return [
         CaseRun.objects.filter(run=run_id),

@@ -60,7 +60,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "packages": spec["packages"],
         "model": spec.get("model"),
         "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
-        "usage": asdict(budgets.spent(run.pk)),
+        "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
         "synthetic_cases": synthetic_cases(run),
         "metrics": _metrics(run),
         "cases": [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)],

@@ -162,7 +162,7 @@ def _model(run: Run) -> dict[str, Any]:
         return {}
     return {
         "model": model,
-        "usage": bills.usage(budgets.spent(run.pk)),
+        "usage": bills.usage(budgets.spent(run.pk), budgets.served(run.pk)),
         "budget": bills.budget(run),
         "budget_form": BudgetForm() if run.paused else None,
     }

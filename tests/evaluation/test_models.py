@@ -156,7 +156,7 @@ def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(
 
 
 def test_a_second_run_is_answered_by_the_cache_and_says_what_that_saved(
-    launch: Any, server: LanguageServer
+    launch: Any, server: LanguageServer, signed_in: Any
 ) -> None:
     work(launch(pipeline="asking"))
     asked = len(server.requests)
@@ -170,6 +170,9 @@ def test_a_second_run_is_answered_by_the_cache_and_says_what_that_saved(
     assert total.saved_tokens == 660
     assert CachedReply.objects.count() == 6
     assert set(CachedReply.objects.values_list("hits", flat=True)) == {1}
+    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    assert "<dt>Saved by the cache</dt><dd>0.0018 USD, 660 tokens</dd>" in page
+    assert f"<dt>Replies came from</dt><dd>{SERVED}</dd>" in page
 
 
 def test_repetitions_are_no_copies_of_each_other(launch: Any, server: LanguageServer) -> None:

@@ -1,0 +1,106 @@
+"""``events-model`` over a real socket, from the launch to the figures, with a thought and without."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
+from evaluation.models import Run
+from evaluation.services import results
+from labeling.models import Project
+from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
+from tests.llm_server import MODEL, SERVED, LanguageServer
+
+pytestmark = pytest.mark.django_db
+
+COT = ("cot_type_consistency", "cot_argument_consistency", "cot_faithfulness", "cot_coverage_rate")
+
+
+def reads(body: dict[str, Any]) -> str:
+    """What a model would say: right on the Chinese text, a role too few on the English one."""
+    said = json.dumps(body["messages"], ensure_ascii=False)
+    name = next(name for name, text in TEXTS.items() if text in said)
+    found = [event(kind, **roles) for kind, roles in GOLD[name]]
+    if name == "doc-2":
+        found[0]["arguments"].pop()
+    answer = json.dumps(found, ensure_ascii=False)
+    return thought(found, name) + answer if "<thought>" in said else answer
+
+
+def thought(found: list[dict[str, Any]], name: str) -> str:
+    if name == "doc-3":
+        return ""  # this one forgets to think
+    lines = [f"{one['role']} = {one['argument']}" for one in found[0]["arguments"]]
+    kind = found[0]["event_type"] if name == "doc-1" else "质押"  # and this one about another type
+    return f"<thought>{kind}\n" + "\n".join(lines) + "</thought>\n"
+
+
+@pytest.fixture
+def measure(project: Project, finished: Any, server: LanguageServer) -> Any:
+    server.default = reads
+
+    def run(*, thought: bool, **cot: bool) -> Run:
+        return finished(
+            release=make_events_release(project),
+            pipeline="events-model",
+            config={"thought": thought},
+            metrics={"cot": {"enabled": True, **cot}},
+        )
+
+    return run
+
+
+def means(run: Run) -> dict[str, float | None]:
+    return {row.metric: row.mean for row in results.aggregates_of(run)}
+
+
+def coverage(run: Run) -> dict[str, int]:
+    return next(
+        row.detail for row in results.aggregates_of(run) if row.metric == "cot_coverage_rate"
+    )
+
+
+def test_without_a_thought_only_the_answer_is_measured(measure: Any, server: Any) -> None:
+    run = measure(thought=False, require_thought_block=True)
+
+    found = means(run)
+    assert run.status == "finished"
+    assert found["strict_precision"] == 1.0
+    assert found["strict_recall"] == 3 / 4  # two of 质押, one of two of Sale
+    assert found["type_f1"] == found["parse_raw_success"] == found["schema_compliance_rate"] == 1.0
+    assert found["hallucination_rate"] == 0.0
+    assert [found[name] for name in COT] == [None, None, None, 0.0]
+    assert coverage(run) == {"cot_checked": 0, "cot_skipped": 3, "cot_parse_fail": 0}
+    assert {case.output["prompt"] for case in run.cases.all()} == {"extract.v1"}
+    assert len(server.requests) == 3
+
+
+def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(
+    measure: Any, signed_in: Any
+) -> None:
+    run = measure(thought=True, require_thought_block=True)
+
+    found = means(run)
+    assert (found["strict_recall"], found["parse_raw_success"]) == (3 / 4, 1.0)
+    # doc-1 agrees; doc-2 names a type that it does not report; doc-3 has no thought
+    assert coverage(run) == {"cot_checked": 2, "cot_skipped": 1, "cot_parse_fail": 0}
+    assert found["cot_coverage_rate"] == pytest.approx(2 / 3)
+    assert (found["cot_type_consistency"], found["cot_argument_consistency"]) == (0.5, 1.0)
+    assert found["cot_faithfulness"] == 0.5
+    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    main, _, diagnostics = page.partition('id="diagnostics-heading"')
+    assert "Thought: faithfulness" not in main
+    assert "Thought: faithfulness" in diagnostics
+
+
+def test_the_run_says_by_which_versions_and_which_model_it_was_measured(measure: Any) -> None:
+    document = results.results_document(measure(thought=True))
+
+    assert document["metrics_version"] == METRICS_VERSION
+    assert document["protocol_version"] == PROTOCOL_VERSION
+    assert document["model"]["id"] == f"test/{MODEL}"
+    assert document["usage"]["models"] == [SERVED]
+    assert document["metrics_config"]["cot"] == {"enabled": True, "require_thought_block": False}
