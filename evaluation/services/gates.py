@@ -13,7 +13,7 @@ from evaluation.metrics.gate import (
     check_threshold,
     uncertified,
 )
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS, metrics_for
 from evaluation.models import GateResult, Run
 from evaluation.services import certificates, comparisons, results, thresholds
 from labeling.domain.errors import RuleError
@@ -30,10 +30,15 @@ class GateImpossible(RuleError):
 
 
 def settings_of(run: Run) -> tuple[dict[str, float], float]:
-    """Thresholds and largest drop: those of the launch, with what was said for this run alone."""
+    """Thresholds and largest drop: those of the launch, with what was said for this run alone.
+
+    Those of answers hold for runs that have answers.
+    """
     held = run.spec.get("gate") or thresholds.describe(run.release)
+    without = set() if "answers" in run.spec else {one.id for one in metrics_for("answers")}
+    asked = {name: limit for name, limit in held["thresholds"].items() if name not in without}
     own: dict[str, float] = run.spec.get("thresholds") or {}
-    return {**held["thresholds"], **own}, held.get("max_drop", MAX_DROP)
+    return {**asked, **own}, held.get("max_drop", MAX_DROP)
 
 
 def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from evaluation.layers import gold_layer
+from evaluation.layers.memory import Memory
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import GateThresholds
@@ -25,10 +27,18 @@ def describe(release: GoldRelease) -> dict[str, Any]:
     """The gate in force for this gold, as a run writes it down when it is launched."""
     own = GateThresholds.objects.filter(project=release.project).first()
     asked = effective(own.thresholds if own else {})
-    names = {metric.id for metric in metrics_for(release.layer)}
+    names = {metric.id for metric in metrics_of([release.layer])}
     drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
     thresholds = {name: value for name, value in asked.items() if name in names}
     return {"thresholds": thresholds, "max_drop": drop}
+
+
+def metrics_of(layers: Collection[str]) -> list[Metric]:
+    """What thresholds may be set for; where questions are asked, their answers have figures too."""
+    found = [metric for layer in layers for metric in metrics_for(layer)]
+    if any(isinstance(gold_layer(layer), Memory) for layer in layers):
+        found += metrics_for("answers")
+    return list(dict.fromkeys(found))
 
 
 def effective(own: Mapping[str, float | None]) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
@@ -11,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import GOLD_LAYERS
-from evaluation.metrics.gate import DEFAULTS, JUDGED, MAX_DROP
-from evaluation.metrics.registry import metrics_for
+from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.models import GateThresholds, Run
 from evaluation.services import gates, thresholds
 from evaluation.views.run import get_run
@@ -83,32 +83,34 @@ def _layers(project: Project) -> list[str]:
 
 
 def _names(project: Project) -> list[str]:
-    return list(
-        dict.fromkeys(metric.id for name in _layers(project) for metric in metrics_for(name))
-    )
+    return [metric.id for metric in thresholds.metrics_of(_layers(project))]
 
 
 def _context(request: HttpRequest, project: Project, given: dict[str, Any]) -> dict[str, Any]:
     own = GateThresholds.objects.filter(project=project).select_related("changed_by").first()
     now = thresholds.effective(own.thresholds if own else {})
     drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
-    seen: set[str] = set()
-    groups = []
-    for name in _layers(project):
-        metrics = [one for one in metrics_for(name) if one.id not in seen and one.id not in JUDGED]
-        seen |= {one.id for one in metrics}
-        rows = [_row(one, now, given) for one in metrics]
-        groups.append(
-            {"title": title_of(name), "rows": rows, "open": any(r["asked"] for r in rows)}
-        )
     return {
         "project": project,
         "own": own,
-        "groups": groups,
+        "groups": list(_groups(_layers(project), now, given)),
         "max_drop": given.get("max_drop") or f"{drop:g}",
         "default_drop": MAX_DROP,
         "may_write": access.leads(request.user, project),
     }
+
+
+def _groups(
+    layers: list[str], now: dict[str, float], given: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The metrics of each layer, and of answers; what several share stands with the first."""
+    left = thresholds.metrics_of(layers)
+    for name in [*layers, "answers"]:
+        rows = [_row(one, now, given) for one in left if name in one.layers]
+        left = [one for one in left if name not in one.layers]
+        title = _("Answers") if name == "answers" else title_of(name)
+        if rows:
+            yield {"title": title, "rows": rows, "open": any(row["asked"] for row in rows)}
 
 
 def _row(metric: Any, now: dict[str, float], given: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from evaluation.services import (
     answers,
     budgets,
     execution,
+    gates,
     judgings,
     leases,
     models,
@@ -518,3 +519,22 @@ def test_the_command_says_what_is_wrong_with_a_prompt(
         call_command("judge", run.pk, prompt=[prompt])
 
     assert len(judgings.history(run)) == 1
+
+
+def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answers(
+    server: LanguageServer, project: Project, start: Any, signed_in: Any
+) -> None:
+    Project.objects.filter(pk=project.pk).update(layers=["extraction", "qa"])
+    rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
+    assert 'name="faithfulness"' in rita.get(shown).content.decode()
+    data = {"faithfulness": "7", "evidence_recall": "0", "max_drop": "0.03"}
+    assert rita.post(reverse("gate-thresholds-store", args=[project.slug]), data).status_code == 302
+
+    answered, plain = work(start()), work(start(evaluate_answers=False))
+
+    found = {
+        run.pk: {check["metric"]: check["passed"] for check in gates.ask(run).checks}
+        for run in (answered, plain)
+    }
+    assert found[plain.pk] == {"evidence_recall": True}
+    assert found[answered.pk] == {"evidence_recall": True, "faithfulness": False}  # uncertified
