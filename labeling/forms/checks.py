@@ -38,7 +38,15 @@ class PlanForm(forms.ModelForm):
     test = forms.BooleanField(
         label=_("Whoever has not passed the qualification test gets no other work"), required=False
     )
-    pass_at = forms.FloatField(label=_("Passed from this mean F1 on"), min_value=0, max_value=1)
+    pass_at = forms.FloatField(
+        label=_("Passed from this mean F1 on"),
+        min_value=0,
+        max_value=1,
+        help_text=_(
+            "If this or the number of tries changes, finished tests that were not passed are "
+            "judged anew. Who has passed goes on working."
+        ),
+    )
     tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)
     show_labels = forms.BooleanField(
         label=_("Show what was missed once the test is over"), required=False

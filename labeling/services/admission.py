@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -102,5 +102,13 @@ def _what_to_do(project: Project, found: Qualification | None) -> str:
 
 def leads_of(project: Project) -> str:
     """Their names, for sentences that say whom to ask."""
-    led = project.memberships.filter(role=Membership.Role.LEAD).order_by("user__username")
-    return " / ".join(led.values_list("user__username", flat=True)) or "admin"
+    return leads_by_project([project])[project.pk]
+
+
+def leads_by_project(projects: Collection[Project]) -> dict[int, str]:
+    """The same of several projects, in one query."""
+    led = Membership.objects.filter(project__in=projects, role=Membership.Role.LEAD)
+    names: dict[int, list[str]] = {project.pk: [] for project in projects}
+    for pk, name in led.order_by("user__username").values_list("project", "user__username"):
+        names[pk].append(name)
+    return {pk: " / ".join(found) or "admin" for pk, found in names.items()}

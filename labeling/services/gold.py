@@ -214,7 +214,7 @@ def _why_confirm(synthetic: int, total: int) -> str:
     )
 
 
-def origin_of(conversation: Any) -> dict[str, str]:
+def origin_of(conversation: Any) -> dict[str, Any]:
     """What a gold item says of a conversation that nobody has held; nothing of others."""
     if not conversation.is_synthetic:
         return {}

@@ -24,7 +24,7 @@ from labeling.models import (
     Round,
 )
 from labeling.services import checks, events
-from labeling.services.admission import ADMITTED, leads_of
+from labeling.services.admission import ADMITTED, leads_by_project, leads_of
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
@@ -78,9 +78,15 @@ def standings(user: User) -> list[Standing]:
         return []
     tried = Qualification.objects.filter(user=user, project__in=projects)
     known = {one.project_id: one for one in tried}
-    parts = _parts(user, projects)
+    parts, leads = _parts(user, projects), leads_by_project(projects)
     return [
-        _standing(one, known.get(one.pk), parts.get(one.pk, (0, 0)), one.pk in paused)
+        _standing(
+            one,
+            known.get(one.pk),
+            parts.get(one.pk, (0, 0)),
+            is_paused=one.pk in paused,
+            leads=leads[one.pk],
+        )
         for one in projects
     ]
 
@@ -98,17 +104,22 @@ def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, in
 
 
 def _standing(
-    project: Project, found: Qualification | None, parts: tuple[int, int], paused: bool
+    project: Project,
+    found: Qualification | None,
+    parts: tuple[int, int],
+    *,
+    is_paused: bool,
+    leads: str,
 ) -> Standing:
     tries = project.check_plan.tries
     return Standing(
         project=project,
-        state="paused" if paused else found.state if found else "",
+        state="paused" if is_paused else found.state if found else "",
         value=found.value if found else None,
         tries_left=max(tries - (found.tries if found else 0), 0),
         parts=parts[0],
         done=parts[1],
-        leads=leads_of(project),
+        leads=leads,
     )
 
 

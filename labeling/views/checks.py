@@ -108,10 +108,12 @@ def _page(
 
 def _chosen(project: Project) -> QuerySet[CheckConversation]:
     scored = Count(
-        "conversation__assignments__gold_checks",
+        "conversation__assignments",
+        distinct=True,  # an answer that was reopened has a comparison for each revision
         filter=Q(
             conversation__assignments__purpose=Purpose.HONEYPOT,
             conversation__assignments__round__project=project,
+            conversation__assignments__gold_checks__isnull=False,
         ),
     )
     chosen = project.check_conversations.select_related("conversation").annotate(scored=scored)

@@ -99,7 +99,9 @@ def _pool_is_open(request: HttpRequest, roles: set[str]) -> bool:
 def project_cards(user: Any) -> list[dict[str, Any]]:
     """The user's projects; gate and progress for those who lead or read them."""
     projects = list(
-        Project.objects.visible_to(user).only("name", "slug", "kappa_threshold", "kappa_statistic")
+        Project.objects.visible_to(user).only(
+            "name", "slug", "description", "kappa_threshold", "kappa_statistic"
+        )
     )
     reading = set(
         Project.objects.with_role(

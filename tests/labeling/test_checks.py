@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
@@ -41,6 +43,7 @@ from labeling.services import (
 from tests import factories
 from tests.fakes import WordOverlap
 
+SignIn = Callable[[User], Client]
 HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
@@ -274,6 +277,24 @@ def test_the_sweep_asks_again_for_what_was_not_compared(
     check_scores.wake_unattended()
     check_scores.wake_unattended()
     assert sent == [lost.pk]
+
+
+def test_a_check_that_was_reopened_is_one_answered_check(
+    project: Project, rita: User, newcomer: User, ruler: Ruler, signed_in: SignIn
+) -> None:
+    check_by(project, rita)
+    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
+    mine = hidden_of(newcomer)[0]
+    factories.answer_with(mine, factories.labels([0]))
+    check_scores.score(mine.pk, ruler=ruler)
+    opened = annotations.reopen(mine)
+    save = factories.save_of(factories.labels([1]), base_version=opened.version)
+    annotations.submit(mine, save)
+    check_scores.score(mine.pk, ruler=ruler)
+
+    rows = signed_in(rita).get("/projects/orders/checks/").context["chosen"]
+
+    assert {row.scored for row in rows if row.conversation_id == mine.conversation_id} == {1}
 
 
 def miss(user: User, number: int, ruler: Ruler) -> None:

@@ -12,6 +12,7 @@ from labeling.domain.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
+    CheckPlan,
     Event,
     Membership,
     Project,
@@ -313,3 +314,17 @@ def test_pages_take_as_many_queries_for_many_people(
         do_test(user, project, right=bool(number % 2))
 
     assert [len(queries(lead, url)) for url in addresses] == before
+
+
+def test_the_first_page_costs_the_same_whatever_number_of_projects_tests(
+    project: Project, dan: User, rita: User, signed_in: SignIn
+) -> None:
+    client = signed_in(dan)
+    client.get("/")
+    before = len(queries(client, "/"))
+    for name in ("second", "third"):
+        other = Project.objects.create(name=name, slug=name)
+        Membership.objects.create(project=other, user=dan, role="annotator")
+        CheckPlan.objects.create(project=other, test=True)
+
+    assert len(queries(client, "/")) == before
