@@ -35,6 +35,7 @@ def launch(file: ConfigFile) -> list[Launched]:
     """In the order of the file, each data set with each of its agents; nobody works on them yet."""
     with transaction.atomic():
         releases = {name: _release(file, name) for name in file.content.datasets}
+        _check_versions(file)
         _check_metrics(file, releases)
         _check_thresholds(file, releases)
         _check_formats(file)
@@ -109,6 +110,16 @@ def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) 
     return agent.datasets
 
 
+def _check_versions(file: ConfigFile) -> None:
+    content = file.content
+    asked = {"metrics": content.metrics.get("version"), "protocol": content.protocol.version}
+    for what, version in asked.items():
+        try:
+            measuring.check_version(what, version)
+        except measuring.MetricsRefused as error:
+            raise file.refusal(error.message, what, "version") from error
+
+
 def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
     """Lists belong to a data set; whatever else there is are settings of the metrics of events."""
     for name, names in _lists(file):
@@ -131,7 +142,8 @@ def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:
 
 
 def _options(file: ConfigFile) -> dict[str, Any]:
-    return {name: one for name, one in file.content.metrics.items() if not isinstance(one, list)}
+    rest = {name: one for name, one in file.content.metrics.items() if not isinstance(one, list)}
+    return {name: one for name, one in rest.items() if name != "version"}
 
 
 def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:

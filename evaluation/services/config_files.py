@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluation.metrics.registry import PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
 
 FORMATS = {"json": "results.json", "csv": "cases.csv"}
@@ -57,6 +58,10 @@ class Reporting(_Part):
     formats: list[str] = list(FORMATS)
 
 
+class Protocol(_Part):
+    version: str | float = PROTOCOL_VERSION
+
+
 class Configuration(_Part):
     name: str = ""
     version: str = ""
@@ -67,6 +72,7 @@ class Configuration(_Part):
     """Lists name what is shown of a data set; everything else are settings of the metrics."""
     thresholds: dict[str, float] = {}
     reporting: Reporting = Reporting()
+    protocol: Protocol = Protocol()
 
 
 _PARTS: dict[str, type[BaseModel]] = {"datasets": Dataset, "agents": Agent}

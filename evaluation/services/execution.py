@@ -16,6 +16,7 @@ from django.db import OperationalError
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import CaseRun, Run
 from evaluation.services import answers, ceilings, judgings, layers, leases, scoring
 from evaluation.services.stores import FileStore
@@ -168,6 +169,8 @@ def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
 def _score(run_id: int, owner: UUID) -> None:
     if not leases.claim_scoring(run_id, owner):
         return
+    versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
+    logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
     renew = partial(leases.renew_scoring, run_id, owner)
     with leases.KeepAlive(renew, seconds=leases.SCORING_SECONDS):
         try:

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.metrics.event_options import WrongOption, read_options
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
+
+VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
 
 
 class MetricsRefused(RuleError):
@@ -18,15 +21,27 @@ class MetricsRefused(RuleError):
 
 def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """What goes into a run's spec beside the metrics: their settings and the event schema."""
+    given = dict(given or {})
+    check_version("metrics", given.pop("version", None))
     if release.layer != "events":
         if given:
             raise MetricsRefused(f"The layer “{release.layer}” has no settings under “metrics”.")
         return {}
     try:
-        options = read_options(given or {})
+        options = read_options(given)
     except WrongOption as error:
         raise MetricsRefused(str(error)) from error
     return {"metrics_config": options.as_json(), "event_schema": event_schema(release)}
+
+
+def check_version(what: str, asked: Any) -> None:
+    """A file may say by which version it is to be measured; there is one, and it is logged."""
+    known = VERSIONS[what]
+    if asked is not None and str(asked) != known:
+        raise MetricsRefused(
+            f"“{what}.version” is {asked}, and this is {known}: figures would not be comparable. "
+            "Read what has changed, then correct the number or leave it out."
+        )
 
 
 def event_schema(release: GoldRelease) -> dict[str, list[str]]:

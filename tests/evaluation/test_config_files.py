@@ -12,6 +12,7 @@ import yaml
 from django.conf import settings as django_settings
 from django.core.management import CommandError, call_command
 
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run, SplitAccess
 from labeling.models import GoldRelease
 from tests.evaluation.conftest import perfect
@@ -275,3 +276,40 @@ def test_the_file_says_it_all(
     release: GoldRelease, config: Any, arguments: list[str], sentence: str
 ) -> None:
     assert sentence in refused("--config", config(with_changes()), *arguments)
+
+
+@pytest.mark.parametrize(
+    ("versions", "sentence"),
+    [
+        ({"protocol": {"version": "9.0"}}, "config.yaml:10: “protocol.version” is 9.0, and this"),
+        ({"metrics": {"version": 9.0}}, "config.yaml:10: “metrics.version” is 9.0, and this is"),
+        ({"protocol": {"versions": "1"}}, "config.yaml:10: "),
+    ],
+)
+def test_a_file_for_another_version_of_the_metrics_is_refused(
+    release: GoldRelease, config: Any, versions: dict[str, Any], sentence: str
+) -> None:
+    assert sentence in refused("--config", config(with_changes(**versions)))
+
+
+def test_the_versions_may_be_named_and_are_logged(
+    release: GoldRelease, config: Any, word_overlap_ruler: None, caplog: Any
+) -> None:
+    caplog.set_level("INFO", "evaluation")
+    named = {
+        "metrics": {"version": float(METRICS_VERSION)},
+        "protocol": {"version": PROTOCOL_VERSION},
+    }
+
+    evaluate("--config", config(with_changes(**named)))
+
+    wanted = f"metrics.version={METRICS_VERSION}, protocol.version={PROTOCOL_VERSION}."
+    assert sum(wanted in line for line in caplog.messages) == 2
+
+
+def test_settings_beside_a_pipeline_may_name_the_versions(
+    release: GoldRelease, config: Any, word_overlap_ruler: None
+) -> None:
+    beside = ("--gold", "demo", "--pipeline", "nothing", "--config")
+    assert "“protocol.version” is 2" in refused(*beside, config({"protocol": {"version": 2}}))
+    evaluate(*beside, config({"protocol": {"version": "1.0"}, "metrics": {"version": "1.0"}}))

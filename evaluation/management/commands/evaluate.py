@@ -13,7 +13,16 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.management import foreground, summary
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import Run
-from evaluation.services import batches, bills, config_files, gates, predictions, results, runs
+from evaluation.services import (
+    batches,
+    bills,
+    config_files,
+    gates,
+    measuring,
+    predictions,
+    results,
+    runs,
+)
 from evaluation.services.config_files import FORMATS
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
@@ -254,6 +263,7 @@ def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Those of the pipeline, and those of the metrics."""
     settings = read_settings(options["config"])
     metrics = settings_in(settings, "metrics")
+    measuring.check_version("protocol", settings_in(settings, "protocol").get("version"))
     if {"datasets", "agents"} & set(settings):
         raise CommandError(
             f"{options['config']} names data sets and agents: give --config alone.",
