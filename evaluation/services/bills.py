@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evaluation.models import Run
 from evaluation.services.budgets import Estimate, Spent, shown
-from labeling.domain.sentences import Sentence, noted, say
+from labeling.domain.sentences import noted, say
 from labeling.models import SuggestionRequest
 from labeling.translation import translated
 
@@ -22,41 +22,40 @@ def estimate(found: Estimate | None) -> str:
     )
 
 
-def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, Sentence]]:
+def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
     """What was asked and what it cost, name by name; pages translate both."""
     calls = say("{calls}, {cached} from the cache", calls=_n(spent.calls), cached=_n(spent.cached))
-    tokens = say(
-        "{asked} + {said}", asked=_n(spent.prompt_tokens), said=_n(spent.completion_tokens)
-    )
-    rows = [
+    rows: list[tuple[str, str]] = [
         (noted("Calls"), calls),
-        (noted("Tokens"), tokens),
+        (noted("Tokens"), f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"),
         (noted("Cost"), _money(spent.cost)),
-        (noted("Waited for replies"), say("{seconds} s", seconds=f"{spent.seconds:,.1f}")),
+        (noted("Waited for replies"), f"{spent.seconds:,.1f} s"),
     ]
     if spent.cached:
         saved, n = _money(spent.saved), _n(spent.saved_tokens)
         rows.append((noted("Saved by the cache"), say("{saved}, {n} tokens", saved=saved, n=n)))
     if served:
-        rows.append((noted("Replies came from"), say("{models}", models=", ".join(served))))
+        rows.append((noted("Replies came from"), ", ".join(served)))
     return rows
 
 
 def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
-    told = ((translated(name).lower(), translated(text)) for name, text in usage(spent, served))
-    return "; ".join(f"{name} {text}" for name, text in told)
+    told = ((translated(name), translated(text)) for name, text in usage(spent, served))
+    return "; ".join(f"{name[0].lower()}{name[1:]} {text}" for name, text in told)
 
 
 def budget(of: Run | SuggestionRequest) -> str:
-    parts = [shown(of.budget_cost)] if of.budget_cost is not None else []
-    if of.budget_tokens is not None:
-        parts.append(translated(say("{n} tokens", n=_n(of.budget_tokens))))
-    return translated(noted(" and ")).join(parts) or translated(noted("no limit"))
+    if of.budget_tokens is None:
+        return translated(noted("no limit")) if of.budget_cost is None else shown(of.budget_cost)
+    tokens = _n(of.budget_tokens)
+    if of.budget_cost is None:
+        return translated(say("{n} tokens", n=tokens))
+    return translated(say("{money} and {n} tokens", money=shown(of.budget_cost), n=tokens))
 
 
 def _n(number: int) -> str:
     return f"{number:,}"
 
 
-def _money(amount: float | None) -> Sentence:
-    return say("unknown") if amount is None else say("{money}", money=shown(amount))
+def _money(amount: float | None) -> str:
+    return say("unknown") if amount is None else shown(amount)
