@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
+import pipelines  # noqa: F401  (before numpy: it decides how many threads that takes)
 from config.env import (
     env_bool,
     env_float,
@@ -235,15 +236,22 @@ LLM_MAX_CONCURRENCY = env_int("LLM_MAX_CONCURRENCY", 4, minimum=1)
 LLM_INPUT_PRICE = env_optional_float("LLM_INPUT_PRICE")
 LLM_OUTPUT_PRICE = env_optional_float("LLM_OUTPUT_PRICE")
 LLM_CURRENCY = env_str("LLM_CURRENCY", "USD")
+# The model that judges answers, where it is to be another one than LLM_MODEL.
+JUDGE_MODEL = env_str("JUDGE_MODEL")
+JUDGE_BASE_URL = env_str("JUDGE_BASE_URL")
+JUDGE_API_KEY = env_secret("JUDGE_API_KEY")
+JUDGE_INPUT_PRICE = env_optional_float("JUDGE_INPUT_PRICE")
+JUDGE_OUTPUT_PRICE = env_optional_float("JUDGE_OUTPUT_PRICE")
 # What a judge has to reach before its scores may decide at a gate.
 JUDGE_MIN_RATED = env_int("ASSAY_JUDGE_MIN_RATED", 30, minimum=2)
 JUDGE_MIN_KAPPA = env_float("ASSAY_JUDGE_MIN_KAPPA", 0.6, minimum=-1.0)
 JUDGE_MIN_KAPPA_LOW = env_float("ASSAY_JUDGE_MIN_KAPPA_LOW", 0.4, minimum=-1.0)
 JUDGE_MIN_PROBES = env_float("ASSAY_JUDGE_MIN_PROBES", 1.0, minimum=0.0)
-if LLM_BASE_URL and not LLM_BASE_URL.startswith(("http://", "https://")):
-    raise ImproperlyConfigured(
-        "LLM_BASE_URL is no address: set it to one that starts with http:// or https://."
-    )
+for _name, _address in (("LLM_BASE_URL", LLM_BASE_URL), ("JUDGE_BASE_URL", JUDGE_BASE_URL)):
+    if _address and not _address.startswith(("http://", "https://")):
+        raise ImproperlyConfigured(
+            f"{_name} is no address: set it to one that starts with http:// or https://."
+        )
 
 if PUBLIC_URL and not PUBLIC_URL.startswith(("http://", "https://")):
     raise ImproperlyConfigured(
