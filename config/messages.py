@@ -143,6 +143,7 @@ def _of_tables() -> Iterator[str]:
         keys.KEYS,
         keys.DISCUSSION_KEYS,
         keys.RATING_KEYS,
+        keys.ANSWER_RATING_KEYS,
         keys.ADJUDICATION_KEYS,
         keys.REVIEW_KEYS,
     ):

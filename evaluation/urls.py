@@ -1,11 +1,18 @@
 from django.urls import path
 
+from evaluation.views.answer_ratings import (
+    answer_rating,
+    answer_rating_store,
+    run_answer_ratings,
+    run_answer_ratings_change,
+)
 from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.experiments import experiment_file, experiment_log
 from evaluation.views.gates import gate_thresholds, gate_thresholds_store, run_gate
+from evaluation.views.judges import judge_ask, judge_list, judge_page
 from evaluation.views.layers import (
     conversation_layers,
     conversation_layers_build,
@@ -56,6 +63,21 @@ urlpatterns = [
     path("ratings/<uuid:code>/", rating, name="rating"),
     path("ratings/<uuid:code>/<int:number>/", rating_label, name="rating-label"),
     path("runs/<int:pk>/judge/", run_judge, name="run-judge"),
+    path("runs/<int:pk>/answers/ratings/", run_answer_ratings, name="run-answer-ratings"),
+    path(
+        "runs/<int:pk>/answers/ratings/change/",
+        run_answer_ratings_change,
+        name="run-answer-ratings-change",
+    ),
+    path("ratings/answers/<uuid:code>/", answer_rating, name="answer-rating"),
+    path(
+        "ratings/answers/<uuid:code>/<int:number>/",
+        answer_rating_store,
+        name="answer-rating-store",
+    ),
+    path("judges/", judge_list, name="judges"),
+    path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/", judge_page, name="judge"),
+    path("judges/<slug:slug>/<slug:kind>/<slug:sha256>/ask/", judge_ask, name="judge-ask"),
     path("runs/<int:run_pk>/cases/<int:pk>/", run_case, name="run-case"),
     path("runs/<int:run_pk>/cases/<int:pk>/answer/", case_answer, name="run-case-answer"),
     path("runs/<int:run_pk>/cases/<int:pk>/document/", case_document, name="run-case-document"),

@@ -6,11 +6,20 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from evaluation.models import CaseRun, RatedLabel, RatingPanel, Run
-from evaluation.services import runs
+from evaluation.models import (
+    Answer,
+    AnswerPanel,
+    CaseRun,
+    Probing,
+    RatedLabel,
+    RatingPanel,
+    Run,
+)
+from evaluation.services import certificates, runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
 from labeling.services import checks, comments, invitations, tokens, webhooks
 from tests import factories
+from tests.evaluation import answers as asked
 
 
 def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]:
@@ -31,6 +40,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     address = "https://hooks.example.org/assay"
     hook = webhooks.add(project=project, url=address, by=people["rita"]).webhook
     panel = _panel(run)
+    written = _answers(project, people)
+    judge = _judge(project)
     ben = people["ben"]
     checks.choose(project, purpose="honeypot", by=people["rita"], number=1)
     check = project.check_conversations.get()
@@ -61,6 +72,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "run-case-document": [run.pk, case.pk],
         "run-case-document-file": [run.pk, case.pk],
         "experiment-file": ["csv"],
+        "answer-rating": [written.code],
+        "answer-rating-store": [written.code, 1],
         "rating": [panel.code],
         "rating-label": [panel.code, 1],
     }
@@ -90,6 +103,8 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("gold-release gold-export gold-verify", of_item[:3]),
         ("run run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
+        ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
+        ("judge judge-ask", [*of_project, judge.kind, judge.judge_sha256]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store", of_project),
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
@@ -110,3 +125,35 @@ def _panel(run: Run) -> RatingPanel:
     panel = RatingPanel.objects.create(run=run, n_labels=1)
     RatedLabel.objects.create(panel=panel, number=1, case=case, position=0)
     return panel
+
+
+def _answers(project: Project, people: dict[str, User]) -> AnswerPanel:
+    """A rating of one answer, as if a run had written it."""
+    release = asked.questions(project)
+    run = runs.launch(release, pipeline="nothing", requested_by=people["noor"])
+    case = CaseRun.objects.filter(run=run)[0]
+    case.state, case.output = CaseRun.State.DONE, {"evidence": [1], "ranked": [1], "model": None}
+    case.save()
+    Answer.objects.create(case=case, state=Answer.State.DONE, text="In Rome.", message_ids=[1])
+    return AnswerPanel.objects.create(run=run)
+
+
+def _judge(project: Project) -> Probing:
+    """A judge that was asked one probe."""
+    said = {"id": "oven-good", "score": 9, "reasoning": "As the messages say."}
+    probing = Probing.objects.create(
+        project=project,
+        kind="faithfulness",
+        model="test/small-1",
+        served_model="small-1",
+        prompt_name="faithfulness.v1",
+        prompt="…",
+        prompt_sha256="0" * 64,
+        parser_version="1",
+        judge_sha256="1" * 64,
+        probes_version="1",
+        state=Probing.State.DONE,
+        results=[said],
+    )
+    certificates.look(probing, by=None)
+    return probing

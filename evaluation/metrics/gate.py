@@ -32,7 +32,7 @@ NO_INTERVAL = noted(
 )
 NO_CERTIFICATE = noted(
     "no certificate: this judge was not yet asked the probes and compared with people, so it "
-    "decides nothing; see the page Judges"
+    "decides nothing; see the page Judges of answers"
 )
 
 

@@ -27,11 +27,11 @@ from labeling.services import events
 NOT_JUDGED = noted("no judge has judged the answers of this run to the end: judge them again")
 CHANGED = noted(
     "no certificate: the one there is belongs to a judge with another model, prompt or parser; "
-    "ask this one the probes on the page Judges"
+    "ask this one the probes on the page Judges of answers"
 )
 NOT_PROBED = noted("This judge was not asked all of the probes yet: ask them first.")
 OLD_PROBES = noted(
-    "the certificate has expired: there are newer probes; ask them on the page Judges"
+    "the certificate has expired: there are newer probes; ask them on the page Judges of answers"
 )
 OTHER_MODEL = noted(
     "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask the "
@@ -221,19 +221,25 @@ def newest(project_id: int, kind: str, judge_sha256: str) -> JudgeCertificate | 
 def certificate_for(run: Run, metric: str) -> Standing:
     """Of the judge that judged the answers of this run in this respect."""
     judging = judgings.counting(run)
-    told = (judging.spec["prompts"] if judging else {}).get(metric)
-    if judging is None or told is None:
+    if judging is None:
         return Standing(None, NOT_JUDGED)
-    project = run.release.project_id
-    found = newest(project, metric, told["judge_sha256"])
+    found = looked_at(run, metric)
     if found is None:
-        passed = JudgeCertificate.objects.filter(project=project, kind=metric, passed=True)
+        rows = JudgeCertificate.objects.filter(project=run.release.project_id)
+        passed = rows.filter(kind=metric, passed=True)
         return Standing(None, CHANGED if passed.exists() else NO_CERTIFICATE)
     if not found.passed:
         return Standing(None, why_refused(found))
     if found.probes_version != probes.load().version:
         return Standing(None, OLD_PROBES)
     return _of_served(found, judging.pk, metric)
+
+
+def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
+    """The newest look at the judge of this run, whether or not it was certified."""
+    judging = judgings.counting(run)
+    told = (judging.spec["prompts"] if judging else {}).get(metric)
+    return newest(run.release.project_id, metric, told["judge_sha256"]) if told else None
 
 
 def _of_served(found: JudgeCertificate, judging: int, metric: str) -> Standing:
@@ -256,4 +262,4 @@ def why_refused(found: JudgeCertificate) -> Sentence:
     return say(REFUSED, reason=reasons[0])
 
 
-REFUSED = noted("no certificate, says the page Judges: {reason}")
+REFUSED = noted("no certificate (see the page Judges of answers): {reason}")

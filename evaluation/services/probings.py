@@ -64,7 +64,7 @@ def request(
 ) -> list[Probing]:
     """Have the judges of these kinds asked; by the model that is set up, and the shipped prompts
     where none is given."""
-    models.require("Asking a judge the probes")
+    models.require("Asking a judge the probes", judging=True)
     chosen = list(dict.fromkeys(kinds))
     if unknown := sorted(set(chosen) - set(KINDS)):
         raise _unknown(unknown[0])
@@ -82,7 +82,7 @@ def _open(
     project: Project, kind: str, prompt: judge.Prompt, budget_tokens: int | None, by: Any
 ) -> Probing:
     """While the same judge is being asked, asking again changes nothing."""
-    model = models.describe()
+    model = models.describe(judging=True)
     assert model is not None  # the caller has asked for it
     sha256 = judge.judge_sha256(model["id"], prompt.sha256)
     same = {"project": project, "kind": kind, "judge_sha256": sha256}
@@ -171,7 +171,7 @@ def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
 
 
 def _model(probing: Probing) -> PaidModel:
-    found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk))
+    found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
     if found is None or found.id != probing.model:
         here = f"“{found.id}”" if found else "none"
         raise _BrokenOff(
@@ -209,10 +209,10 @@ def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
 
 def asked_last(project: Project, kind: str, given: dict[str, str] | None = None) -> Probing:
     """Of the judge that would be asked now: what it said when it was asked to the end."""
-    models.require("Looking at a judge")
+    models.require("Looking at a judge", judging=True)
     if kind not in KINDS:
         raise _unknown(kind)
-    model = models.describe()
+    model = models.describe(judging=True)
     assert model is not None  # just asked for
     sha256 = judge.judge_sha256(model["id"], judge.prompts(given)[kind].sha256)
     return last_of(project, kind, sha256)

@@ -15,13 +15,14 @@ from evaluation import adapters, judge
 from evaluation.forms import JudgeForm
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.metrics.registry import METRICS, metrics_for
-from evaluation.models import Aggregate, Answer, CaseRun, Judgement, Judging, Kind, Run
-from evaluation.services import judgings
+from evaluation.models import Aggregate, Answer, AnswerPanel, CaseRun, Judgement, Judging, Kind, Run
+from evaluation.services import certificates, judgings
 from evaluation.services.answer_scoring import JUDGED
 from evaluation.services.answers import shown
 from evaluation.views import present
 from labeling.models import Conversation
 from labeling.services import blindness
+from labeling.translation import translated
 
 RUNS_SHOWN = 20  # in a chart over runs
 
@@ -37,13 +38,26 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
             "counting": counting,
             "rows": [
                 {"metric": METRICS[kind], "row": aggregates[kind], **details[kind]}
+                | _worth(run, kind)
                 for kind in details
                 if "judge" in details[kind]
             ],
             "claims": _claims(details),
+            "panel": AnswerPanel.objects.filter(run=run).first(),
             "own_model": counting is not None and counting.model == run.spec["model"]["id"],
             "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
         }
+    }
+
+
+def _worth(run: Run, kind: str) -> dict[str, Any]:
+    """What the judge of the figure was found to be worth; without a certificate, why."""
+    standing = certificates.certificate_for(run, kind)
+    looked = certificates.looked_at(run, kind)
+    return {
+        "certified": standing.certificate is not None,
+        "looked": looked if looked and looked.n else None,
+        "why": translated(standing.why) if standing.why else "",
     }
 
 

@@ -12,7 +12,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import gold_layer
-from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.models import AnswerPanel, CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.services import answer_ratings
 from evaluation.services import ratings as service
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
@@ -53,7 +54,16 @@ def rating_list(request: HttpRequest) -> HttpResponse:
     page = page_of(_light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
     rated = service.rated_in(page.rows, request.user)
     rows = [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in page.rows]
-    return render(request, "evaluation/ratings.html", {"rows": rows, "page": page})
+    context = {"rows": rows, "page": page, "of_answers": _of_answers(request.user)}
+    return render(request, "evaluation/ratings.html", context)
+
+
+def _of_answers(user: Any) -> list[dict[str, Any]]:
+    """The newest ratings of answers, which are never closed, and how much the user has rated."""
+    light = AnswerPanel.objects.to_rate_by(user).select_related("run__release__project")
+    panels = list(light.defer("run__spec", "run__config", "run__release__header")[:PAGE])
+    rated = answer_ratings.rated_in(panels, user)
+    return [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in panels]
 
 
 @require_GET

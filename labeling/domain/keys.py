@@ -90,6 +90,16 @@ RATING_KEYS = (
 )
 """The keys of the page where judges rate what a run inferred."""
 
+ANSWER_RATING_KEYS = (
+    Key("j", "next", "Next thing to rate", "Rate"),
+    Key("k", "previous", "Previous thing to rate", "Rate"),
+    Key("0-9", "rate", "Rate it with 0 to 9 points", "Rate"),
+    Key("x", "ten", "Rate it with 10 points", "Rate"),
+    Key("u", "undo", "Take the last rating back", "Rate"),
+    Key("t", "write", "Write a note", "Rate"),
+)
+"""The keys of the page where people rate answers on the scale of the judge."""
+
 
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""

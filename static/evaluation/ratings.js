@@ -1,4 +1,5 @@
-// Rating by keyboard: 2, 1, 0 rate the current label and go on, u takes the last rating back.
+// Rating by keyboard: a digit rates the current entry and goes on, x gives ten points, u takes the
+// last rating back.
 
 import { byId, readJson } from "../labeling/dom.js";
 import { Keys } from "../labeling/keys.js";
@@ -52,6 +53,7 @@ const actions = {
   next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
   previous: () => step(-1),
   rate,
+  ten: () => rate(10),
   undo,
   write: () => current.querySelector("textarea")?.focus(),
   talk: () => current.querySelector("summary")?.click(),

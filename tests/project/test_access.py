@@ -142,6 +142,13 @@ EXPECTED = {
     "run-ratings-change": Row(302, 404, 404, 403, 302, post=True),
     "ratings": EVERYBODY,
     "rating": READERS,  # annotators: when they are invited
+    "run-answer-ratings": READERS,
+    "run-answer-ratings-change": Row(302, 404, 404, 403, 302, post=True),
+    "answer-rating": READERS,  # annotators: when they are invited
+    "answer-rating-store": Row(302, 404, 404, 302, 302, post=True),
+    "judges": READERS,
+    "judge": READERS,
+    "judge-ask": Row(302, 404, 404, 403, 302, post=True),
     "rating-label": Row(302, 404, 404, 302, 302, post=True),
     "gate-thresholds": READERS,
     "gate-thresholds-store": Row(302, 404, 404, 403, 302, post=True),
@@ -260,7 +267,7 @@ def test_a_project_shows_nothing_of_another(
     ):
         url = reverse(name, args=[other.slug, *addresses[name][1:]])
         assert client.get(url).status_code == 404, name
-    assert Run.objects.count() == 1
+    assert Run.objects.count() == 2
 
 
 def test_a_post_without_its_token_is_refused(

@@ -1,0 +1,151 @@
+"""Judges of answers: what each is worth, its probes, and asking for a certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluation.access import require_reader
+from evaluation.models import JudgeCertificate, Judging, Kind, Probing
+from evaluation.probes import TRICKS
+from evaluation.services import certificates, judges, models, probings
+from evaluation.services.judges import Judge
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import retold
+from labeling.models import Membership, Project
+from labeling.translation import lazy, translated
+from labeling.views import access
+
+BADGES = {
+    judges.VALID: ("ok", lazy("valid")),
+    judges.EXPIRED: ("warn", lazy("expired")),
+    judges.REFUSED: ("bad", lazy("refused")),
+    judges.ASKING: ("info", lazy("being asked")),
+    judges.UNKNOWN: ("", lazy("no certificate")),
+}
+HISTORY = 20
+
+
+@require_GET
+def judge_list(request: HttpRequest) -> HttpResponse:
+    require_reader(request.user)
+    roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
+    found = judges.seen(Project.objects.with_role(request.user, *roles))
+    context = {
+        "rows": [_row(one) for one in found],
+        "required": certificates.requirements(),
+        "asking": any(one.state == judges.ASKING for one in found),
+    }
+    return render(request, "evaluation/judges.html", context)
+
+
+@require_GET
+def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    judge = _judge(project, kind, sha256)
+    rows = JudgeCertificate.objects.filter(project=project, kind=kind, judge_sha256=sha256)
+    looks = list(rows.select_related("issued_by").order_by("-pk")[:HISTORY])
+    context = {
+        "project": project,
+        "row": _row(judge),
+        "newest": looks[0] if looks else None,
+        "probes": [_probe(one) for one in looks[0].probes] if looks else [],
+        "looks": looks,
+        "required": certificates.requirements(),
+        "problem": _why_not_askable(judge),
+        "may_write": access.leads(request.user, project),
+    }
+    return render(request, "evaluation/judge.html", context)
+
+
+@require_POST
+def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpResponse:
+    """Ask the probes, or look again at what was said, with the ratings there are now."""
+    project = access.led(request.user, slug)
+    judge = _judge(project, kind, sha256)
+    try:
+        if request.POST.get("action") == "compare":
+            found = certificates.look(probings.last_of(project, kind, sha256), by=request.user)
+            said = _("The judge has its certificate.") if found.passed else _("It was refused.")
+            (messages.success if found.passed else messages.warning)(request, said)
+        else:
+            _ask(project, judge, request)
+            messages.success(request, _("The probes are being asked."))
+    except RuleError as error:
+        messages.error(request, translated(error.message))
+    return redirect("judge", slug, kind, sha256)
+
+
+def _ask(project: Project, judge: Judge, request: HttpRequest) -> None:
+    problem = _why_not_askable(judge)
+    if problem:
+        raise probings.ProbingRefused(problem)
+    kind, sha256 = judge.key.kind, judge.key.sha256
+    text = _prompt_of(project, kind, sha256)
+    probings.request(project, kinds=[kind], prompts={kind: text}, by=request.user)
+
+
+def _why_not_askable(judge: Judge) -> str:
+    """Only the model that is set up can be asked, and only as replies are read now."""
+    if missing := models.missing_setting(judging=True):
+        return _("No language model is set up: set {name}.").format(name=missing)
+    model = models.describe(judging=True)
+    if not model or model["id"] != judge.model:
+        return _("Another model is set up now, so this judge cannot be asked.")
+    if judge.parser != probings.PARSER_VERSION:
+        return _("Replies are read in another way now, so this judge is no more.")
+    return ""
+
+
+def _prompt_of(project: Project, kind: str, sha256: str) -> str:
+    """As it was sent when the judge judged, or when it was tried."""
+    where = {f"spec__prompts__{kind}__judge_sha256": sha256}
+    judging = Judging.objects.filter(run__release__project=project, **where).first()
+    if judging:
+        return str(judging.spec["prompts"][kind]["text"])
+    tried = Probing.objects.filter(project=project, kind=kind, judge_sha256=sha256)
+    return str(tried.values_list("prompt", flat=True)[0])
+
+
+def _judge(project: Project, kind: str, sha256: str) -> Judge:
+    for one in judges.seen(Project.objects.filter(pk=project.pk)):
+        if (one.key.kind, one.key.sha256) == (kind, sha256):
+            return one
+    raise Http404
+
+
+def _row(judge: Judge) -> dict[str, Any]:
+    badge, said = BADGES[judge.state]
+    return {
+        "judge": judge,
+        "kind": Kind(judge.key.kind).label,
+        "badge": badge,
+        "state": said,
+        "certificate": judge.certificate,
+        "reasons": _reasons(judge),
+    }
+
+
+def _reasons(judge: Judge) -> list[str]:
+    if judge.state == judges.EXPIRED:
+        if judge.in_use:
+            return [_("There are newer probes: ask them.")]
+        return [
+            _("Model, prompt or parser has changed since: another judge has judged the last run.")
+        ]
+    if judge.state == judges.REFUSED and judge.certificate:
+        return [translated(retold(one)) for one in judge.certificate["reasons"]]
+    if judge.probing and judge.probing["state"] == Probing.State.FAILED:
+        return [_("The probes could not be asked: {why}").format(why=judge.probing["error"])]
+    if judge.state == judges.UNKNOWN:
+        return [_("It was not yet asked the probes.")]
+    return []
+
+
+def _probe(one: dict[str, Any]) -> dict[str, Any]:
+    return one | {"trick": translated(TRICKS.get(one["trick"], one["trick"]))}

@@ -1,0 +1,160 @@
+"""People rate answers blindly; the pages of judges show what they are worth and ask for more."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation import tasks
+from evaluation.models import AnswerPanel, AnswerRating, JudgeCertificate, Probing, Run
+from evaluation.services import answer_ratings, execution, judgings, runs
+from labeling.models import Project
+from tests.evaluation import answers as asked
+from tests.llm_server import LanguageServer
+
+pytestmark = pytest.mark.django_db
+
+PLACES = 4 * 3 - 1
+"""Three answers of four kinds each; one has no reference answer."""
+
+
+@pytest.fixture
+def run(server: LanguageServer, project: Project, people: dict[str, User], script: Any) -> Run:
+    server.default = asked.speak
+    script(asked.retrieve)
+    options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
+    made = runs.launch(asked.questions(project), pipeline="lexical", **options)
+    execution.work(made.pk, uuid4())
+    return Run.objects.select_related("release__project").get(pk=made.pk)
+
+
+@pytest.fixture
+def panel(run: Run, people: dict[str, User]) -> AnswerPanel:
+    return answer_ratings.open_panel(run, by=people["rita"])
+
+
+def html(client: Any, address: str, **data: Any) -> str:
+    response = client.get(address, data)
+    assert response.status_code == 200
+    return str(response.content.decode())
+
+
+def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
+    panel: AnswerPanel, signed_in: Any
+) -> None:
+    text = html(signed_in("noor"), panel.get_absolute_url())
+    assert "It was Rome, and it rained." in text
+    assert "Message 3 of Chat_1" in text
+    assert f"You have rated 0 of {PLACES}" in text
+    for hidden in ("lexical", "small-1", "As the messages say.", "8.0", f"/runs/{panel.run_id}"):
+        assert hidden not in text, hidden
+
+
+def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
+    panel: AnswerPanel,
+) -> None:
+    places = answer_ratings.places(panel)
+    assert places == answer_ratings.places(AnswerPanel.objects.get())
+    assert len(places) == PLACES
+    assert [one.number for one in places] == list(range(1, PLACES + 1))
+    assert sum(one.kind == "correctness" for one in places) == 2
+
+
+def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
+    panel: AnswerPanel, people: dict[str, User], signed_in: Any
+) -> None:
+    noor, htmx = signed_in("noor"), {"HX-Request": "true"}
+    address = reverse("answer-rating-store", args=[panel.code, 2])
+    own = AnswerRating.objects.filter(rater=people["noor"])
+    place = answer_ratings.places(panel)[1]
+
+    noor.post(address, {"score": "10", "note": "because"})
+    assert list(own.values_list("answer", "kind", "score", "note")) == [
+        (place.answer, place.kind, 10, "because")
+    ]
+    swapped = noor.post(address, {"score": "0"}, headers=htmx).content.decode()
+    assert 'name="score" value="10"' in swapped  # undo leads back to it
+    assert f"You have rated 1 of {PLACES}" in swapped
+    for wrong in ("11", "-1", "x", "9.5"):
+        assert noor.post(address, {"score": wrong}, headers=htmx).status_code == 400
+    assert own.get().score == 0
+    noor.post(address, {"score": ""})
+    assert not own.exists()
+    beyond = reverse("answer-rating-store", args=[panel.code, PLACES + 1])
+    assert noor.post(beyond, {"score": "1"}).status_code == 404
+
+
+def test_annotators_rate_when_they_are_invited(
+    run: Run, people: dict[str, User], signed_in: Any
+) -> None:
+    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
+    beside = reverse("run-answer-ratings", args=[run.pk])
+    assert "Open the rating" in html(rita, beside)
+    rita.post(change, {"action": "open"})
+    panel = AnswerPanel.objects.get()
+    ana, address = signed_in("ana"), panel.get_absolute_url()
+    assert ana.get(address).status_code == 404
+    assert signed_in("noor").post(change, {"action": "invite"}).status_code == 403
+
+    rita.post(change, {"action": "invite", "judge": ["ana", "olga"]})
+    assert "It was Rome" in html(ana, address)
+    assert f"Rating of answers {panel.pk}" in html(ana, reverse("ratings"))
+    assert signed_in("olga").get(address).status_code == 404
+    ana.post(reverse("answer-rating-store", args=[panel.code, 1]), {"score": "3"})
+    assert '<td class="num">1</td>' in html(rita, beside)
+
+
+def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
+    run: Run, project: Project, signed_in: Any
+) -> None:
+    rita = signed_in("rita")
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as found:
+            assert "faithfulness.v1" in html(rita, reverse("judges"))
+        return len(found)
+
+    few = queries()
+    for number in range(4):
+        judging = judgings.request(
+            run,
+            by=None,
+            prompts={"relevance": f"Say 0.{number}\n---\n$question $answer"},
+            queue=False,
+        )
+        judging.judgements.update(state="done", reason="none")
+        Run.objects.filter(pk=run.pk).update(scored_at=judging.created_at)
+    assert queries() == few
+    assert "edited" in html(rita, reverse("judges"))
+
+
+def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
+    run: Run, server: LanguageServer, project: Project, signed_in: Any
+) -> None:
+    told = judgings.counting(run).spec["prompts"]["faithfulness"]
+    about = [project.slug, "faithfulness", told["judge_sha256"]]
+    page, ask = reverse("judge", args=about), reverse("judge-ask", args=about)
+    rita = signed_in("rita")
+    assert "uncalibrated judge" in html(rita, reverse("run", args=[run.pk]))
+    assert "Ask the probes" in html(rita, page)
+    assert "Ask the probes</button>" not in html(signed_in("noor"), page)
+
+    server.default = lambda body: asked.verdict(10, "Splendid.")
+    rita.post(ask, {"action": "ask"})
+    assert "being asked" in html(rita, reverse("judges"))
+    tasks.ask_probes(Probing.objects.get().pk)
+
+    text = html(rita, page)
+    assert "Splendid." in text
+    assert "vague but on the subject" in text
+    assert "refused" in html(rita, reverse("judges"))
+    rita.post(ask, {"action": "compare"})
+    assert JudgeCertificate.objects.count() == 2
+    unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])
+    assert rita.get(unknown).status_code == 404
