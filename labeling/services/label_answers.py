@@ -10,13 +10,11 @@ from labeling.domain.formats.answers import (
     SUBMITTED,
     Answer,
     Labelled,
-    layer_keys,
     without_empty_layers,
 )
-from labeling.domain.formats.losses import importable
 from labeling.domain.importing import with_line_feeds
 from labeling.domain.release import item_sha256
-from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.schema import check_payload
 from labeling.models import Annotation, Assignment, Conversation, Project, Round, RoundConversation
 
 MAX_SECONDS = 2_147_483_647  # what the database holds
@@ -99,12 +97,9 @@ def check_text(labelled: Labelled, texts: Sequence[str]) -> None:
         raise Refused("its messages are not those of the project")
 
 
-def check_answer(
-    answer: Answer, project: Project, texts: Sequence[str], *, format: str
-) -> dict[str, Any]:
+def check_answer(answer: Answer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
-    _check_whole(answer, payload, format)
     if answer.status != SUBMITTED and not answer.skip_reason.strip():
         raise Refused("it was skipped without a reason")
     if answer.active_seconds > MAX_SECONDS:
@@ -123,13 +118,3 @@ def check_answer(
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise Refused(f"{first.path}: {first.message.rstrip('.')}{more}")
     return payload
-
-
-def _check_whole(answer: Answer, payload: Mapping[str, Any], format: str) -> None:
-    """Labels of which the format lost something are not stored as if they were whole."""
-    names = layer_keys()
-    for key in [*payload, *answer.left_behind]:
-        layer = names.get(key)
-        if layer and not importable(format, layer):
-            title = LAYERS[layer].title.lower()
-            raise Refused(f"{format} does not carry {title} whole; import them natively")

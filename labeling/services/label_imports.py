@@ -187,7 +187,7 @@ class _Intake:
                 say("is being labelled in round {number}; close that round first", number=number)
             )
         texts = known.texts[conversation.pk]
-        payload = check_answer(answer, self.project, texts, format=self.format)
+        payload = check_answer(answer, self.project, texts)
         self._seen.add(seen)
         self._rounds.add(
             conversation.pk,

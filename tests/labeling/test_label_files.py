@@ -151,23 +151,24 @@ def test_label_studio_brings_back_all_but_what_it_cannot_carry(source, target, t
     assert "Label Studio" in answers_of(target)["cleo"][-1]
 
 
-def test_doccano_brings_back_events(people, target, tmp_path):
-    source = labelled_project(payload={"events": PAYLOAD["events"]})
-
+def test_doccano_brings_back_every_layer(source, target, tmp_path):
     run(*export(source, tmp_path, "doccano"), format="doccano")
 
-    back = answers_of(target)["ana"][2]["events"]
-    assert [{**one, "uid": ""} for one in back] == [{**one, "uid": ""} for one in PAYLOAD["events"]]
-    assert answers_of(target)["ben"][:2] == ("submitted", True)
+    for name, (status, empty, payload, *_rest) in answers_of(source).items():
+        assert answers_of(target)[name][:3] == (status, empty, payload)
 
 
-def test_labels_that_doccano_cut_short_are_refused(source, target, tmp_path):
-    said = refused(*export(source, tmp_path, "doccano"), format="doccano")
+def test_a_label_that_was_moved_in_doccano_is_refused_for_what_it_lacks(source, target, tmp_path):
+    ana, *others = export(source, tmp_path, "doccano")
+    line = json.loads(ana.read_text(encoding="utf-8"))
+    moved = next(one for one in line["entities"] if one["label"] == "Requirement/security")
+    moved["label"] = "Requirement/data"
+    ana.write_text(json.dumps(line) + "\n", encoding="utf-8")
 
-    assert said == [
-        "ana.jsonl:1: conversation 'shop/017 😀', ana: doccano does not carry requirements whole; "
-        "import them natively; nothing was stored"
-    ]
+    (said,) = refused(ana, *others, format="doccano")
+
+    assert said.startswith("ana.jsonl:1: conversation 'shop/017 😀', ana: requirements")
+    assert said.endswith("nothing was stored")
 
 
 def test_imported_answers_are_closed_locked_and_say_who_brought_them(source, target, tmp_path):

@@ -93,7 +93,7 @@ def test_the_page_says_what_each_format_loses(labelled, lead):
 
     for losses in LOSSES.values():
         assert losses.note in said
-    assert "acceptance_criteria" in said
+    assert "suggestion" in said
 
 
 def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere, lead):

@@ -30,8 +30,7 @@ class Fault(NamedTuple):
 class Answer:
     """What one annotator gave for one conversation.
 
-    ``round`` and ``guideline_version`` may be unknown in a file of another tool. ``left_behind``
-    names the keys of labels that a file says there were, and does not hold.
+    ``round`` and ``guideline_version`` may be unknown in a file of another tool.
     """
 
     annotator: str
@@ -45,7 +44,6 @@ class Answer:
     submitted_at: datetime | None = None
     active_seconds: int = 0
     is_gold: bool = False
-    left_behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 An entity is named ``Kind/choice``: ``Requirement/security``, ``Event/order``, ``Argument/item``.
 A relation joins the entities of one label. Offsets are code points. What doccano keeps beside a
-text (its metadata) holds the messages' places and what is known of the answer.
+text (its metadata) holds the messages' places, what is known of the answer, and its whole labels.
+Of these, those whose entities still lie where they lay come back.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any, BinaryIO
@@ -38,6 +39,7 @@ from labeling.domain.importing import Turn
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
 _KINDS = {"requirements": ("Requirement", "type"), "questions": ("Question", "category")}
 _EVIDENCE = {"requirements": "source_messages", "questions": "evidence"}
+_DRAWN = (*_KINDS, "arcs", "events")
 
 
 def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
@@ -84,7 +86,7 @@ def write(labelled: Labelled, answer: Answer) -> str:
         "annotator": answer.annotator,
         "status": answer.status,
         "empty": answer.empty,
-        "labels": {key: len(labels) for key, labels in answer.payload.items() if labels},
+        "labels": {key: labels for key, labels in answer.payload.items() if labels},
         "skip_reason": answer.skip_reason,
         "round": answer.round,
         "guideline_version": answer.guideline_version,
@@ -104,14 +106,18 @@ class _Marks:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add_all(self, payload: Mapping[str, Any]) -> None:
+        drawn = {
+            key: [label for label in payload.get(key, []) if _can_be_drawn(key, label)]
+            for key in _DRAWN
+        }
         for key, (kind, choice) in _KINDS.items():
-            for label in payload.get(key, []):
+            for label in drawn[key]:
                 self._messages(f"{kind}/{label[choice]}", label[_EVIDENCE[key]])
-        for arc in payload.get("arcs", []):
+        for arc in drawn["arcs"]:
             phases = [self._messages("Phase", phase["evidence"]) for phase in arc["phases"]]
             for earlier, later in pairwise(phases):
                 self._relate(earlier, later, NEXT)
-        for event in payload.get("events", []):
+        for event in drawn["events"]:
             self._event(event)
 
     def _messages(self, label: str, indices: Sequence[int]) -> int:
@@ -204,16 +210,16 @@ def _turn(place: Mapping[str, Any], content: str) -> Turn:
 
 
 def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> Answer:
-    payload = _Entities(document, text, spans).payload()
-    counted = as_dict(document.get("labels", {}), '"labels"')
+    whole = _whole_labels(document)
+    drawn = _Entities(document, text, spans, taken=_uids_in(whole)).payload()
+    payload = _joined(whole, drawn)
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
     round_, guideline = document.get("round"), document.get("guideline_version")
     return Answer(
         annotator=as_text(document.get("annotator"), '"annotator"', required=True),
         payload=payload,
         status=status,
-        empty=status == SUBMITTED and not payload and not counted,
-        left_behind=tuple(sorted(counted.keys() - payload.keys())),
+        empty=status == SUBMITTED and not payload and not whole,
         skip_reason=as_text(document.get("skip_reason"), '"skip_reason"'),
         round=None if round_ is None else as_number(round_, '"round"'),
         guideline_version=None if guideline is None else as_number(guideline, "guideline_version"),
@@ -221,6 +227,78 @@ def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]
         submitted_at=moment(document.get("submitted_at"), '"submitted_at"'),
         active_seconds=as_number(document.get("active_seconds", 0), '"active_seconds"'),
     )
+
+
+def _whole_labels(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The labels that stand beside the text, by their keys."""
+    given = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
+    return {
+        key: [as_dict(one, f"a label of {key!r}") for one in as_list(labels, f"labels.{key}")]
+        for key, labels in given.items()
+    }
+
+
+def _uids_in(whole: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
+    return {str(label.get("uid")) for labels in whole.values() for label in labels}
+
+
+def _joined(
+    whole: Mapping[str, list[dict[str, Any]]], drawn: Mapping[str, list[dict[str, Any]]]
+) -> dict[str, Any]:
+    """The whole labels of those that still stand in the text; others with their places alone.
+
+    Labels that never stood in the text are kept.
+    """
+    payload = {key: labels for key, labels in whole.items() if key not in _DRAWN}
+    for key in _DRAWN:
+        try:
+            payload[key] = _with_words(key, whole.get(key, []), drawn.get(key, []))
+        except (KeyError, TypeError, AttributeError):
+            raise Unreadable(f"a label of {key!r} beside the text is none of ours") from None
+    return {key: labels for key, labels in payload.items() if labels}
+
+
+def _with_words(
+    key: str, whole: Sequence[dict[str, Any]], drawn: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The whole labels that stand in the text or never did, then what was drawn anew."""
+    kept, left = [], list(drawn)
+    for label in whole:
+        if not _can_be_drawn(key, label):
+            kept.append(label)
+            continue
+        shape = _shape(key, label)
+        same = next((one for one in left if _shape(key, one) == shape), None)
+        if same is not None:
+            left.remove(same)
+            kept.append(label)
+    return kept + left
+
+
+def _shape(key: str, label: Mapping[str, Any]) -> list[Any]:
+    """What of a label is drawn into the text, to compare by."""
+    if key in _KINDS:
+        return [label[_KINDS[key][1]], sorted(label[_EVIDENCE[key]])]
+    if key == "arcs":
+        return [sorted(phase["evidence"]) for phase in label["phases"]]
+    arguments = [[one["role"], *_place(one["span"])] for one in label["arguments"]]
+    return [label["type"], _place(label["trigger"]), sorted(arguments)]
+
+
+def _can_be_drawn(key: str, label: Mapping[str, Any]) -> bool:
+    """What was begun and then skipped may lack anything."""
+    if key in _KINDS:
+        return bool(label.get(_KINDS[key][1]) and label.get(_EVIDENCE[key]))
+    if key == "arcs":
+        phases = label.get("phases") or []
+        return bool(phases) and all(phase.get("evidence") for phase in phases)
+    arguments = label.get("arguments") or []
+    complete = all(one.get("role") and one.get("span") for one in arguments)
+    return bool(label.get("type") and label.get("trigger") and complete)
+
+
+def _place(span: Mapping[str, Any]) -> list[int]:
+    return [span["message"], span["start"], span["end"]]
 
 
 class _Entity:
@@ -252,9 +330,16 @@ class _Entity:
 
 
 class _Entities:
-    """The labels of one line, as far as doccano holds them; their uids are made anew."""
+    """The labels of one line, as far as they are drawn into the text; their uids are made anew."""
 
-    def __init__(self, document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]):
+    def __init__(
+        self,
+        document: dict[str, Any],
+        text: str,
+        spans: Sequence[tuple[int, int]],
+        *,
+        taken: Collection[str],
+    ):
         given = [
             as_dict(one, "an entity") for one in as_list(document.get("entities"), '"entities"')
         ]
@@ -265,7 +350,8 @@ class _Entities:
             raise Unreadable("two entities have one id")
         for relation in as_list(document.get("relations", []), '"relations"'):
             self._relate(as_dict(relation, "a relation"))
-        self._numbers = count(1)
+        names = (f"doccano-{number}" for number in count(1))
+        self._uids = (name for name in names if name not in taken)
 
     def _relate(self, relation: Mapping[str, Any]) -> None:
         kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), "the type of a relation")
@@ -286,7 +372,7 @@ class _Entities:
         return labels
 
     def _label(self, entity: _Entity) -> tuple[str, dict[str, Any]]:
-        uid = {"uid": f"doccano-{next(self._numbers)}"}
+        uid = {"uid": next(self._uids)}
         for key, (kind, choice) in _KINDS.items():
             if entity.kind == kind:
                 return key, {**uid, choice: entity.choice, _EVIDENCE[key]: entity.messages}
@@ -306,6 +392,6 @@ class _Entities:
         seen: set[int] = set()
         while entity is not None and id(entity) not in seen:
             seen.add(id(entity))
-            yield {"uid": f"doccano-{next(self._numbers)}", "evidence": entity.messages}
+            yield {"uid": next(self._uids), "evidence": entity.messages}
             following = entity.links.get(NEXT, [])
             entity = following[0] if following else None

@@ -8,31 +8,15 @@ from typing import NamedTuple
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import noted
 
-WHOLE = "*"
-
 
 class Losses(NamedTuple):
-    """``answer``: what is lost of an answer. ``fields``: by layer, what is lost of its labels;
-    ``WHOLE`` is all of them. ``note`` says in words what a person should know."""
+    """``answer``: what is lost of an answer. ``fields``: by layer, what is lost of its labels.
+    ``note`` says in words what a person should know."""
 
     answer: tuple[str, ...]
     fields: Mapping[str, tuple[str, ...]]
     note: str
 
-
-_NAMES = ("uid", "origin", "suggestion")
-_REQUIREMENT_TEXT = (
-    *_NAMES,
-    "id",
-    "title",
-    "actor",
-    "action",
-    "condition",
-    "acceptance_criteria",
-    "priority",
-    "rationale",
-    "confidence",
-)
 
 LOSSES = {
     "native": Losses(
@@ -48,26 +32,15 @@ LOSSES = {
     ),
     "doccano": Losses(
         (),
-        {
-            "extraction": _REQUIREMENT_TEXT,
-            "inference": (WHOLE,),
-            "validation": (WHOLE,),
-            "qa": (*_NAMES, "question", "answer"),
-            "arc": (*_NAMES, "question", "phases.uid", "phases.title", "phases.time_range"),
-            "events": _NAMES,
-            "relevance": (WHOLE,),
-        },
-        noted("Only what lies in the text. Of its labels, only events can be imported again."),
+        {},
+        noted(
+            "Nothing, as long as the metadata beside a text is kept. In doccano only the places in "
+            "the text can be changed: a label whose place was changed comes back without its words."
+        ),
     ),
 }
 
 
-def importable(format: str, layer: str) -> bool:
-    """Whether what comes back from a format is a whole label of the layer."""
-    return set(LOSSES[format].fields.get(layer, ())) <= set(_NAMES)
-
-
 def lost_in(format: str, layer: str) -> str:
     """The lost fields of a layer as words for a table; empty when nothing is lost."""
-    fields = LOSSES[format].fields.get(layer, ())
-    return noted("all of it") if fields == (WHOLE,) else ", ".join(f"`{name}`" for name in fields)
+    return ", ".join(f"`{name}`" for name in LOSSES[format].fields.get(layer, ()))

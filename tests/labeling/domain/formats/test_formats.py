@@ -14,7 +14,7 @@ import pytest
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import Answer, Fault, Labelled
 from labeling.domain.formats.labelstudio_config import config
-from labeling.domain.formats.losses import LOSSES, WHOLE
+from labeling.domain.formats.losses import LOSSES
 from labeling.domain.formats.offsets import from_utf16, to_utf16
 from labeling.domain.importing import with_line_feeds
 from labeling.domain.schema import LAYERS, check_payload
@@ -81,17 +81,14 @@ def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, lay
 
     key = LAYERS[layer].key
     declared = set(LOSSES[format].fields.get(layer, ()))
-    if declared == {WHOLE}:
-        assert key not in after.payload
-    else:
-        assert set(lost_of(before.payload[key], after.payload[key])) == declared
+    assert set(lost_of(before.payload[key], after.payload[key])) == declared
 
 
 @pytest.mark.parametrize("format", LOSSES)
 def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
     pairs = there_and_back(format, rich.labelled())
 
-    names = {field.name for field in fields(Answer)} - {"payload", "left_behind"}
+    names = {field.name for field in fields(Answer)} - {"payload"}
     lost = {
         name
         for _, before, after in pairs
@@ -112,8 +109,7 @@ def test_the_conversation_comes_back_whole(format):
 @pytest.mark.parametrize("format", LOSSES)
 def test_the_declared_names_are_names_of_fields(format):
     for layer, names in LOSSES[format].fields.items():
-        shown = set(LAYERS[layer].label.model_fields) | {"phases.uid", "phases.title"}
-        assert set(names) <= shown | {"phases.time_range", WHOLE}
+        assert set(names) <= set(LAYERS[layer].label.model_fields)
 
 
 # --- places -------------------------------------------------------------------------------------
@@ -274,11 +270,38 @@ def test_the_interface_for_label_studio_has_a_control_for_everything_written():
             assert set(result["value"][result["type"]]) <= offered
 
 
-def test_doccano_tells_which_labels_it_left_behind():
-    ((_, _, after),) = there_and_back("doccano", rich.labelled(rich.answer()))
+def test_what_was_changed_in_doccano_comes_back_as_it_stands_there():
+    line = json.loads(written("doccano", rich.labelled(rich.answer())))
+    first, second = rich.PAYLOAD["requirements"]
+    kinds = [one["label"] for one in line["entities"]]
+    drawn = [at for at, kind in enumerate(kinds) if kind == "Requirement/security"]
+    line["entities"][drawn[-1]]["label"] = "Requirement/data"  # what was the second
+    gone = {one["id"] for one in line["entities"] if one["label"].startswith("Question/")}
+    line["entities"] = [one for one in line["entities"] if one["id"] not in gone][::-1]
+    line["relations"] = [one for one in line["relations"] if one["from_id"] not in gone]
 
-    assert after.left_behind == ("inferred_requirements", "issues", "ratings")
-    ((_, _, lost),) = there_and_back(
-        "doccano", rich.labelled(rich.answer(payload={"issues": rich.PAYLOAD["issues"]}))
-    )
-    assert not lost.empty
+    ((back,),) = [one.answers for one in read("doccano", json.dumps(line).encode())]
+
+    kept, changed = back.payload["requirements"]
+    assert kept == first
+    assert {**changed, "uid": ""} == {
+        "uid": "",
+        "type": "data",
+        "source_messages": second["source_messages"],
+    }
+    assert "questions" not in back.payload
+    for key in ("arcs", "events", "inferred_requirements", "issues", "ratings"):
+        assert back.payload[key] == rich.PAYLOAD[key]
+
+
+def test_what_was_begun_and_skipped_is_carried_although_nothing_of_it_can_be_drawn():
+    begun = {
+        "requirements": [{"uid": "r1", "title": "Ship", "source_messages": []}],
+        "arcs": [{"uid": "a1", "phases": [{"uid": "p1", "evidence": []}]}],
+        "events": [{"uid": "e1", "trigger": None, "arguments": []}],
+    }
+    given = rich.answer(payload=begun, status="skipped", skip_reason="Too long")
+
+    ((_, _, after),) = there_and_back("doccano", rich.labelled(given))
+
+    assert after.payload == begun
