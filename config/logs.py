@@ -16,7 +16,7 @@ class KeylessFormatter(logging.Formatter):
 
     def __init__(self, format: str, **options: Any) -> None:
         super().__init__(format, **options)
-        self._secrets = [env_secret("LLM_API_KEY") or ""]
+        self._secrets = [env_secret(name) or "" for name in ("LLM_API_KEY", "JUDGE_API_KEY")]
 
     def format(self, record: logging.LogRecord) -> str:
         return OF_OURS.sub(HIDDEN, redacted(super().format(record), self._secrets))

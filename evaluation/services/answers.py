@@ -42,12 +42,18 @@ def check(layer: str) -> None:
             layer=layer,
         )
     models.require("Evaluating answers")
+    models.require("Judging answers", judging=True)
 
 
 def describe() -> dict[str, Any]:
     """What a run writes down: the prompt itself, so that a later version changes nothing in it."""
     prompt = judge.shipped(judge.ANSWER)
-    return {"prompt": prompt.name, "text": prompt.text, "prompt_sha256": prompt.sha256}
+    return {
+        "prompt": prompt.name,
+        "text": prompt.text,
+        "prompt_sha256": prompt.sha256,
+        "judge": models.describe(judging=True),
+    }
 
 
 def prepare(run: Run, cases: Iterable[CaseRun]) -> None:
@@ -60,7 +66,7 @@ def prepare_judging(
     run: Run, answers: Iterable[Answer], prompts: Mapping[str, judge.Prompt], *, by: Any
 ) -> Judging:
     """With a row for everything that is to be judged."""
-    model = models.describe()
+    model = models.describe(judging=True)
     assert model is not None  # the caller has asked for it
     told = {kind: _told(prompt, model["id"]) for kind, prompt in prompts.items()}
     judging = Judging.objects.create(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any
@@ -170,26 +170,31 @@ def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
         raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used.tokens:,} are used).")
     if money is None:
         return
-    endpoint = models.endpoint_from_settings()
-    if used.cost is None or endpoint is None or not endpoint.priced:
-        raise OverBudget(f"It is not known how much of the budget is left: {_PRICES}.")
+    if used.cost is None or _lacking(judging=False):
+        todo = _lacking(judging=True) or "give a budget in tokens"
+        raise OverBudget(f"It is not known how much of the budget is left: {todo}.")
     if used.cost >= money:
         raise OverBudget(f"The budget of {shown(money)} is used up ({shown(used.cost)} are spent).")
 
 
-_PRICES = "set LLM_INPUT_PRICE and LLM_OUTPUT_PRICE, or give a budget in tokens"
+def _lacking(*, judging: bool) -> str:
+    """What to do so that money can be counted; empty if all prices are known."""
+    for role in sorted({False, judging}):
+        endpoint = models.endpoint_from_settings(judging=role)
+        if endpoint is None or not endpoint.priced:
+            named = endpoint.settings if endpoint else "LLM"
+            return f"set {named}_INPUT_PRICE and {named}_OUTPUT_PRICE, or give a budget in tokens"
+    return ""
 
 
-def problem_with(money: float | None, tokens: int | None) -> str:
-    """Why such a budget cannot be held to; empty if it can."""
+def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> str:
+    """Why such a budget cannot be held to; empty if it can. ``judging``: a judge is asked, too."""
     if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
         return "A budget is more than nothing."
     if tokens is not None and tokens > 2**53:
         return "A budget has at most 2^53 tokens."
-    endpoint = models.endpoint_from_settings()
-    if money is not None and (endpoint is None or not endpoint.priced):
-        return f"A budget in money needs the prices of the model: {_PRICES}."
-    return ""
+    todo = _lacking(judging=judging) if money is not None else ""
+    return f"A budget in money needs the prices of the model: {todo}." if todo else ""
 
 
 def used_up(run: Run) -> bool:
@@ -233,28 +238,31 @@ def estimate_answers(release: GoldRelease, *, split: str, repetitions: int) -> E
     items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
     layer = gold_layer(release.layer)
     cases = sum(len(layer.parts(item.content)) for item in items.iterator(chunk_size=50))
-    calls = len(judge.KINDS) + 1
-    endpoint = models.endpoint_from_settings()
+    kinds = len(judge.KINDS)
+    endpoint = models.endpoint_from_settings(judging=True)
     model = endpoint.id if endpoint else ""
     asked = Judgement.objects.filter(judging__model=model, usage__cached=0, usage__calls__gt=0)
     asked = asked.filter(judging__run__release__layer=release.layer)
     asked = asked.filter(judging__run__release__project=release.project_id)
     row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
-    basis = f"an answer and {calls - 1} judgements for each case"
+    basis = f"an answer and {kinds} judgements for each case"
     if row["n"]:
         prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
         basis += ", as long as those before"
     else:
         prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
         basis += f" of {ANSWER_PROMPT_TOKENS:,} + {ANSWER_REPLY_TOKENS:,} tokens each"
-    return _estimate(
-        cases, prompt * calls * cases * repetitions, reply * calls * cases * repetitions, basis
-    )
+    times = cases * repetitions
+    written = _estimate(cases, prompt * times, reply * times, basis)
+    judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, judging=True)
+    return replace(written + judged, basis=basis)
 
 
-def _estimate(cases: int, prompt: float, reply: float, basis: str) -> Estimate:
+def _estimate(
+    cases: int, prompt: float, reply: float, basis: str, *, judging: bool = False
+) -> Estimate:
     usage = Usage(round(prompt), round(reply))
-    endpoint = models.endpoint_from_settings()
+    endpoint = models.endpoint_from_settings(judging=judging)
     cost = endpoint.cost(usage) if endpoint else None
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 

@@ -101,7 +101,11 @@ def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
         desk: Desk | None = None
         while _is_wanted(run_id) and judgings.ready(judging).exists():
             desk = desk or desk_for(
-                judging.run, owner, model=judging.model, n_pieces=judging.judgements.count()
+                judging.run,
+                owner,
+                model=judging.model,
+                n_pieces=judging.judgements.count(),
+                judging=True,
             )
             if desk is None or desk.model is None:
                 return

@@ -38,9 +38,9 @@ def request(
             say("Run {pk} has no answers: launch one that is to evaluate answers.", pk=run.pk),
             run=run.pk,
         )
-    models.require("Judging answers")
+    models.require("Judging answers", judging=True)
     checked = judges.prompts(prompts)
-    problem = budgets.problem_with(budget_cost, budget_tokens)
+    problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:
         raise runs.BudgetRefused(problem, run=run.pk)
     budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}

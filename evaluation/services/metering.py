@@ -88,9 +88,9 @@ class PaidModel:
         """Why this piece of work can no longer be done."""
 
     @classmethod
-    def from_settings(cls, *, check: Callable[[], None]) -> PaidModel | None:
+    def from_settings(cls, *, check: Callable[[], None], judging: bool = False) -> PaidModel | None:
         """``check`` refuses by ``OverBudget`` what would have to be paid."""
-        found = models.model_from_settings(before_asking=check)
+        found = models.model_from_settings(judging=judging, before_asking=check)
         return cls(found) if found else None
 
     @property

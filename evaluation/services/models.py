@@ -1,8 +1,12 @@
-"""The language model that the settings name. Without them there is none, and nothing pretends."""
+"""The language models that the settings name. Without them there is none, and nothing pretends.
+
+``judging``: the one that judges answers, which is the other one where no settings are its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,8 +28,11 @@ class ModelMissing(RuleError):
     code = "model_missing"
 
 
-def missing_setting() -> str:
+def missing_setting(*, judging: bool = False) -> str:
     """The first setting that a language model still needs; empty if all are there."""
+    if judging and settings.JUDGE_MODEL:
+        found = _judge()
+        return "" if found.api_key or found.base_url != OPENAI else "JUDGE_API_KEY"
     if not settings.LLM_MODEL:
         return "LLM_MODEL"
     if not settings.LLM_API_KEY and not settings.LLM_BASE_URL:
@@ -33,9 +40,9 @@ def missing_setting() -> str:
     return ""
 
 
-def require(what: str) -> None:
+def require(what: str, *, judging: bool = False) -> None:
     """Refuse ``what`` before anything runs, if there is no model for it."""
-    missing = missing_setting()
+    missing = missing_setting(judging=judging)
     if missing:
         raise ModelMissing(
             f"{what} needs a language model: set {missing} in the environment or in .env, "
@@ -48,9 +55,13 @@ def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:
     return entry.asks_model(config)
 
 
-def endpoint_from_settings() -> Endpoint | None:
-    if missing_setting():
+def endpoint_from_settings(*, judging: bool = False) -> Endpoint | None:
+    if missing_setting(judging=judging):
         return None
+    return _judge() if judging and settings.JUDGE_MODEL else _model()
+
+
+def _model() -> Endpoint:
     base_url = settings.LLM_BASE_URL or OPENAI
     return Endpoint(
         model=settings.LLM_MODEL,
@@ -66,8 +77,27 @@ def endpoint_from_settings() -> Endpoint | None:
     )
 
 
-def model_from_settings(*, before_asking: Callable[[], None] | None = None) -> CachedModel | None:
-    endpoint = endpoint_from_settings()
+def _judge() -> Endpoint:
+    """Asked in the same way. A key never goes to another address than the one that it is for."""
+    other = _model()
+    base_url = settings.JUDGE_BASE_URL or other.base_url
+    here = base_url == other.base_url
+    return replace(
+        other,
+        model=settings.JUDGE_MODEL,
+        base_url=base_url,
+        provider=other.provider if here else _host(base_url),
+        api_key=settings.JUDGE_API_KEY or (other.api_key if here else ""),
+        input_price=settings.JUDGE_INPUT_PRICE,
+        output_price=settings.JUDGE_OUTPUT_PRICE,
+        settings="JUDGE",
+    )
+
+
+def model_from_settings(
+    *, judging: bool = False, before_asking: Callable[[], None] | None = None
+) -> CachedModel | None:
+    endpoint = endpoint_from_settings(judging=judging)
     return CachedModel(client_of(endpoint), before_asking=before_asking) if endpoint else None
 
 
@@ -77,9 +107,9 @@ def client_of(endpoint: Endpoint) -> OpenAIModel:
     return OpenAIModel(endpoint)
 
 
-def describe() -> dict[str, Any] | None:
+def describe(*, judging: bool = False) -> dict[str, Any] | None:
     """What a run writes down of the model: never the key, nor an address that may hold one."""
-    endpoint = endpoint_from_settings()
+    endpoint = endpoint_from_settings(judging=judging)
     if endpoint is None:
         return None
     return {

@@ -90,7 +90,7 @@ def launch(
     if evaluate_answers:
         answers.check(release.layer)
     with_model = evaluate_answers or models.uses_model(entry, config)
-    check_model(entry, with_model, budget_cost, budget_tokens)
+    check_model(entry, with_model, budget_cost, budget_tokens, judging=evaluate_answers)
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
@@ -277,7 +277,12 @@ def check_seed(seed: int) -> None:
 
 
 def check_model(
-    entry: Entry, with_model: bool, budget_cost: float | None, budget_tokens: int | None
+    entry: Entry,
+    with_model: bool,
+    budget_cost: float | None,
+    budget_tokens: int | None,
+    *,
+    judging: bool = False,
 ) -> None:
     if with_model:
         models.require(f"Pipeline “{entry.name}” with these settings")
@@ -286,7 +291,7 @@ def check_model(
             f"Pipeline “{entry.name}” with these settings uses no language model: "
             "leave the budget empty."
         )
-    problem = budgets.problem_with(budget_cost, budget_tokens)
+    problem = budgets.problem_with(budget_cost, budget_tokens, judging=judging)
     if problem:
         raise BudgetRefused(problem)
 

@@ -45,9 +45,11 @@ class Desk:
     storm: Storm
 
 
-def desk_for(run: Run, owner: UUID, *, model: str | None, n_pieces: int) -> Desk | None:
+def desk_for(
+    run: Run, owner: UUID, *, model: str | None, n_pieces: int, judging: bool = False
+) -> Desk | None:
     """None if the run has to wait for other settings, and is paused for it."""
-    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk))
+    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
     if model and (found is None or found.id != model):
         here = f"“{found.id}”" if found else "none"
         runs.halt(run, f"The run uses the model “{model}”, and {here} is set up for the worker.")

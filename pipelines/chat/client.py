@@ -185,7 +185,7 @@ class OpenAIModel:
             if options and failures.takes_no_format(error):
                 raise FormatRefused from None
             # without its cause: that one quotes the request, and tracebacks are logged
-            raise failures.typed(error, key=self.endpoint.api_key, seconds=limit) from None
+            raise failures.typed(error, self.endpoint) from None
         return _answer_of(message, self.endpoint)
 
     @cached_property

@@ -26,6 +26,8 @@ class Endpoint:
     input_price: float | None = None
     """Money for a million prompt tokens; ``None``: not known."""
     output_price: float | None = None
+    settings: str = "LLM"
+    """What the names of its settings begin with, for errors that say what to correct."""
 
     @property
     def id(self) -> str:

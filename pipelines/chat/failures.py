@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.redaction import redacted
 from pipelines.llm import (
     InvalidReply,
@@ -25,14 +26,16 @@ BUSY = {408, 409, 425}
 LONGEST = 300  # characters quoted of what a server said
 
 
-def typed(error: BaseException, *, key: str, seconds: float) -> ModelError:
+def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
     """The typed error for whatever the client library raised."""
     import openai
 
+    key = endpoint.api_key
     if isinstance(error, openai.APIStatusError):
-        return _of_status(error, key)
+        return _of_status(error, endpoint)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
-        return Unavailable(f"The model's server gave no answer within {seconds:g} s.")
+        limit = endpoint.timeout_seconds
+        return Unavailable(f"The model's server gave no answer within {limit:g} s.")
     if isinstance(error, openai.APIResponseValidationError):
         return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
     if isinstance(error, openai.APIConnectionError | OSError):
@@ -40,8 +43,9 @@ def typed(error: BaseException, *, key: str, seconds: float) -> ModelError:
     return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
 
 
-def _of_status(error: Any, key: str) -> ModelError:
-    status, code, said = error.status_code, _code(error), _said(error, key)
+def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
+    named = endpoint.settings
+    status, code, said = error.status_code, _code(error), _said(error, endpoint.api_key)
     if code in OUT_OF_MONEY or status == 402:
         return NoQuota(f"The provider's account may spend no more: {said}", status=status)
     if status == 429:
@@ -51,13 +55,13 @@ def _of_status(error: Any, key: str) -> ModelError:
         )
     if status in (401, 403):
         return WrongKey(
-            f"The model's server does not accept the key: {said}. Correct LLM_API_KEY.",
+            f"The model's server does not accept the key: {said}. Correct {named}_API_KEY.",
             status=status,
         )
     if status == 404:
         return UnknownModel(
             f"The server does not know the model or the address: {said}. "
-            "Correct LLM_MODEL or LLM_BASE_URL.",
+            f"Correct {named}_MODEL or {named}_BASE_URL.",
         )
     if status >= 500 or status in BUSY:
         return Unavailable(f"The model's server failed ({status}): {said}", status=status)

@@ -538,3 +538,62 @@ def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answ
     }
     assert found[plain.pk] == {"evidence_recall": True}
     assert found[answered.pk] == {"evidence_recall": True, "faithfulness": False}  # uncertified
+
+
+@pytest.fixture
+def judge_of_its_own(settings: Any, server: LanguageServer) -> Iterator[LanguageServer]:
+    """Another model on another server, with another key and other prices."""
+    with llm_server.running() as judging:
+        judging.default, judging.key = asked.speak, "sk-judge-0123456789abcdef"
+        settings.JUDGE_MODEL, settings.JUDGE_BASE_URL = "judge-1", judging.url
+        settings.JUDGE_API_KEY = judging.key
+        settings.JUDGE_INPUT_PRICE, settings.JUDGE_OUTPUT_PRICE = 4.0, 20.0
+        yield judging
+
+
+def test_another_model_judges_where_one_is_set_up(
+    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any
+) -> None:
+    run = work(start())
+
+    assert run.status == "finished"
+    assert set(kinds_asked(server)) == {"answer"}
+    assert "answer" not in kinds_asked(judge_of_its_own)
+    judging = run.judgings.get()
+    assert (run.spec["model"]["id"], judging.model) == ("test/small-1", "127.0.0.1/judge-1")
+    assert run.spec["answers"]["judge"] == judging.spec["model"]
+    assert judge_of_its_own.key not in str([run.spec, judging.spec])
+    told = judging.spec["prompts"]["faithfulness"]
+    assert told["judge_sha256"] == judge.judge_sha256("127.0.0.1/judge-1", told["sha256"])
+    each = 100 * 2e-6 + 10 * 10e-6  # what the test server counts, at the author's prices
+    assert budgets.spent(run.pk).cost == pytest.approx(3 * each + 14 * 2 * each)
+
+
+def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
+    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
+) -> None:
+    settings.JUDGE_API_KEY = None
+    endpoint = models.endpoint_from_settings(judging=True)
+    assert endpoint is not None
+    assert endpoint.api_key == ""
+
+    run = work(start())
+
+    assert run.status == "paused"
+    assert "Correct JUDGE_API_KEY" in run.pause_reason
+    settings.JUDGE_BASE_URL = ""  # another model of the same server
+    endpoint = models.endpoint_from_settings(judging=True)
+    assert endpoint is not None
+    assert (endpoint.api_key, endpoint.id) == (llm_server.KEY, "test/judge-1")
+
+
+def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
+    server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
+) -> None:
+    settings.JUDGE_INPUT_PRICE = None
+    with pytest.raises(runs.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
+        start(budget_cost=1.0)
+    settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = models.OPENAI, ""
+    with pytest.raises(models.ModelMissing, match="set JUDGE_API_KEY"):
+        start()
+    assert not Run.objects.exists()
