@@ -13,9 +13,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from pipelines import parsing
 from pipelines.llm import ChatMessage
 
 DIVIDER = "\n---\n"
+READING = (Path(__file__), Path(str(parsing.__file__)))
+"""How prompts are filled and replies are read; versions of pipelines with prompts stand on it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.prompting import read
 from pipelines.types import Case, Output
 
 NAME = "events-model"
@@ -38,10 +38,10 @@ class EventsModel:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return f"1+{fingerprint(Path(__file__).parent, *prompting.READING)}"
 
     def run(self, case: Case) -> Output:
-        prompt = read(FOLDER, self._prompt)
+        prompt = prompting.read(FOLDER, self._prompt)
         text = [one.content for one in case.messages]
         reply = self._model.complete(prompt.filled(schema=case.event_schema or {}, text=text))
         return {"raw": reply.text, "prompt": self._prompt, "model": reply.model or self._model.id}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pipelines import prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
@@ -45,7 +46,7 @@ class Memory:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return f"1+{fingerprint(Path(__file__).parent, *prompting.READING)}"
 
     def run(self, case: Case) -> Output:
         if not (case.question or "").strip():

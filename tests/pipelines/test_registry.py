@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pipelines import prompting
 from pipelines.baselines import Everything
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
 from pipelines.registry import PIPELINES, build, describe
@@ -35,6 +37,19 @@ def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None
     assert pipeline.name == name
     assert pipeline.version
     assert pipeline.config == {field["name"]: field["default"] for field in described["config"]}
+
+
+@every_pipeline
+def test_the_version_of_a_pipeline_with_prompts_tells_how_they_are_filled(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = build(name, {}, model=Scripted("[]") if PIPELINES[name].needs_model else None)
+    before, another = pipeline.version, tmp_path / "prompting.py"
+    another.write_text("filled in another way", encoding="utf-8")
+
+    monkeypatch.setattr(prompting, "READING", (another,))
+
+    assert (pipeline.version != before) == (PIPELINES[name].prompts is not None)
 
 
 @pytest.mark.parametrize("name", sorted(set(PIPELINES) - WITH_MODEL))
