@@ -40,6 +40,7 @@ AS_THEY_ARE |= {
     "F1",
     "rev",
     "UTC",
+    "MAE",
     "case_id",
 }
 """Product, formats, keys and symbols: the same in every language."""
