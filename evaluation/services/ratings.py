@@ -184,8 +184,9 @@ def recount(panel_id: int) -> None:
 def wake_unattended() -> None:
     """Tell workers of every panel whose ratings are not counted yet."""
     stale = RatingPanel.objects.filter(counted__lt=F("changes"), run__scored_at__isnull=False)
-    for pk in stale.values_list("pk", flat=True):
-        _wake(pk)
+    for panel in stale.select_related("run"):
+        if scoring.is_current(panel.run):
+            _wake(panel.pk)
 
 
 def _take(panel_id: int, counted: int) -> bool:

@@ -62,8 +62,14 @@ def score(run_id: int, owner: UUID) -> None:
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
     """Figures of a finished run after people have rated more of it; it stays finished."""
     run = Run.objects.select_related("release").get(pk=run_id)
-    if run.spec["metrics"] == spec.measures(run.spec)["metrics"]:
+    if is_current(run):
         _store(_measure(run), finish)
+
+
+def is_current(run: Run) -> bool:
+    """Whether its figures are of the metrics in force; else it has to be scored again first."""
+    held: dict[str, int] = run.spec["metrics"]
+    return held == spec.measures(run.spec)["metrics"]
 
 
 def _measure(run: Run) -> _Measured:

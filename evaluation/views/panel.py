@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import RatingPanel, Run
 from evaluation.services import ratings as service
+from evaluation.services import scoring
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.translation import translated
@@ -73,6 +74,7 @@ def _panel_context(panel: RatingPanel, user: Any) -> dict[str, Any]:
     return {
         "mine": mine,
         "sees_others": sees,
+        "outdated": panel.is_stale and not scoring.is_current(panel.run),
         "judges": service.judges(panel),
         "pairs": service.agreement(panel) if sees else [],
         "people": [{"user": one, "invited": one.pk in invited} for one in service.invitable(panel)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +14,7 @@ from django.urls import reverse
 
 from evaluation import tasks
 from evaluation.models import Rating, RatingPanel, Run
-from evaluation.services import ratings, results
+from evaluation.services import execution, ratings, results, runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release
@@ -73,6 +74,27 @@ def test_figures_follow_the_ratings_of_whole_cases_while_the_run_stays_finished(
     assert figure(panel, "inference_relevance") == ((3 / 4 + 1.0) / 2, "human")
     assert not RatingPanel.objects.get().is_stale
     assert Run.objects.get().scored_at == panel.run.scored_at
+
+
+def test_a_run_of_older_metrics_waits_to_be_scored_again_and_says_so(
+    panel: RatingPanel, people: dict[str, User], signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[int] = []
+    monkeypatch.setattr(ratings, "_wake", woken.append)
+    rate(panel, people["noor"], 2, 1, 0)
+    ratings.rate(panel, 1, judge=people["noor"], score=0)
+    older = panel.run.spec["metrics"] | {"inference_relevance": 0}
+    Run.objects.update(spec=panel.run.spec | {"metrics": older})
+
+    ratings.wake_unattended()
+
+    text = signed_in("rita").get(reverse("run-ratings", args=[panel.run_id])).content.decode()
+    assert "Choose “Score again”" in text
+    assert woken == []
+    runs.rescore(panel.run, by=people["rita"])
+    execution.work(panel.run_id, uuid4())
+    ratings.wake_unattended()
+    assert woken == [panel.pk]
 
 
 def test_older_figures_never_replace_newer_ones(
