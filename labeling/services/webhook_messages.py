@@ -37,8 +37,11 @@ def body_of(delivery: WebhookDelivery) -> bytes:
 
 
 def _object(event: Event, project: Project) -> dict[str, Any]:
-    """``conversation``: the id of the conversation that the object belongs to, if to one."""
-    conversation = event.data.get("conversation")
+    """``conversation``: the id of the conversation that the object belongs to, if to one.
+
+    Which conversations people are checked by is told to nobody: a receiver may be read by them.
+    """
+    conversation = None if event.verb.startswith("checks.") else event.data.get("conversation")
     return {
         "type": event.object_type,
         "id": event.object_id,

@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
-from labeling.models import Qualification
-from labeling.services import checks, qualification
+from labeling.models import GoldCheck, Project, Qualification
+from labeling.services import blindness, checks, qualification
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.checks import named
@@ -33,10 +33,19 @@ def test_page(request: HttpRequest, slug: str) -> HttpResponse:
         "plan": plan,
         "test": found,
         "own": [one for one in qualification.standings(user) if one.project == project],
-        "results": [named(one) for one in qualification.newest(project, user)] if told else [],
+        "results": _results(project, user, with_labels=over and plan.show_labels) if told else [],
         "show_labels": over and plan.show_labels,
     }
     return render(request, "labeling/qualification.html", context)
+
+
+def _results(project: Project, user: User, *, with_labels: bool) -> list[tuple[GoldCheck, bool]]:
+    """Each part, and whether its right labels are shown: never while it is labelled blind again."""
+    again = set(blindness.again(user).values_list("pk", flat=True))
+    return [
+        (named(one), with_labels and one.assignment.conversation_id not in again)
+        for one in qualification.newest(project, user)
+    ]
 
 
 @require_POST

@@ -237,6 +237,26 @@ def test_a_newcomer_finds_the_test_on_the_first_page(
     assert "Order Tracking 1" in page(client, "/projects/orders/qualification/")
 
 
+def test_right_labels_are_not_shown_of_what_is_labelled_blind_again(
+    project: Project, dan: User, rita: User, ana: User, signed_in: SignIn
+) -> None:
+    checks.set_plan(project, by=rita, tries=1, show_labels=True)
+    do_test(dan, project, right=False)
+    client, address = signed_in(dan), "/projects/orders/qualification/"
+    assert page(client, address).count("Order Tracking 1") == 2
+    part = qualification.of(dan, project)[0]
+
+    rounds.open_round(
+        project=project,
+        kind="calibration",
+        by=rita,
+        conversations=[part.conversation],
+        annotators=[dan, ana],
+    )
+
+    assert page(client, address).count("Order Tracking 1") == 1
+
+
 def test_a_lead_sets_checks_and_sees_who_passed(
     project: Project, dan: User, rita: User, signed_in: SignIn
 ) -> None:

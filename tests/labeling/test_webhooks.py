@@ -108,6 +108,16 @@ def test_a_receiver_is_told_what_happened_in_ids_and_signed(project, rita, ana, 
     assert (delivery.state, delivery.status, delivery.attempts) == ("delivered", 204, 1)
 
 
+def test_nobody_is_told_by_which_conversations_people_are_checked(project, made, receiver):
+    (checked,) = factories.make_conversations(project, 1)
+    happen(project, "checks.dropped", conversation=checked.external_id, purpose="honeypot")
+    work(made)
+
+    (received,) = receiver.received
+    told = json.loads(received.body)["object"]
+    assert (told["conversation"], told["url"]) == (None, "/projects/orders/")
+
+
 def test_the_recipe_in_the_documents_knows_a_genuine_message(project, made, receiver):
     text = (FOLDER / "webhooks.md").read_text(encoding="utf-8")
     names = {}
