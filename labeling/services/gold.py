@@ -196,6 +196,10 @@ def check_name(project: Project, layer: str, name: str) -> None:
                 layer=taken.layer,
             )
         )
+    if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
+        raise NameTaken(
+            say("{value} is gold that a program made: choose another name.", value=f"{name!r}")
+        )
 
 
 def _why_nothing(left_out: list[dict[str, str]]) -> str:

@@ -18,7 +18,8 @@ from evaluation.questions import model as by_model
 from evaluation.questions.sample import Said, Talk, content_words
 from evaluation.services import execution, results
 from labeling.models import GoldRelease, Project
-from labeling.services import conversations
+from labeling.services import conversations, gold
+from labeling.services.gold import NameTaken
 from labeling.services.verification import verify
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
@@ -167,6 +168,7 @@ def test_what_cannot_be_made_is_refused(
 
 @pytest.mark.django_db
 def test_generated_gold_never_mixes_with_other_gold(chats: Project, tmp_path: Path) -> None:
+    chats.layers = ["qa"]
     command("--project", chats.slug, "--count", "2", "--gold", "asked")
     release = GoldRelease.objects.get()
     lines = [item.canonical for item in release.items.all()]
@@ -176,6 +178,8 @@ def test_generated_gold_never_mixes_with_other_gold(chats: Project, tmp_path: Pa
     given = {"project": chats.slug, "layer": "qa", "name": "asked", "format": "native"}
     with pytest.raises(CommandError, match="the two are never mixed"):
         call_command("import_gold", str(path), stdout=StringIO(), **given)
+    with pytest.raises(NameTaken, match="gold that a program made"):
+        gold.check_name(chats, "qa", "asked")
 
 
 @pytest.mark.django_db
