@@ -211,7 +211,8 @@ def rescore(run: Run, *, by: Any) -> None:
 def reopen(run: Run, **fields: Any) -> None:
     """There is something more to do for a finished run; until it is done, it has no end again."""
     finished = Run.objects.filter(pk=run.pk, scored_at__isnull=False)
-    if not finished.update(**UNSCORED, **fields):
+    going_on = {"paused": False, "pause_reason": ""}  # it may have ended while it was paused
+    if not finished.update(**UNSCORED, **going_on, **fields):
         raise RunRefused(
             say("Run {pk} is not finished: wait until it is, or cancel it.", pk=run.pk), run=run.pk
         )

@@ -463,6 +463,18 @@ def test_judging_again_from_the_page_takes_the_prompt_as_it_is_written(
     assert Run.objects.with_progress().get(pk=run.pk).status == "judging"
 
 
+def test_a_run_that_ended_while_it_was_paused_is_judged_again_at_once(
+    server: LanguageServer, start: Any
+) -> None:
+    run = work(start())
+    Run.objects.filter(pk=run.pk).update(paused=True)  # while it was scored
+
+    judgings.request(run, by=None, queue=False)
+
+    assert work(run).status == "finished"
+    assert run.judgings.count() == 2
+
+
 def test_comparing_runs_of_different_judges_warns(
     server: LanguageServer, start: Any, signed_in: Any, people: dict[str, User]
 ) -> None:
