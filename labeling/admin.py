@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 
+from labeling.admin_reading import ReadOnly, ReadOnlyAdmin
 from labeling.forms.accounts import AccountForm, MembersFormSet
 from labeling.forms.projects import ProjectSetup
 from labeling.models import (
@@ -48,42 +49,10 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
-from labeling.services import blindness, events
+from labeling.services import events
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
-
-
-class ReadOnly:
-    """Everything may be looked at (by who has the view permission), nothing changed."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
-    """Lists leave the payloads in ``heavy`` in the database.
-
-    ``about`` leads to the conversation of a row that shows labels: the staff, too, label blind.
-    """
-
-    heavy: tuple[str, ...] = ()
-    about = ""
-    show_full_result_count = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        rows = super().get_queryset(request)
-        if self.about:
-            rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
-        match = request.resolver_match
-        is_list = match is not None and str(match.url_name).endswith("_changelist")
-        return rows.defer(*self.heavy) if is_list else rows
 
 
 class MembershipInline(admin.TabularInline):
@@ -238,6 +207,7 @@ class DiscussionAdmin(ReadOnlyAdmin):
 
 @admin.register(Comment)
 class CommentAdmin(ReadOnlyAdmin):
+    about = "conversation"
     list_display = ("__str__", "conversation", "message_index", "created_at", "resolved_by")
     list_filter = ("project",)
     search_fields = ("body", "author__username", "conversation__external_id")

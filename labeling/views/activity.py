@@ -148,7 +148,7 @@ class _Known(dict[str, Any]):
 def _text(value: Any) -> str:
     match value:
         case None:
-            return "undefined"
+            return translated("undefined")
         case float():
             return f"{value:.2f}"
         case list():

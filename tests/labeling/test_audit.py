@@ -6,9 +6,11 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.translation import override
 
 from labeling.models import Event
 from labeling.services import events, projects
+from labeling.views import activity
 from tests import factories
 from tests.pages import page, queries
 
@@ -105,3 +107,10 @@ def test_events_of_another_project_are_not_shown(lead, rita):
     events.record("gold.frozen", other, project=other, actor=rita)
 
     assert "gold.frozen" not in shown(lead)
+
+
+def test_a_figure_without_a_value_is_said_in_the_language_of_the_reader(project):
+    event = events.record("round.failed", project, project=project, kappa=None)
+
+    with override("de"):
+        assert "κ ohne Wert" in activity.words(event)

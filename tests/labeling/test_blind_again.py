@@ -123,8 +123,10 @@ def test_what_was_said_about_a_label_waits_too(rita, noor, ana, project, text):
 def test_the_staff_label_blind_too(signed_in, admin, project, release, text):
     opened = rounds.open_round(project=project, kind="calibration", by=admin, conversations=[text])
     opened.assignments.filter(pk=opened.assignments.first().pk).update(annotator=admin)
-    item = release.items.get()
+    item, given = release.items.get(), Annotation.objects.first()
+    author = given.assignment.annotator
+    said = comments.post(comments.place_of(given.assignment), body="Is it?", author=author)
 
-    for kind, pk in (("annotation", Annotation.objects.first().pk), ("golditem", item.pk)):
+    for kind, pk in (("annotation", given.pk), ("golditem", item.pk), ("comment", said.pk)):
         response = signed_in(admin).get(f"/admin/labeling/{kind}/{pk}/change/")
         assert response.status_code == 302, kind  # the admin's way to say that there is none
