@@ -1,4 +1,4 @@
-"""``events-model`` over a real socket, from the launch to the figures, with a thought and without."""
+"""``events-model`` over a real socket, from launch to figures, with a thought and without."""
 
 from __future__ import annotations
 
