@@ -95,6 +95,7 @@ def choose(
     number: int = 0,
 ) -> int:
     """Add conversations by their names, and so many others at random; how many were new."""
+    Project.objects.select_for_update().get(pk=project.pk)  # or two at once choose the same
     known = project.check_conversations.filter(purpose=purpose).values("conversation")
     free = with_gold(project).exclude(pk__in=known)
     named = dict(free.filter(external_id__in=names).values_list("external_id", "pk"))
@@ -132,6 +133,7 @@ def _refuse_unknown(project: Project, names: Collection[str]) -> None:
 def drop(chosen: CheckConversation, *, by: User) -> None:
     """Nobody gets it as a check any more. What was answered to it is kept."""
     project, purpose = chosen.project, chosen.purpose
+    Project.objects.select_for_update().get(pk=project.pk)  # or two at once take the last ones
     plan = plan_of(project)
     is_last = project.check_conversations.filter(purpose=purpose).count() == 1
     if is_last and (plan.every if purpose == HONEYPOT else plan.test):

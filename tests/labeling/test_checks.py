@@ -387,6 +387,21 @@ def test_checks_need_conversations_with_gold(project: Project, rita: User) -> No
 
 
 @pytest.mark.django_db(transaction=True)
+def test_two_who_choose_at_once_choose_each_conversation_once(project: Project, rita: User) -> None:
+    factories.make_release(project, items=5)
+
+    def choose(_: int) -> int:
+        number = checks.choose(project, purpose=HONEYPOT, by=rita, number=100)
+        connection.close()
+        return number
+
+    with ThreadPoolExecutor(6) as threads:
+        added = sorted(threads.map(choose, range(6)))
+
+    assert added == [0, 0, 0, 0, 0, 5]
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, rita: User) -> None:
     factories.make_release(project, items=5)
     crowd = [User.objects.create_user(f"p{number}") for number in range(6)]
