@@ -242,6 +242,17 @@ def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
     return newest(run.release.project_id, metric, told["judge_sha256"]) if told else None
 
 
+def as_json(run: Run, metric: str) -> dict[str, Any]:
+    """What stands beside a judged figure: whether it may decide, and how its judge did."""
+    standing, looked = certificate_for(run, metric), looked_at(run, metric)
+    names = ("n", "kappa", "ci_low", "ci_high", "spearman", "mae")
+    return {
+        "certified": standing.certificate is not None,
+        "reason": str(standing.why) or None,
+        **{name: getattr(looked, name) if looked else None for name in names},
+    }
+
+
 def _of_served(found: JudgeCertificate, judging: int, metric: str) -> Standing:
     """A server may hand a name on to another model."""
     rows = Judgement.objects.filter(judging=judging, kind=metric, score__isnull=False)

@@ -12,10 +12,11 @@ from django.db.models import Prefetch, Q
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
+from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import answer_scoring, budgets, ceilings
+from evaluation.services import answer_scoring, budgets, ceilings, certificates
 from labeling.domain.csv_cells import safe_row
 
 OPTIONAL = (
@@ -123,12 +124,13 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
 
 
 def _metrics(run: Run) -> dict[str, dict[str, Any]]:
-    """Every figure, with what people reach beside it."""
+    """Every figure, with what people reach beside it, and what its judge is worth."""
     rows = aggregates_of(run)
     people = ceilings.beside(run, rows)
     return {
         row.metric: _figures(row)
         | ({"human_ceiling": ceilings.as_json(people[row.metric])} if row.metric in people else {})
+        | ({"certificate": certificates.as_json(run, row.metric)} if row.metric in JUDGED else {})
         for row in rows
     }
 

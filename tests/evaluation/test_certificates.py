@@ -18,7 +18,15 @@ from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
 from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
 from evaluation.probes import Expectation, Probe
-from evaluation.services import certificates, execution, gates, judgings, probings, runs
+from evaluation.services import (
+    certificates,
+    execution,
+    gates,
+    judgings,
+    probings,
+    results,
+    runs,
+)
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import data_of, kind_of, verdict
@@ -250,6 +258,10 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert (found.passed, found.n, found.kappa, found.mae) == (True, 3 * CHATS, 1.0, 0.0)
     assert found.served_model == "small-1-2026-01-31"
     assert gate(run) == (True, "")
+    beside = results.results_document(run)["metrics"]
+    assert beside[KIND]["certificate"]["certified"]
+    assert beside[KIND]["certificate"]["kappa"] == 1.0
+    assert not beside["relevance"]["certificate"]["certified"]
     assert gate(run, limit=9.5) == (False, "5.000 is below 9.5")  # the figure decides, both ways
 
     # the prompt is changed by one character
