@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.metrics.registry import METRICS, metrics_in
 from evaluation.models import Run
-from evaluation.services import budgets, measuring, models, runs
+from evaluation.services import answers, budgets, measuring, models, runs
 from evaluation.services.config_files import FORMATS, Agent, ConfigFile, nearest
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
@@ -54,14 +54,13 @@ def estimates(file: ConfigFile) -> dict[str, budgets.Estimate | None]:
 
 
 def _estimate(run: Run) -> budgets.Estimate | None:
-    if run.spec["model"] is None:
-        return None
-    return budgets.estimate(
+    return runs.estimate(
         run.release,
         pipeline=run.pipeline,
         config=run.config,
         split=run.split,
         repetitions=run.repetitions,
+        evaluate_answers="answers" in run.spec,
         size=run.spec.get("size"),
     )
 
@@ -126,7 +125,7 @@ def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
         if name not in releases:
             hint = nearest(name, list(releases))
             raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
-        known = [metric.id for metric in metrics_for(releases[name].layer)]
+        known = _metrics_of(releases[name].layer, answered=_has_answers(file))
         for number, metric in enumerate(names):
             if metric not in known:
                 said = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
@@ -135,6 +134,15 @@ def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
         name = next(iter(_options(file)))
         hint = nearest(name, list(releases))
         raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
+
+
+def _has_answers(file: ConfigFile) -> bool:
+    return any(agent.evaluate_answers for agent in file.content.agents.values())
+
+
+def _metrics_of(layer: str, *, answered: bool) -> list[str]:
+    said = {"layer": layer} | ({"answers": True} if answered else {})
+    return [metric.id for metric in metrics_in(said)]
 
 
 def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:
@@ -147,7 +155,10 @@ def _options(file: ConfigFile) -> dict[str, Any]:
 
 
 def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
-    known = {metric.id for one in releases.values() for metric in metrics_for(one.layer)}
+    answered = _has_answers(file)
+    known = {
+        name for one in releases.values() for name in _metrics_of(one.layer, answered=answered)
+    }
     for name, value in file.content.thresholds.items():
         if name not in known:
             said = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
@@ -177,6 +188,7 @@ def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) ->
             reason=asked.reason,
             size=asked.size,
             repetitions=by.repetitions,
+            evaluate_answers=by.evaluate_answers,
             budget_cost=by.budget,
             budget_tokens=by.budget_tokens,
             seed=content.seed,
@@ -196,7 +208,7 @@ def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, floa
     """Of a floor nothing is asked: it only shows what the others are worth."""
     if entry_for(agent.pipeline).floor:
         return {}
-    own = {metric.id for metric in metrics_for(layer)}
+    own = _metrics_of(layer, answered=agent.evaluate_answers)
     return {name: value for name, value in file.content.thresholds.items() if name in own}
 
 
@@ -208,6 +220,8 @@ def _place_of(error: RuleError, dataset: str, agent: str, by: Agent) -> tuple[st
         return ("metrics",)
     if isinstance(error, runs.BudgetRefused):
         return "agents", agent, "budget" if by.budget is not None else "budget_tokens"
+    if isinstance(error, answers.AnswersRefused):
+        return "agents", agent, "evaluate_answers"
     if isinstance(error, models.ModelMissing):
         return "agents", agent, "pipeline"
     if isinstance(error, runs.PipelineRefused):

@@ -233,11 +233,13 @@ def estimate(
     return _estimate(cases, prompts, REPLY_TOKENS * cases, basis)
 
 
-def estimate_answers(release: GoldRelease, *, split: str, repetitions: int) -> Estimate:
+def estimate_answers(
+    release: GoldRelease, *, split: str, repetitions: int, size: int | None = None
+) -> Estimate:
     """One answer for each case, and one call of the judge for each kind of judgement."""
     items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
-    layer = gold_layer(release.layer)
-    cases = sum(len(layer.parts(item.content)) for item in items.iterator(chunk_size=50))
+    layer, chosen = gold_layer(release.layer), items.order_by("position")[:size]
+    cases = sum(len(layer.parts(item.content)) for item in chosen.iterator(chunk_size=50))
     kinds = len(judge.KINDS)
     endpoint = models.endpoint_from_settings(judging=True)
     model = endpoint.id if endpoint else ""

@@ -49,6 +49,7 @@ class Agent(_Part):
     datasets: list[str] | None = None
     """Which it is measured on; by default all whose layer it makes."""
     repetitions: int = 1
+    evaluate_answers: bool = False
     budget: float | None = None
     budget_tokens: int | None = None
 

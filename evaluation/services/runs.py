@@ -137,6 +137,7 @@ def estimate(
     split: str = "",
     repetitions: int = 1,
     evaluate_answers: bool = False,
+    size: int | None = None,
 ) -> budgets.Estimate | None:
     """What language models will probably cost; None if the pipeline, so set, asks none."""
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
@@ -144,12 +145,17 @@ def estimate(
     if models.uses_model(entry, config):
         models.require(f"Pipeline “{entry.name}” with these settings")
         found = budgets.estimate(
-            release, pipeline=entry.name, config=config, split=split, repetitions=repetitions
+            release,
+            pipeline=entry.name,
+            config=config,
+            split=split,
+            repetitions=repetitions,
+            size=size,
         )
     if not evaluate_answers:
         return found
     answers.check(release.layer)
-    asked = budgets.estimate_answers(release, split=split, repetitions=repetitions)
+    asked = budgets.estimate_answers(release, split=split, repetitions=repetitions, size=size)
     return asked + found if found else asked
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -609,3 +610,28 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     with pytest.raises(models.ModelMissing, match="set JUDGE_API_KEY"):
         start()
     assert not Run.objects.exists()
+
+
+def test_a_configuration_file_asks_for_answers_and_for_what_they_have_to_reach(
+    server: LanguageServer, start: Any, project: Project, tmp_path: Path
+) -> None:
+    start(evaluate_answers=False)  # so that there is gold
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "datasets: {chats: {gold: asked}}\n"
+        "agents:\n"
+        "  found: {pipeline: lexical}\n"
+        "  told: {pipeline: random, evaluate_answers: true}\n"
+        "metrics: {chats: [evidence_recall, faithfulness]}\n"
+    )
+    out = StringIO()
+    call_command("evaluate", config=file, estimate=True, stdout=out)
+    assert "chats-told: 3 cases" in out.getvalue()
+    assert "an answer and 5 judgements" in out.getvalue()
+
+    call_command("evaluate", config=file, stdout=out)
+
+    told = Run.objects.get(pipeline="random")
+    assert aggregate(told, "faithfulness").mean == 8.0
+    assert "answers" not in Run.objects.filter(pipeline="lexical").order_by("-pk")[0].spec
+    assert "faithfulness" in out.getvalue()
