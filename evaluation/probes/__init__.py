@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -73,6 +74,8 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class ProbeSet:
+    """``version`` names the file and ends in its hash: no change of it can be overlooked."""
+
     version: str
     probes: tuple[Probe, ...]
 
@@ -84,11 +87,11 @@ class ProbeSet:
 def load() -> ProbeSet:
     import yaml
 
-    document = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    raw = FILE.read_bytes()
+    document = yaml.safe_load(raw)
     talks = document["talks"]
-    return ProbeSet(
-        document["version"], tuple(_probe(one, talks[one["talk"]]) for one in document["probes"])
-    )
+    version = f"{document['version']}-{hashlib.sha256(raw).hexdigest()[:8]}"
+    return ProbeSet(version, tuple(_probe(one, talks[one["talk"]]) for one in document["probes"]))
 
 
 def _probe(given: dict[str, Any], talk: dict[str, Any]) -> Probe:
