@@ -39,6 +39,7 @@ class LanguageServer(ThreadingHTTPServer):
         self.key = KEY
         self.takes_format = True
         self.counts_tokens = True
+        self.served = SERVED  # what it calls its model
         self.at_once = 0
         self.most_at_once = 0
         self.closing = Event()
@@ -176,7 +177,7 @@ class Handler(BaseHTTPRequestHandler):
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
-            "model": SERVED,
+            "model": self.server.served,
             "choices": [choice],
         }
         if self.server.counts_tokens:

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import current_app
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -131,7 +132,8 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     if taken is None:
         return
     probing = Probing.objects.select_related("project", "requested_by").get(pk=taken)
-    with leases.KeepAlive(lambda: leases.renew(probing, owner)):
+    longest = settings.CASE_TIMEOUT_SECONDS * len(probes.load().of(probing.kind))
+    with leases.KeepAlive(lambda: leases.renew(probing, owner), seconds=longest):
         try:
             _ask_all(probing, owner, progress)
             ended = {"state": Probing.State.DONE, "error": "", "error_class": ""}
@@ -162,6 +164,7 @@ def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
     said = {one["id"]: one for one in probing.results}
     for probe in probes.load().of(probing.kind):
         if probe.id not in said:
+            model.begin(probing, repetition=probing.pk + 1)
             said[probe.id] = _ask(probing, probe, model)
             held = Probing.objects.filter(pk=probing.pk, owner=owner)
             if not held.update(results=list(said.values()), served_model=probing.served_model):
@@ -179,7 +182,6 @@ def _model(probing: Probing) -> PaidModel:
         )
     if probing.probes_version != probes.load().version:
         raise _BrokenOff("The probes have changed meanwhile: ask them again.")
-    found.begin(probing, repetition=probing.pk + 1)
     return found
 
 

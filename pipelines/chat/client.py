@@ -34,6 +34,7 @@ TRIES = 3
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 """Who is asked to wait longer is told so: a run pauses rather than hold a worker."""
+LONGEST_NAME = 200  # of a model, as the server tells it
 CHARACTERS_PER_TOKEN = 3  # on the safe side; only where the server does not count
 
 FORMAT_NAME = "reply"
@@ -244,7 +245,7 @@ def _answer_of(message: Any, endpoint: Endpoint) -> Answer:
     return Answer(
         text=without(message.text if isinstance(message.text, str) else message.text(), key),
         usage=Usage(counted.get("input_tokens", 0), counted.get("output_tokens", 0)),
-        model=about.get("model_name") or endpoint.model,
+        model=_named(about.get("model_name"), endpoint),
         truncated=about.get("finish_reason") == "length",
         refused=bool(message.additional_kwargs.get("refusal"))
         or about.get("finish_reason") == "content_filter",
@@ -265,10 +266,16 @@ def _unfinished(error: Exception, endpoint: Endpoint) -> Answer | None:
     return Answer(
         text=without(completion.choices[0].message.content or "", endpoint.api_key),
         usage=Usage(counted.prompt_tokens, counted.completion_tokens) if counted else NO_USAGE,
-        model=completion.model,
+        model=_named(completion.model, endpoint),
         truncated=cut_off,
         refused=not cut_off,
     )
+
+
+def _named(said: object, endpoint: Endpoint) -> str:
+    """What the server calls its model, without what no database keeps."""
+    name = "".join(one for one in str(said or "") if one.isprintable())[:LONGEST_NAME]
+    return name or endpoint.model
 
 
 def _format(schema: dict[str, Any]) -> dict[str, Any]:

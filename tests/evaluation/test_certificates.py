@@ -6,6 +6,7 @@ import json
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -226,6 +227,22 @@ def test_probes_are_asked_anew_and_a_broken_off_probing_pays_nothing_twice(
     probings.work(lost.pk, uuid4(), progress=taken)  # somebody else took it over
     assert len(server.requests) == before + n + 2
     assert Probing.objects.get(pk=lost.pk).state == Probing.State.RUNNING
+
+
+def test_each_probe_has_the_time_of_a_case_to_itself(
+    server: LanguageServer, project: Project, settings: Any
+) -> None:
+    n = len(probes.load().of(KIND))
+    settings.CASE_TIMEOUT_SECONDS = 0.5
+
+    def slow(body: Body) -> Any:
+        sleep(0.6 / n)
+        return decent(body)
+
+    server.default = slow
+    (done,) = probe(project)
+
+    assert (done.state, done.error) == (Probing.State.DONE, "")
 
 
 def test_a_probing_keeps_to_its_budget(server: LanguageServer, project: Project) -> None:

@@ -60,6 +60,19 @@ def test_a_good_reply_comes_with_its_tokens_its_cost_and_the_models_own_name(
     assert not sent.get("stream")
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"), [("tiny\x00-\ud8001", "tiny-1"), ("x" * 300, "x" * 200), ("\x00", "tiny")]
+)
+def test_what_a_server_calls_its_model_can_be_stored(
+    model: OpenAIModel, server: LanguageServer, said: str, kept: str
+) -> None:
+    server.served = said
+
+    name = ask(model).model
+
+    assert name == (kept if kept != "tiny" else model.id.partition("/")[2])
+
+
 def test_plain_text_is_asked_for_without_a_format(
     model: OpenAIModel, server: LanguageServer
 ) -> None:
