@@ -19,7 +19,7 @@ from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
-from labeling.models import Project
+from labeling.models import GoldRelease, Project
 from labeling.translation import translated
 from labeling.views import access
 
@@ -78,8 +78,10 @@ def _number(text: str) -> float | None:
 
 
 def _layers(project: Project) -> list[str]:
-    """Those that runs can be measured on."""
-    return [name for name in target_layers(project.layers) if name in GOLD_LAYERS]
+    """Those that runs can be measured on; gold may be of layers that are not labelled here."""
+    frozen = GoldRelease.objects.filter(project=project).values_list("layer", flat=True)
+    known = {*target_layers(project.layers), *frozen}
+    return [name for name in GOLD_LAYERS if name in known]
 
 
 def _names(project: Project) -> list[str]:

@@ -537,7 +537,7 @@ def test_the_command_says_what_is_wrong_with_a_prompt(
 def test_a_lead_sets_thresholds_of_answers_and_they_hold_for_runs_that_have_answers(
     server: LanguageServer, project: Project, start: Any, signed_in: Any
 ) -> None:
-    Project.objects.filter(pk=project.pk).update(layers=["extraction", "qa"])
+    Project.objects.filter(pk=project.pk).update(layers=["extraction"])  # questions: only frozen
     rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
     assert 'name="faithfulness"' in rita.get(shown).content.decode()
     data = {"faithfulness": "7", "evidence_recall": "0", "max_drop": "0.03"}
