@@ -3,7 +3,11 @@
 import os
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
+# Every view is loaded before the first request: threads that load modules at the same time get
+# halves of those that import each other.
+_ = get_resolver().url_patterns
