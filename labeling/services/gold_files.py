@@ -225,7 +225,7 @@ class _Intake:
 
     def _take_line(self, place: str, source: Source, one: GoldLine) -> None:
         self.records.append((place, one.record))
-        imported = Imported(one.record.id, source, one.gold, one.origins, one.published)
+        imported = Imported(one.record.id, source, one.gold, one.origins, one.published, one.given)
         self._add(place, imported)
 
     def _count(

@@ -40,6 +40,7 @@ class Imported(NamedTuple):
     gold: dict[str, Any]
     origins: Mapping[str, Any]
     published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
+    given: Mapping[str, Any] = {}  # labels of other layers that these refer to
 
 
 class _Item(NamedTuple):
@@ -151,6 +152,7 @@ def _item(conversation: Conversation, layer: str, one: Imported) -> _Item:
         "conversation": messages_of(conversation),
         "layer": layer,
         "gold": one.gold,
+        **({"given": dict(one.given)} if one.given else {}),
         "provenance": _provenance(one),
     }
     return _Item(

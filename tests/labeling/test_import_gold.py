@@ -10,11 +10,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from labeling.domain.schema import LAYERS
 from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Project
 from labeling.services.export import export
 from labeling.services.verification import verify
 from tests import factories
 from tests.chat_files import message, question, realtalk
+from tests.layers import inferred, issue
 from tests.pages import page
 
 pytestmark = pytest.mark.django_db
@@ -195,8 +197,32 @@ def line(**keys: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
+    ("layer", "label"),
+    [
+        ("inference", inferred("Encrypt", triggered_by=["r-1"], uid="i-1")),
+        ("validation", issue("r-1", uid="v-1")),
+    ],
+)
+def test_what_labels_refer_to_comes_with_them(layer, label, write, db):
+    given = {"requirements": [factories.requirement(sources=[0], uid="r-1")]}
+    gold = {LAYERS[layer].key: [label]}
+
+    run(
+        write("lines.jsonl", line(layer=layer, gold=gold, given=given)),
+        project="elsewhere",
+        layer=layer,
+    )
+
+    (item,) = GoldItem.objects.filter(release__project__slug="elsewhere")
+    assert item.content["gold"] == gold
+    assert item.content["given"] == given
+    assert verify(item.release) == []
+
+
+@pytest.mark.parametrize(
     ("change", "reason"),
     [
+        ({"given": {"issues": []}}, "to which extraction does not refer"),
         ({"layer": "events"}, "extraction was asked for"),
         ({"item_id": ""}, '"item_id" must be text and not empty'),
         ({"conversation": []}, '"conversation" has no message'),

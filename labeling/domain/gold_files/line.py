@@ -11,13 +11,15 @@ from labeling.domain.importing import MAX_LENGTHS, Record
 
 @dataclass(frozen=True, slots=True)
 class GoldLine:
-    """A conversation with its labels. ``published`` is the provenance that the file gives."""
+    """A conversation with its labels. ``published`` is the provenance that the file gives, and
+    ``given`` are the labels of other layers that these refer to, by payload key."""
 
     record: Record
     gold: dict[str, Any]
     origins: dict[str, Any]
     published: Mapping[str, Any] | None = None
     faults: list[Fault] = field(default_factory=list)
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 def id_of(document: Mapping[str, Any], key: str) -> str:

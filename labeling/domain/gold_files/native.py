@@ -59,9 +59,19 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
     if not record.turns:
         raise Unreadable('"conversation" has no message')
     gold = as_dict(document.get("gold"), '"gold"')
-    _check(gold, layer, record.turns, event_schema)
+    given = _given(document, layer)
+    _check({**given, **gold}, layer, record.turns, event_schema)
     published = as_dict(document.get("provenance") or {}, '"provenance"')
-    return GoldLine(record, gold, _origins(gold, layer, published), published)
+    return GoldLine(record, gold, _origins(gold, layer, published), published, given=given)
+
+
+def _given(document: Mapping[str, Any], layer: str) -> Mapping[str, Any]:
+    """The labels of other layers that the gold refers to."""
+    given = as_dict(document.get("given") or {}, '"given"')
+    known = [LAYERS[name].key for name in LAYERS[layer].needs]
+    if unknown := sorted(set(given) - set(known)):
+        raise Unreadable(f'"given" holds {unknown[0]!a}, to which {layer} does not refer')
+    return given
 
 
 def _turn(given: Any, where: str) -> Turn:
