@@ -172,6 +172,8 @@ def accept_as_new(
 
 def _use(invitation: Invitation) -> None:
     """One conditional update: of two people with the last use of a link, one gets in."""
-    left = Invitation.objects.filter(usable(), pk=invitation.pk)
-    if not left.update(uses_left=F("uses_left") - 1):
+    from_a_lead = Invitation.objects.filter(_from_a_lead(), pk=invitation.pk).exists()
+    # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
+    left = Invitation.objects.filter(_unspent(), pk=invitation.pk)
+    if not from_a_lead or not left.update(uses_left=F("uses_left") - 1):
         raise InvitationOver("This invitation is over: ask a lead of the project for a new link.")
