@@ -259,9 +259,10 @@ def _mixed(
     """The places are counted with the checks between them, as they are taken from a pool."""
     place = start
     for one in queue:
-        is_turn = _is_turn(one.round, one.annotator_id, place, every)
-        hidden = next(free, None) if is_turn else None
-        if hidden is not None:
+        while _is_turn(one.round, one.annotator_id, place, every):
+            hidden = next(free, None)
+            if hidden is None:
+                break
             place += 1
             yield Assignment(
                 round=one.round,
