@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.services import annotations
@@ -53,6 +53,7 @@ def test_sign_in(page: Page, live_server: LiveServer, theme: str, width: int) ->
 
     page.get_by_label("User name").fill("ana")
     page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#password-error")).to_be_visible()  # the answer has replaced the page
 
     assert_accessible(page)
 

@@ -37,6 +37,7 @@ new MutationObserver((changes) => changes.forEach(({ target }) => touched.add(ta
         subtree: true, childList: true, attributes: true, characterData: true
     });
 """
+TOUCHED = "[...touched].map(({ outerHTML, data }) => (outerHTML ?? data).slice(0, 80))"
 
 
 @pytest.fixture
@@ -50,15 +51,17 @@ def workspace(page: Page, live_server: LiveServer, sign_in: Callable[[User], Non
     }
     annotations.save_draft(assignment, save_of(payload))
     sign_in(ana)
-    return Workspace(page, live_server, assignment).open()
+    opened = Workspace(page, live_server, assignment).open()
+    expect(page.locator(".threads")).to_contain_text("No comments yet")  # the last thing to arrive
+    return opened
 
 
-def touched(workspace: Workspace, *keys: str) -> int:
-    """How many nodes of the page these keys change."""
+def touched(workspace: Workspace, *keys: str) -> list[str]:
+    """The nodes of the page that these keys change."""
     workspace.page.evaluate(COUNT)
     workspace.press(*keys)
     workspace.page.evaluate(SETTLE)
-    found: int = workspace.page.evaluate("touched.size")
+    found: list[str] = workspace.page.evaluate(TOUCHED)
     return found
 
 
@@ -71,11 +74,15 @@ def traced(browser: Browser, workspace: Workspace, *keys: str) -> list[dict[str,
 
 
 def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -> None:
-    assert touched(workspace, "j") <= 6  # the message left, the one reached, labels that cite them
+    moved = touched(workspace, "j")
     workspace.press("e", "End")
-    assert touched(workspace, "x") <= 6  # the card of the label, not its fields nor other labels
+    typed = touched(workspace, "x")
     workspace.press("Escape", "j", "j")
-    assert touched(workspace, "m") <= 16  # a source in the form, a chip at the message
+    linked = touched(workspace, "m")
+
+    assert len(moved) <= 6, moved  # the message left, the one reached, labels that cite them
+    assert len(typed) <= 6, typed  # the card of the label, not its fields nor other labels
+    assert len(linked) <= 16, linked  # a source in the form, a chip at the message
 
 
 def test_moving_on_in_the_conversation_lays_nothing_out(
