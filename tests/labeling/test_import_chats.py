@@ -74,6 +74,13 @@ def test_a_chat_comes_in_with_its_questions_as_gold(write):
     assert verify(release) == []
 
 
+def test_published_chats_need_no_name_for_their_project(write):
+    said = run(write("Chat_2_A_B.json", chat()), project=None)
+
+    assert "Project realtalk was created." in said
+    assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
+
+
 def test_gold_says_which_file_it_comes_from_and_names_nobody(write):
     path = write("Chat_2_A_B.json", chat())
     run(path)

@@ -42,7 +42,7 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def run(*files: Path, project: str = "shop", **options: Any) -> str:
+def run(*files: Path, project: str | None = "shop", **options: Any) -> str:
     out = StringIO()
     call_command("import_conversations", *map(str, files), project=project, stdout=out, **options)
     return re.sub(r"\d+\.\d s", "0.0 s", out.getvalue())
@@ -276,6 +276,11 @@ def test_a_folder_is_no_file(tmp_path):
 def test_an_unknown_format_is_refused_with_those_available(write):
     with pytest.raises(CommandError, match="“nope” cannot be read; available now: native, "):
         run(write(talk("a")), format="nope")
+
+
+def test_other_files_have_to_say_where_they_belong(write):
+    with pytest.raises(CommandError, match="--project SLUG"):
+        run(write(talk("a")), project=None)
 
 
 @pytest.mark.parametrize("slug", ["two words", "x" * 51, ""])

@@ -29,7 +29,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
-        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--project",
+            metavar="SLUG",
+            help=f"Needed, unless --format is {' or '.join(CHAT_FORMATS)} (default: its name).",
+        )
         parser.add_argument(
             "--format",
             default="native",
@@ -48,6 +52,8 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Format “{options['format']}” cannot be read; available now: {', '.join(FORMATS)}."
             )
+        if options["project"] is None:
+            options["project"] = _project_of(options["format"])
         started = time.perf_counter()
         outcome = self._import(options)
         self._say(outcome.done, options, seconds=time.perf_counter() - started)
@@ -98,6 +104,13 @@ class Command(BaseCommand):
             self.stdout.write(f"Gold: {release} was frozen, sha256 {release.sha256}")
         else:
             self.stdout.write("Gold: unchanged")
+
+
+def _project_of(format: str) -> str:
+    """Published chats are a dataset with a name of its own."""
+    if format in CHAT_FORMATS:
+        return format
+    raise CommandError("Say which project they belong to: --project SLUG.")
 
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
