@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation import adapters
 from evaluation.layers import MalformedOutput, gold_layer
-from evaluation.layers.end_to_end import check_document
+from evaluation.layers.end_to_end import SCORE, check_document
 from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
 from evaluation.views.present import score_cell
@@ -23,15 +23,14 @@ from pipelines.requirements.document.markdown import whole
 def case_document(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     case = _case(request, run_pk, pk)
     document = document_of(case)
+    score = case.scores.filter(metric=SCORE).first()
     context = {
         "run": case.run,
         "case": case,
         "document": document,
         "sections": _sections(document) if document else [],
         "missing": _missing(document) if document else [],
-        "score": score_cell(
-            case.scores.filter(metric="rd_score").first(), failed=case.state == "failed"
-        ),
+        "score": score_cell(score, failed=case.state == "failed") if score else None,
         "conversation": adapters.content_of(case)["conversation"],
     }
     return render(request, "evaluation/document.html", context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pipelines.requirements.analyst import Analyst
@@ -28,10 +29,11 @@ class RequirementsAgent:
 
     def run(self, case: Case) -> Output:
         """The labels of the layer that is asked for, and of every node on the way there."""
-        from pipelines.requirements.graph import run
+        from pipelines.requirements.graph import WHOLE, run
 
-        state: RequirementsState = {"case": case, "steps": []}
-        if case.requirements is not None:
+        asked = replace(case, task=WHOLE) if self.config["whole_way"] else case
+        state: RequirementsState = {"case": asked, "steps": []}
+        if case.requirements is not None and case.task != "extraction":
             state["requirements"] = [dict(one) for one in case.requirements]
         found = run(state, self._deps)
         output = {key: found[key] for key in KEYS if key in found}  # type: ignore[literal-required]

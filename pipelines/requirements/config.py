@@ -32,6 +32,10 @@ class AgentConfig(LocalConfig):
     inference: Own = _own("inference")
     validation: Own = _own("validation")
     document: Own = _own("the document")
+    whole_way: bool = Field(
+        default=False,
+        description="Goes on to the document, whatever the layer asks for.",
+    )
     infer_above: float = Field(
         default=0.6,
         ge=0,

@@ -38,9 +38,9 @@ def run(state: RequirementsState, deps: Deps) -> RequirementsState:
 
 def first(state: RequirementsState) -> str:
     """Extraction, unless the requirements are there already."""
-    task = state["case"].task or WHOLE
-    if "requirements" not in state or task == "extraction":
+    if "requirements" not in state:
         return "extraction"
+    task = state["case"].task or WHOLE
     return "inference" if task == WHOLE else task
 
 

@@ -357,13 +357,19 @@ def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_i
     assert client.get(address).status_code == 404
 
 
+@pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
 def test_the_document_of_the_agent_leads_to_its_messages(
-    project: Project, finished: Any, signed_in: Any, no_encoder: None
+    project: Project, finished: Any, signed_in: Any, no_encoder: None, layer: str
 ) -> None:
-    gold = {"requirements": [requirement(1)]}
-    run = finished(release=make_release(project, "end_to_end", gold), pipeline="requirements-agent")
+    run = finished(
+        release=make_release(project, layer, {"requirements": [requirement(1)]}),
+        pipeline="requirements-agent",
+        config={"whole_way": True},
+    )
 
     shown = page(signed_in("noor"), run, "run-case-document")
+
+    assert ("Document score" in shown) == (layer == "end_to_end")
 
     cited = {
         index for one in run.cases.get().output["requirements"] for index in one["source_messages"]

@@ -31,7 +31,9 @@ def test_the_demo_loads_once_with_rounds_gold_and_runs(capsys: pytest.CaptureFix
         "nothing",
         "everything",
         "requirements-local",
+        "requirements-agent",
     }
+    assert Run.objects.get(pipeline="requirements-agent").config["whole_way"]
     assert Client().login(username="ana", password="gold-ana")
 
 

@@ -13,7 +13,12 @@ from labeling.services import demo
 from labeling.services.vectors import ruler
 
 FOLDER = settings.BASE_DIR / "fixtures" / "demo"
-PIPELINES = ("nothing", "everything", "requirements-local")
+PIPELINES: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "everything": {},
+    "requirements-local": {},
+    "requirements-agent": {"whole_way": True},
+}
 
 
 class Command(BaseCommand):
@@ -38,6 +43,6 @@ class Command(BaseCommand):
 
     def _launch(self, release: GoldRelease) -> None:
         noor = User.objects.get(username="noor")
-        for pipeline in PIPELINES:
-            runs.launch(release, pipeline=pipeline, requested_by=noor)
+        for pipeline, config in PIPELINES.items():
+            runs.launch(release, pipeline=pipeline, config=config, requested_by=noor)
         self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")

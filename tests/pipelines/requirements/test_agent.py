@@ -68,6 +68,15 @@ def test_what_is_not_given_is_extracted_first(agent, task):
     assert nodes(agent.run(replace(CASE, task=task))) == ["extraction", task]
 
 
+@pytest.mark.parametrize("task", ["extraction", "inference"])
+def test_it_goes_on_to_the_document_where_that_is_wanted(task):
+    agent = build("requirements-agent", {"whole_way": True}, encoder=WordOverlap())
+
+    output = agent.run(replace(CASE, task=task))
+
+    assert output == agent.run(replace(CASE, task="end_to_end"))
+
+
 def test_given_but_empty_is_given(agent):
     output = agent.run(replace(CASE, task="inference", requirements=()))
 
