@@ -6,7 +6,7 @@ held, and of a line that is too long only its beginning.
 
 import codecs
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -30,6 +30,8 @@ CONVERSATION_KEYS = (
     "priority",
     "messages",
 )
+PASSED_OVER = ("schema_version", "answers")
+"""Stand in the same line where labels are exported; importing those is another command."""
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
@@ -244,7 +246,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _record(document: dict[str, Any]) -> Record:
-    _check_keys(document, CONVERSATION_KEYS, where="")
+    given = [key for key in document if key not in PASSED_OVER]
+    _check_keys(given, CONVERSATION_KEYS, where="")
     written = _turns(document)
     turns = tuple(replace(turn, content=with_line_feeds(turn.content)) for turn in written)
     return Record(
@@ -303,8 +306,8 @@ def _turn(message: Any, where: str) -> Turn:
     )
 
 
-def _check_keys(document: dict[str, Any], known: Sequence[str], *, where: str) -> None:
-    for key in document:
+def _check_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> None:
+    for key in given:
         if key not in known:
             nearest = get_close_matches(key, known, n=1)
             hint = f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"

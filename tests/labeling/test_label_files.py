@@ -429,7 +429,7 @@ def test_a_large_file_is_not_held_in_memory(format):
     assert peak < 10_000_000
 
 
-@pytest.mark.parametrize("format", ["labelstudio", "doccano"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_conversations_come_in_from_the_same_files(source, tmp_path, format):
     path = export(source, tmp_path, format)[0]
 
