@@ -1,11 +1,6 @@
 from django.urls import path
 
-from evaluation.views.answer_ratings import (
-    answer_rating,
-    answer_rating_store,
-    run_answer_ratings,
-    run_answer_ratings_change,
-)
+from evaluation.views.answer_ratings import answer_rating, answer_rating_store
 from evaluation.views.answers import case_answer, run_judge
 from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
@@ -18,7 +13,12 @@ from evaluation.views.layers import (
     conversation_layers_build,
     conversation_layers_progress,
 )
-from evaluation.views.panel import run_ratings, run_ratings_change
+from evaluation.views.panel import (
+    run_answer_ratings,
+    run_answer_ratings_change,
+    run_ratings,
+    run_ratings_change,
+)
 from evaluation.views.predictions import run_predictions
 from evaluation.views.ratings import rating, rating_label, rating_list
 from evaluation.views.run import run_cases_csv, run_control, run_page, run_progress, run_results

@@ -18,6 +18,12 @@ def text_of(response: Any) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).split())
 
 
+def markup(client: Client, url: str, **data: Any) -> str:
+    response = client.get(url, data)
+    assert response.status_code == 200, (url, response.status_code)
+    return str(response.content.decode())
+
+
 def page(client: Client, url: str) -> str:
     response = client.get(url)
     assert response.status_code == 200, (url, response.status_code)

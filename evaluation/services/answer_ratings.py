@@ -6,26 +6,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from evaluation.metrics.answers import NO_REFERENCE
 from evaluation.models import Answer, AnswerPanel, AnswerRating, Judgement, Run
+from evaluation.services import panels
+from evaluation.services.panels import RatingRefused, check_note, record
 from evaluation.services.probings import KINDS
-from evaluation.services.ratings import LONGEST_NOTE
-from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
-from labeling.models import Membership
-from labeling.services import events
+from labeling.domain.sentences import noted
 
 HIGHEST = 10
-
-
-class AnswerRatingRefused(RuleError):
-    """There is no answer to rate, or a value is none."""
-
-    code = "answer_rating_refused"
 
 
 class Place(NamedTuple):
@@ -51,27 +42,16 @@ def why_not_ratable(run: Run) -> str:
 def open_panel(run: Run, *, by: Any) -> AnswerPanel:
     problem = why_not_ratable(run)
     if problem:
-        raise AnswerRatingRefused(problem, run=run.pk)
+        raise RatingRefused(problem, run=run.pk)
     panel, is_new = AnswerPanel.objects.get_or_create(run=run, defaults={"opened_by": by})
     if is_new:
-        _record("answers.rating_opened", panel, by)
+        record("answers.rating_opened", panel, by)
     return panel
-
-
-def invitable(panel: AnswerPanel) -> QuerySet[User]:
-    """The annotators of the project; who reads results may rate without being asked."""
-    role = Membership.Role.ANNOTATOR
-    members = Membership.objects.filter(project=panel.run.release.project_id, role=role)
-    return User.objects.filter(pk__in=members.values("user")).order_by("username")
 
 
 @transaction.atomic
 def invite(panel: AnswerPanel, usernames: Iterable[str], *, by: Any) -> None:
-    """From now on exactly these annotators may rate beside leads and researchers."""
-    chosen = list(invitable(panel).filter(username__in=list(usernames)))
-    panel.invited.set(chosen)
-    names = ", ".join(user.username for user in chosen) or "nobody"
-    _record("answers.rating_invited", panel, by, users=names)
+    record("answers.rating_invited", panel, by, users=panels.invite(panel, usernames))
 
 
 def places(panel: AnswerPanel) -> list[Place]:
@@ -100,9 +80,8 @@ def rate(
 ) -> None:
     """Keep what the rater says of one answer in one respect; ``None`` takes it back."""
     if score is not None and not 0 <= score <= HIGHEST:
-        raise AnswerRatingRefused(noted("A rating of an answer is a whole number from 0 to 10."))
-    if len(note) > LONGEST_NOTE:
-        raise AnswerRatingRefused(say("A note has at most {most} characters.", most=LONGEST_NOTE))
+        raise RatingRefused(noted("A rating of an answer is a whole number from 0 to 10."))
+    check_note(note)
     place = {"answer_id": answer, "kind": kind, "rater": rater}
     if score is None:
         AnswerRating.objects.filter(**place).delete()
@@ -115,9 +94,9 @@ def ratings_of(panel: AnswerPanel) -> QuerySet[AnswerRating]:
     return AnswerRating.objects.filter(answer__case__run=panel.run_id).order_by()
 
 
-def rated_in(panels: Sequence[AnswerPanel], rater: Any) -> dict[int, int]:
+def rated_in(opened: Sequence[AnswerPanel], rater: Any) -> dict[int, int]:
     """How much the rater has rated, by run; for a page of panels."""
-    runs = [panel.run_id for panel in panels]
+    runs = [panel.run_id for panel in opened]
     own = AnswerRating.objects.filter(answer__case__run__in=runs, rater=rater).order_by()
     return dict(own.values_list("answer__case__run").annotate(n=Count("pk")))
 
@@ -130,8 +109,3 @@ def raters(panel: AnswerPanel) -> list[tuple[str, int]]:
 
 def _answers(run: Run) -> QuerySet[Answer]:
     return Answer.objects.filter(case__run=run, state=Answer.State.DONE).order_by()
-
-
-def _record(verb: str, panel: AnswerPanel, actor: Any, **data: Any) -> None:
-    project = panel.run.release.project
-    events.record(verb, panel.run, project=project, actor=actor, run=panel.run_id, **data)

@@ -15,23 +15,14 @@ from django.utils import timezone
 
 from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel, Run
-from evaluation.services import scoring
-from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
+from evaluation.services import panels, scoring
+from evaluation.services.panels import RatingRefused, check_note, record
+from labeling.domain.sentences import noted
 from labeling.domain.weighted import JudgePair, judge_pairs
-from labeling.models import Membership
-from labeling.services import events
 
 logger = logging.getLogger(__name__)
 
 SCORES = (2, 1, 0)
-LONGEST_NOTE = 2000
-
-
-class RatingRefused(RuleError):
-    """There is nothing to rate, the rating is closed, or a value is none."""
-
-    code = "rating_refused"
 
 
 class Judge(NamedTuple):
@@ -71,25 +62,13 @@ def open_panel(run: Run, *, by: Any) -> RatingPanel:
         ),
         batch_size=1000,
     )
-    _record("rating.opened", panel, by, labels=len(places))
+    record("rating.opened", panel, by, labels=len(places))
     return panel
-
-
-def invitable(panel: RatingPanel) -> QuerySet[User]:
-    """The annotators of the project; who reads results may rate without being asked."""
-    members = Membership.objects.filter(
-        project=panel.run.release.project_id, role=Membership.Role.ANNOTATOR
-    )
-    return User.objects.filter(pk__in=members.values("user")).order_by("username")
 
 
 @transaction.atomic
 def invite(panel: RatingPanel, usernames: Iterable[str], *, by: Any) -> None:
-    """From now on exactly these annotators may rate beside leads and researchers."""
-    chosen = list(invitable(panel).filter(username__in=list(usernames)))
-    panel.invited.set(chosen)
-    names = ", ".join(user.username for user in chosen) or "nobody"
-    _record("rating.invited", panel, by, users=names)
+    record("rating.invited", panel, by, users=panels.invite(panel, usernames))
 
 
 @transaction.atomic
@@ -100,8 +79,7 @@ def rate(panel: RatingPanel, number: int, *, judge: Any, score: int | None, note
         raise RatingRefused(noted("This rating is closed: its ratings stay as they are."))
     if score is not None and score not in SCORES:
         raise RatingRefused(noted("A rating is 0, 1 or 2."))
-    if len(note) > LONGEST_NOTE:
-        raise RatingRefused(say("A note has at most {most} characters.", most=LONGEST_NOTE))
+    check_note(note)
     label = RatedLabel.objects.get(panel=panel, number=number)
     was_whole = _is_whole(label, judge)
     place = {"case_id": label.case_id, "position": label.position, "judge": judge}
@@ -123,7 +101,7 @@ def close(panel: RatingPanel, *, by: Any) -> None:
         raise RatingRefused(noted("Nobody has rated anything yet, so there is nothing to close."))
     RatingPanel.objects.filter(pk=held.pk).update(closed_at=timezone.now(), closed_by=by)
     ratings_of(held).update(frozen=True)
-    _record("rating.closed", held, by, ratings=ratings_of(held).count())
+    record("rating.closed", held, by, ratings=ratings_of(held).count())
     _note_change(held)
 
 
@@ -135,9 +113,9 @@ def rated_by(panel: RatingPanel, judge: Any) -> int:
     return ratings_of(panel).filter(judge=judge).count()
 
 
-def rated_in(panels: Iterable[RatingPanel], judge: Any) -> dict[int, int]:
+def rated_in(opened: Iterable[RatingPanel], judge: Any) -> dict[int, int]:
     """How many labels the judge has rated, by run; for a page of panels."""
-    runs = [panel.run_id for panel in panels]
+    runs = [panel.run_id for panel in opened]
     own = Rating.objects.filter(case__run__in=runs, judge=judge).order_by()
     return dict(own.values_list("case__run").annotate(n=Count("pk")))
 
@@ -219,8 +197,3 @@ def _places(run: Run) -> Iterable[tuple[int, int]]:
     for case, output in done.values_list("pk", "output").iterator(chunk_size=200):
         for position in range(len(layer.predicted(output))):
             yield case, position
-
-
-def _record(verb: str, panel: RatingPanel, actor: Any, **data: Any) -> None:
-    project = panel.run.release.project
-    events.record(verb, panel.run, project=project, actor=actor, run=panel.run_id, **data)

@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.contrib import messages
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import gold_layer
 from evaluation.models import AnswerPanel, CaseRun, RatedLabel, Rating, RatingPanel
 from evaluation.services import answer_ratings
 from evaluation.services import ratings as service
+from evaluation.views import rating_sheets as sheets
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
-from labeling.domain.numbers import whole_number
-from labeling.models import Conversation
-from labeling.services import blindness
 from labeling.translation import lazy as _
-from labeling.translation import translated, translated_tree
+from labeling.translation import translated_tree
 from labeling.views.paging import page_of
+from labeling.views.refusals import refused
 
 PAGE = 25
 CHOICES = ((2, _("definitely needed")), (1, _("recommended")), (0, _("not needed")))
@@ -34,6 +33,7 @@ class Entry(NamedTuple):
     """One label with what its judge says of it, and the case that it belongs to."""
 
     number: int
+    address: str
     label: dict[str, Any]
     triggers: list[str]
     rating: Rating | None
@@ -51,7 +51,9 @@ class _Case(NamedTuple):
 @require_GET
 def rating_list(request: HttpRequest) -> HttpResponse:
     panels = RatingPanel.objects.to_rate_by(request.user)
-    page = page_of(_light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
+    page = page_of(
+        sheets.light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels
+    )
     rated = service.rated_in(page.rows, request.user)
     rows = [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in page.rows]
     context = {"rows": rows, "page": page, "of_answers": _of_answers(request.user)}
@@ -60,24 +62,22 @@ def rating_list(request: HttpRequest) -> HttpResponse:
 
 def _of_answers(user: Any) -> list[dict[str, Any]]:
     """The newest ratings of answers, which are never closed, and how much the user has rated."""
-    light = AnswerPanel.objects.to_rate_by(user).select_related("run__release__project")
-    panels = list(light.defer("run__spec", "run__config", "run__release__header")[:PAGE])
+    panels = list(sheets.light(AnswerPanel.objects.to_rate_by(user))[:PAGE])
     rated = answer_ratings.rated_in(panels, user)
     return [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in panels]
 
 
 @require_GET
 def rating(request: HttpRequest, code: UUID) -> HttpResponse:
-    panel = _panel(request, code)
+    panel = sheets.get_panel(request, RatingPanel, code)
     after = _after(panel, request)
-    labels = list(_labels(panel).filter(number__gt=after)[: PAGE + 1])
+    labels = list(_labels(panel).filter(number__gt=after)[:PAGE])
     context = {
         **_progress(panel, request.user),
-        "entries": _entries(panel, labels[:PAGE], request.user),
+        **sheets.around(after, PAGE, panel.n_labels),
+        "title": _("Rating {pk}").format(pk=panel.pk),
+        "entries": _entries(panel, labels, request.user),
         "choices": CHOICES,
-        "page": {"after": labels[PAGE - 1].number if len(labels) > PAGE else None},
-        "before": max(after - PAGE, 0) if after else None,
-        "size": PAGE,
         "keys": translated_tree([key._asdict() for key in RATING_KEYS]),
     }
     if context["sees_others"]:
@@ -88,40 +88,23 @@ def rating(request: HttpRequest, code: UUID) -> HttpResponse:
 @require_POST
 def rating_label(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
-    panel = _panel(request, code)
+    panel = sheets.get_panel(request, RatingPanel, code)
     label = get_object_or_404(_labels(panel), number=number)
     before = _own(panel, [label], request.user).get((label.case_id, label.position))
-    score, note = request.POST.get("score", ""), request.POST.get("note", "")
-    given = whole_number(score) if score else None
     try:
-        if score and given is None:
-            raise service.RatingRefused("A rating is 0, 1 or 2.")
-        service.rate(panel, number, judge=request.user, score=given, note=note)
+        service.rate(panel, number, judge=request.user, **sheets.posted(request))
     except RuleError as error:
-        return _refused(request, panel, translated(error.message))
+        return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{panel.get_absolute_url()}?after={number - 1}")
     (entry,) = _entries(panel, [label], request.user)
-    undo = request.POST.get("undo") != "1"
-    context = {**_progress(panel, request.user), "entry": entry, "choices": CHOICES}
-    context |= {"swapped": True, "undo": undo}
-    context |= {
-        "before_score": before.score if before else "",
-        "before_note": before.note if before else "",
+    context = {
+        **_progress(panel, request.user),
+        **sheets.swapped(request, before),
+        "entry": entry,
+        "choices": CHOICES,
     }
     return render(request, "evaluation/_rated.html", context)
-
-
-def _light(panels: QuerySet[RatingPanel]) -> QuerySet[RatingPanel]:
-    loaded = panels.select_related("run__release__project")
-    return loaded.defer("run__spec", "run__config", "run__release__header")
-
-
-def _panel(request: HttpRequest, code: UUID) -> RatingPanel:
-    panel = get_object_or_404(_light(RatingPanel.objects.to_rate_by(request.user)), code=code)
-    shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
-    blindness.refuse(request.user, shown)  # what was stated stands beside what was inferred
-    return panel
 
 
 def _labels(panel: RatingPanel) -> QuerySet[RatedLabel]:
@@ -130,9 +113,9 @@ def _labels(panel: RatingPanel) -> QuerySet[RatedLabel]:
 
 def _after(panel: RatingPanel, request: HttpRequest) -> int:
     """Where the page starts: as asked for, else with the first label that is not rated yet."""
-    asked = request.GET.get("after")
+    asked = sheets.asked_after(request, panel.n_labels)
     if asked is not None:
-        return min(whole_number(asked) or 0, panel.n_labels)
+        return asked
     own = Rating.objects.filter(
         case=OuterRef("case"), position=OuterRef("position"), judge=request.user.pk
     )
@@ -163,6 +146,7 @@ def _entries(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> list[En
         found.append(
             Entry(
                 number=label.number,
+                address=reverse("rating-label", args=[panel.code, label.number]),
                 label={name: predicted.get(name) for name in ("title", *SHOWN)},
                 triggers=_triggers(predicted, case),
                 rating=own.get((label.case_id, label.position)),
@@ -189,10 +173,3 @@ def _own(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> dict[tuple[
     cases = {label.case_id for label in labels}
     mine = Rating.objects.filter(case__in=cases, judge=user)
     return {(one.case_id, one.position): one for one in mine}
-
-
-def _refused(request: HttpRequest, panel: RatingPanel, sentence: str) -> HttpResponse:
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
-    messages.error(request, sentence)
-    return redirect(panel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -23,9 +22,10 @@ from labeling.services import agreement, blindness
 from labeling.services import discussions as service
 from labeling.services.discussions import Place
 from labeling.services.vectors import RulerNeeded
-from labeling.translation import translated, translated_tree
+from labeling.translation import translated_tree
 from labeling.views import access
 from labeling.views.discussion_entries import Entry, People, entries_of
+from labeling.views.refusals import refused
 
 PAGE = 20
 
@@ -71,12 +71,12 @@ def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpRe
     _refuse_blind(found, request.user)
     form = RemarkForm(request.POST)
     if not form.is_valid():
-        return _refused(request, found, _("Write something first."))
+        return refused(request, _("Write something first."), _address(found))
     place, body = form.cleaned_data["place"], form.cleaned_data["body"]
     try:
         service.say(found, place, body=body, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return _refused(request, found, translated(error.message))
+        return refused(request, error, _address(found))
     return _entry_page(request, project, found, place)
 
 
@@ -86,12 +86,12 @@ def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpRes
     found = _led_round(request.user, project, slug, number)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return _refused(request, found, _("Choose one of the outcomes."))
+        return refused(request, _("Choose one of the outcomes."), _address(found))
     place, decision = form.cleaned_data.pop("place"), form.cleaned_data
     try:
         service.decide(found, place, by=request.user, **decision)  # type: ignore[arg-type]
     except RuleError as error:
-        return _refused(request, found, translated(error.message))
+        return refused(request, error, _address(found))
     return _entry_page(request, project, found, place)
 
 
@@ -205,13 +205,6 @@ def _entry_page(request: HttpRequest, project: Project, found: Round, place: Pla
     context = _frame(request.user, project, found)
     context |= {"entry": entry, "progress": _progress(splits, rows), "swapped": True}
     return render(request, "labeling/_disagreement.html", context)
-
-
-def _refused(request: HttpRequest, found: Round, sentence: str) -> HttpResponse:
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
-    messages.error(request, sentence)
-    return redirect(_address(found))
 
 
 def _address(found: Round) -> str:

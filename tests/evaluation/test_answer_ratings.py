@@ -17,6 +17,7 @@ from evaluation.services import answer_ratings, execution, judgings, runs
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.llm_server import LanguageServer
+from tests.pages import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -39,16 +40,10 @@ def panel(run: Run, people: dict[str, User]) -> AnswerPanel:
     return answer_ratings.open_panel(run, by=people["rita"])
 
 
-def html(client: Any, address: str, **data: Any) -> str:
-    response = client.get(address, data)
-    assert response.status_code == 200
-    return str(response.content.decode())
-
-
 def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
     panel: AnswerPanel, signed_in: Any
 ) -> None:
-    text = html(signed_in("noor"), panel.get_absolute_url())
+    text = markup(signed_in("noor"), panel.get_absolute_url())
     assert "It was Rome, and it rained." in text
     assert "Message 3 of Chat_1" in text
     assert f"You have rated 0 of {PLACES}" in text
@@ -95,7 +90,7 @@ def test_annotators_rate_when_they_are_invited(
 ) -> None:
     rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
     beside = reverse("run-answer-ratings", args=[run.pk])
-    assert "Open the rating" in html(rita, beside)
+    assert "Open the rating" in markup(rita, beside)
     rita.post(change, {"action": "open"})
     panel = AnswerPanel.objects.get()
     ana, address = signed_in("ana"), panel.get_absolute_url()
@@ -103,11 +98,11 @@ def test_annotators_rate_when_they_are_invited(
     assert signed_in("noor").post(change, {"action": "invite"}).status_code == 403
 
     rita.post(change, {"action": "invite", "judge": ["ana", "olga"]})
-    assert "It was Rome" in html(ana, address)
-    assert f"Rating of answers {panel.pk}" in html(ana, reverse("ratings"))
+    assert "It was Rome" in markup(ana, address)
+    assert f"Rating of answers {panel.pk}" in markup(ana, reverse("ratings"))
     assert signed_in("olga").get(address).status_code == 404
     ana.post(reverse("answer-rating-store", args=[panel.code, 1]), {"score": "3"})
-    assert '<td class="num">1</td>' in html(rita, beside)
+    assert '<td class="num">1</td>' in markup(rita, beside)
 
 
 def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
@@ -117,7 +112,7 @@ def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as found:
-            assert "faithfulness.v1" in html(rita, reverse("judges"))
+            assert "faithfulness.v1" in markup(rita, reverse("judges"))
         return len(found)
 
     few = queries()
@@ -131,7 +126,7 @@ def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
         judging.judgements.update(state="done", reason="none")
         Run.objects.filter(pk=run.pk).update(scored_at=judging.created_at)
     assert queries() == few
-    assert "edited" in html(rita, reverse("judges"))
+    assert "edited" in markup(rita, reverse("judges"))
 
 
 def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
@@ -141,19 +136,19 @@ def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
     about = [project.slug, "faithfulness", told["judge_sha256"]]
     page, ask = reverse("judge", args=about), reverse("judge-ask", args=about)
     rita = signed_in("rita")
-    assert "uncalibrated judge" in html(rita, reverse("run", args=[run.pk]))
-    assert "Ask the probes" in html(rita, page)
-    assert "Ask the probes</button>" not in html(signed_in("noor"), page)
+    assert "uncalibrated judge" in markup(rita, reverse("run", args=[run.pk]))
+    assert "Ask the probes" in markup(rita, page)
+    assert "Ask the probes</button>" not in markup(signed_in("noor"), page)
 
     server.default = lambda body: asked.verdict(10, "Splendid.")
     rita.post(ask, {"action": "ask"})
-    assert "being asked" in html(rita, reverse("judges"))
+    assert "being asked" in markup(rita, reverse("judges"))
     tasks.ask_probes(Probing.objects.get().pk)
 
-    text = html(rita, page)
+    text = markup(rita, page)
     assert "Splendid." in text
     assert "vague but on the subject" in text
-    assert "refused" in html(rita, reverse("judges"))
+    assert "refused" in markup(rita, reverse("judges"))
     rita.post(ask, {"action": "compare"})
     assert JudgeCertificate.objects.count() == 2
     unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -18,6 +17,7 @@ from evaluation.services import execution, ratings, results, runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release
+from tests.pages import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -139,23 +139,17 @@ def test_runs_without_anything_to_rate_are_refused(
 # --- the page ---
 
 
-def html(client: Client, address: str, **data: Any) -> str:
-    response = client.get(address, data)
-    assert response.status_code == 200
-    return str(response.content.decode())
-
-
 def test_the_page_tells_neither_the_pipeline_nor_what_it_thinks_nor_gold(
     panel: RatingPanel, signed_in: Any
 ) -> None:
     address = panel.get_absolute_url()
-    text = html(signed_in("noor"), address)
+    text = markup(signed_in("noor"), address)
 
     assert address == f"/ratings/{panel.code}/"
     assert "Dance" in text
     for hidden in ("everything", "necessary", "0.9", f"/runs/{panel.run_id}"):
         assert hidden not in text, hidden
-    assert "everything" not in html(signed_in("noor"), reverse("ratings"))
+    assert "everything" not in markup(signed_in("noor"), reverse("ratings"))
 
 
 def test_others_ratings_stay_hidden_until_a_judge_is_done(
@@ -164,15 +158,15 @@ def test_others_ratings_stay_hidden_until_a_judge_is_done(
     rate(panel, people["rita"], 2, 1, 0)
     rate(panel, people["ana"], 2, 1, 0)
     noor, beside = signed_in("noor"), reverse("run-ratings", args=[panel.run_id])
-    assert "κ" not in html(noor, panel.get_absolute_url())
-    assert "κ" in html(noor, beside)  # who only runs it
+    assert "κ" not in markup(noor, panel.get_absolute_url())
+    assert "κ" in markup(noor, beside)  # who only runs it
     ratings.rate(panel, 1, judge=people["noor"], score=1, note="mine")
 
-    assert "κ" not in html(noor, panel.get_absolute_url())
-    assert "κ" not in html(noor, beside)
+    assert "κ" not in markup(noor, panel.get_absolute_url())
+    assert "κ" not in markup(noor, beside)
 
     rate(panel, people["noor"], 2, 1, 1)
-    assert "κ" in html(noor, panel.get_absolute_url())
+    assert "κ" in markup(noor, panel.get_absolute_url())
     pair = next(one for one in ratings.agreement(panel) if (one.a, one.b) == ("noor", "rita"))
     # Σd² = 1; 5 + 6 − 2·3·4/3 = 3
     assert (pair.n, pair.kappa) == (3, pytest.approx(1 - 1 / 3))
@@ -188,8 +182,8 @@ def test_annotators_rate_when_they_are_invited_and_still_members(
     signed_in("rita").post(reverse("run-ratings-change", args=[panel.run_id]), data)
 
     assert ana.get(address).status_code == 200
-    assert "1 rating waits for you" in html(ana, reverse("home"))
-    assert "Rating" in html(ana, reverse("ratings"))
+    assert "1 rating waits for you" in markup(ana, reverse("home"))
+    assert "Rating" in markup(ana, reverse("ratings"))
     assert signed_in("olga").get(address).status_code == 404
     project.memberships.filter(user=people["ana"]).delete()
     assert ana.get(address).status_code == 404
@@ -231,7 +225,7 @@ def test_thousands_of_labels_are_paged_with_as_many_queries_as_ten(
 
     def queries(after: int) -> int:
         with CaptureQueriesContext(connection) as asked:
-            text = html(noor, panel.get_absolute_url(), after=after)
+            text = markup(noor, panel.get_absolute_url(), after=after)
         assert f"Many {after}" in text
         assert f"Many {after + 25}<" not in text
         return len(asked)
