@@ -54,6 +54,13 @@ function placeTip(event) {
 document.addEventListener("mouseover", placeTip);
 document.addEventListener("focusin", placeTip);
 
+// On a phone the tabs scroll: the page that is open must be among those in sight.
+for (const here of document.querySelectorAll(".tabs > [aria-current]")) {
+  const tabs = here.parentElement;
+  const middle = here.offsetLeft + here.offsetWidth / 2 - tabs.offsetLeft;
+  tabs.scrollLeft = middle - tabs.clientWidth / 2;
+}
+
 // What scrolls must be reachable by keyboard.
 function mark(box) {
   const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;

@@ -131,7 +131,10 @@ def why_unusable(url: str, *, allow_private: bool) -> str:
     if any(not "!" <= letter <= "~" for letter in url):
         return noted("Write the address without spaces and in ASCII letters.")
     if not allow_private and _is_private_literal(host):
-        return noted("This address lies in a private network, where this server sends nothing.")
+        return noted(
+            "This address lies in a private network, where this server sends nothing unless "
+            "ASSAY_WEBHOOK_ALLOW_PRIVATE is true."
+        )
     return ""
 
 

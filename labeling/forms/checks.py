@@ -78,16 +78,20 @@ class ChoiceForm(forms.Form):
 
     purpose = forms.ChoiceField(label=_("For"), choices=PURPOSES)
     number = forms.IntegerField(
-        label=_("How many, drawn at random"), min_value=0, max_value=MOST, initial=10
+        label=_("How many, drawn at random"), required=False, min_value=0, max_value=MOST
     )
     names = forms.CharField(
-        label=_("And these, one id in a line"),
+        label=_("Or these, one id in a line"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("With both, those drawn at random come on top of those named."),
     )
 
     def clean_purpose(self) -> str:
         return str(self.cleaned_data["purpose"])
+
+    def clean_number(self) -> int:
+        return self.cleaned_data["number"] or 0
 
     def clean_names(self) -> list[str]:
         return [line.strip() for line in self.cleaned_data["names"].splitlines() if line.strip()]

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)  # of one attempt; renewed before each
 SLICE_SECONDS = 20  # then others who wait for a worker get their turn
+KEPT_DAYS = 90  # so long the log keeps what was delivered or given up
+FORGOTTEN_AT_ONCE = 1000
 GONE = 410
 
 State = WebhookDelivery.State
@@ -40,6 +42,7 @@ def work(webhook_id: int, sender: UUID) -> None:
         return
     try:
         _send_some(webhook_id, sender)
+        _forget_old(webhook_id)
     finally:
         _release(webhook_id, sender)
     if webhook_outbox.is_due(webhook_id):  # more than a slice, or just come in
@@ -64,6 +67,15 @@ def _send_some(webhook_id: int, sender: UUID) -> None:
         delivery = _next(webhook) if webhook else None
         if webhook is None or delivery is None or not send(webhook, delivery):
             return
+
+
+def _forget_old(webhook_id: int) -> None:
+    """The oldest lines leave the log of a webhook that is sent to; what waits never does."""
+    limit = timezone.now() - timedelta(days=KEPT_DAYS)
+    for state in (State.DELIVERED, State.FAILED):
+        done = WebhookDelivery.objects.filter(webhook=webhook_id, state=state)
+        oldest = done.order_by("pk").values("pk")[:FORGOTTEN_AT_ONCE]  # read from the index alone
+        done.filter(pk__in=oldest, tried_at__lt=limit).delete()
 
 
 def _renewed(webhook_id: int, sender: UUID) -> Webhook | None:

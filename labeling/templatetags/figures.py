@@ -1,4 +1,4 @@
-"""Figures as text of the language: two decimals, and a dash where there is none."""
+"""Figures as text of the language: two decimals, or as they were set; a dash where none is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def figure(value: float | None, decimals: int = 2) -> str:
     if value is None:
         return UNDEFINED
     return number_format(f"{value:.{decimals}f}", decimals).replace("-", "−")
+
+
+@register.filter
+def exact(value: float) -> str:
+    """``0.755``, every decimal of what somebody set and no more."""
+    return number_format(f"{value:g}").replace("-", "−")
 
 
 @register.filter

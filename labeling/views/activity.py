@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from labeling.models import Event
+from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
 from labeling.translation import translated
 
@@ -150,7 +151,7 @@ def _text(value: Any) -> str:
         case None:
             return translated("undefined")
         case float():
-            return f"{value:.2f}"
+            return figure(value)
         case list():
             return ", ".join(map(str, value))
     return str(value)

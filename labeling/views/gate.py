@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment, Project, Round
-from labeling.templatetags.figures import figure
+from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import within
 from labeling.translation import translated
 
@@ -83,7 +83,7 @@ def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
 
 
 def _not_passed(project: Project, latest: Any) -> Gate:
-    wanted = _("κ of more than {value} is needed").format(value=f"{project.kappa_threshold:g}")
+    wanted = _("κ of more than {value} is needed").format(value=exact(project.kappa_threshold))
     if latest is None:
         return Gate(
             "locked",
@@ -166,7 +166,7 @@ def _why_none(figures: Mapping[str, Any]) -> str:
 
 
 def _needed(figures: Mapping[str, Any]) -> str:
-    return _("more than {value} is needed").format(value=f"{figures['threshold']:g}")
+    return _("more than {value} is needed").format(value=exact(figures["threshold"]))
 
 
 def _measure(figures: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.factories import PASSWORD, make_people
+from tests.factories import PASSWORD, make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,3 +68,16 @@ def test_escape_closes_the_menu(
 
     expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
     expect(page.locator(".menu summary")).to_be_focused()
+
+
+def test_the_tab_of_the_page_is_in_sight_on_a_phone(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people = make_people()
+    make_project()
+    sign_in(people["rita"])
+    page.set_viewport_size({"width": 390, "height": 900})
+
+    page.goto(f"{live_server.url}/projects/orders/audit/")
+
+    expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=0.9)

@@ -80,6 +80,18 @@ def test_the_gate_says_that_nothing_was_measured_yet(signed_in, project, rita):
     assert "Open a calibration round" in shown
 
 
+def test_figures_of_the_gate_are_written_as_the_language_does(signed_in, project, rita):
+    project.kappa_threshold = 0.755
+    project.save()
+    client = signed_in(rita)
+    client.cookies["django_language"] = "de"
+
+    shown = page(client, URL) + page(client, f"{URL}calibration/")
+
+    assert shown.count("0,755") == 4
+    assert "0.755" not in shown
+
+
 def test_the_gate_says_how_far_an_open_calibration_is(signed_in, project, rita):
     opened = factories.open_calibration(project, 2)
     factories.answer(opened.assignments.first())

@@ -265,8 +265,10 @@ def test_a_lead_sets_checks_and_sees_who_passed(
 
     shown = page(lead, "/projects/orders/checks/")
     assert "dan Passed 1.00" in shown
-    answered = lead.post("/projects/orders/checks/choose/", {"purpose": "honeypot", "number": "1"})
-    assert answered.status_code == 302
+    named = checks.with_gold(project).order_by("pk")[0]
+    choice = {"purpose": "honeypot", "names": named.external_id}  # as the form comes: no number
+    assert lead.post("/projects/orders/checks/choose/", choice).status_code == 302
+    assert project.check_conversations.get(purpose="honeypot").conversation == named
     plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1"}
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302

@@ -77,6 +77,7 @@ def test_the_secret_and_the_key_of_the_receiver_are_shown_nowhere_else(
     [
         ({"url": "ftp://example.org/", "which": "every"}, "begins with https:// or http://"),
         ({"url": "http://10.0.0.1/", "which": "every"}, "lies in a private network"),
+        ({"url": "http://10.0.0.1/", "which": "every"}, "ASSAY_WEBHOOK_ALLOW_PRIVATE"),
         ({"url": "https://example.org/", "which": "some"}, "Choose at least one event"),
         ({"url": "https://example.org/", "which": "some", "verbs": ["no.such"]}, "no.such"),
         ({}, "This field is required"),
@@ -117,6 +118,12 @@ def test_a_test_shows_at_once_what_came_of_it(project, rita, lead, settings):
         webhook_sending.work(made.webhook.pk, uuid4())
     assert "taken (204)" in page(lead, here)
     assert "delivered taken (204)" in page(lead, HERE)
+
+
+def test_what_no_private_network_was_told_names_the_setting(project, made, lead):
+    WebhookDelivery.objects.update(outcome="private", attempts=1)
+
+    assert "ASSAY_WEBHOOK_ALLOW_PRIVATE" in page(lead, f"{HERE}{made.webhook.pk}/")
 
 
 def test_it_is_changed_paused_resumed_and_removed(project, made, lead):

@@ -230,6 +230,22 @@ def test_it_is_given_up_in_the_end_and_sent_again_when_a_lead_asks(project, rita
     assert json.loads(told_of_it.body)["verb"] == "webhook.sent_again"
 
 
+def test_the_log_forgets_what_is_done_for_long_and_never_what_waits(project, made):
+    for _ in range(5):
+        happen(project)
+    old, young = (timezone.now() - timedelta(days=days) for days in (91, 89))
+    states = [("delivered", old), ("failed", old), ("waiting", old), ("delivered", young)]
+    for delivery, (state, at) in zip(WebhookDelivery.objects.order_by("pk"), states, strict=False):
+        later = timezone.now() + timedelta(days=1)
+        same = WebhookDelivery.objects.filter(pk=delivery.pk)
+        same.update(state=state, tried_at=at, next_attempt_at=later)
+
+    webhook_sending.work(made.webhook.pk, uuid4())
+
+    kept = WebhookDelivery.objects.order_by("pk").values_list("state", flat=True)
+    assert list(kept) == ["waiting", "delivered", "delivered"]
+
+
 def test_an_address_that_fails_rests_as_a_whole(project, made, receiver):
     for _ in range(20):
         happen(project)
