@@ -20,6 +20,7 @@ from pipelines.types import Case, Message
 
 Ratings = dict[int, dict[int, dict[int, int]]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
+MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
 
 
 def content_of(case: CaseRun) -> dict[str, Any]:
@@ -88,9 +89,11 @@ def storable(value: Any) -> Any:
         return [storable(item) for item in value]
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise MalformedOutput(f"The output holds a number of more than {MOST_BITS} bits.")
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return value
     raise MalformedOutput(f"The output holds {value!r}, which is no JSON value.")
 

@@ -27,6 +27,17 @@ REPLY_TOKENS = 700
 ANSWER_PROMPT_TOKENS = 1200
 ANSWER_REPLY_TOKENS = 150
 """Of an answer or a judgement of which nothing is known yet, with the messages it reads."""
+SUMMED = (
+    "calls",
+    "cached",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "saved",
+    "saved_tokens",
+    "seconds",
+)
+"""The amounts in the usage of one piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +118,7 @@ def _paid_work(run_id: int) -> list[QuerySet[Any]]:
 
 
 def _spent_on(work: QuerySet[Any]) -> Spent:
-    names = ("calls", "cached", "prompt_tokens", "completion_tokens", "cost", "saved")
-    sums = {name: _sum(name) for name in (*names, "saved_tokens", "seconds")}
+    sums = {name: _sum(name) for name in SUMMED}
     asking = Q(usage__calls__gt=0)
     row = work.filter(usage__has_key="calls").aggregate(
         unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
@@ -149,6 +159,20 @@ def check_probing(probing_id: int) -> None:
     """The same for the probes of a judge."""
     tokens, usage = Probing.objects.values_list("budget_tokens", "usage").get(pk=probing_id)
     _hold(None, tokens, spent_in(usage))
+
+
+def is_usage(told: Any) -> bool:
+    """Whether what a pipeline says it used can be added up: amounts, and the models' names."""
+    if not isinstance(told, Mapping) or not told:
+        return False
+    named = told.get("models", [])
+    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+        return False
+    return all(_is_amount(told[name]) for name in SUMMED if told.get(name) is not None)
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < 2**53
 
 
 def spent_in(usage: Mapping[str, Any]) -> Spent:

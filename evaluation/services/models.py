@@ -17,6 +17,7 @@ from evaluation.services.replies import CachedModel
 from labeling.domain.errors import RuleError
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
+from pipelines.chat.redaction import redacted
 from pipelines.registry import Entry
 
 OPENAI = "https://api.openai.com/v1"
@@ -119,6 +120,12 @@ def describe(*, judging: bool = False) -> dict[str, Any] | None:
         "output_price": endpoint.output_price,
         "currency": settings.LLM_CURRENCY,
     }
+
+
+def keyless(text: str) -> str:
+    """What an error says, without the keys that any library may quote in it."""
+    keys = (settings.LLM_API_KEY, settings.JUDGE_API_KEY)
+    return redacted(text, [key for key in keys if key])
 
 
 def _host(base_url: str) -> str:

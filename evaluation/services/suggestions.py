@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 
 from evaluation import adapters
-from evaluation.services import budgets, runs
+from evaluation.services import budgets, models, runs
 from evaluation.services.leases import KeepAlive
 from evaluation.services.metering import PaidModel
 from labeling.domain.errors import RuleError
@@ -237,7 +237,7 @@ def _labels(output: Any, layer: str) -> list[Any]:
 def _text(error: Exception) -> str:
     if isinstance(error, PipelineError | RuleError):
         return error.message
-    return f"{type(error).__name__}: {error}"
+    return models.keyless(f"{type(error).__name__}: {error}")
 
 
 def _lease() -> Any:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
-from evaluation.services import budgets, leases, runs
+from evaluation.services import budgets, leases, models, runs
 from evaluation.services.metering import STOPS, PaidModel
 from evaluation.services.storms import Storm
 from pipelines.errors import PipelineError
@@ -33,6 +33,8 @@ RETRY_SECONDS = {ErrorClass.TRANSIENT: 2, ErrorClass.PARSE: 0, ErrorClass.RATE: 
 
 A permanent error is not in here: the same input would fail in the same way.
 """
+
+LONGEST_ERROR = 2000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,9 @@ def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
 
 
 def text_of(error: Exception) -> str:
-    return str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
+    """In words, without keys, and no longer than a person reads."""
+    text = str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
+    return models.keyless(text)[:LONGEST_ERROR]
 
 
 def _why_pause(work: Work, error: Exception, desk: Desk) -> str:
@@ -117,7 +121,7 @@ def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any
     """What a pipeline says it used, where nothing was counted by us."""
     told = (result.get("output") or {}).get("usage")
     counted = work.usage or (desk.model and desk.model.asked)
-    return {"usage": told} if told and not counted else {}
+    return {"usage": told} if not counted and budgets.is_usage(told) else {}
 
 
 def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:

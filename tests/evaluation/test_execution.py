@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import execution, leases, runs, scoring, spec, working
+from evaluation.services import budgets, execution, leases, runs, scoring, spec, working
 from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
@@ -118,6 +118,7 @@ def test_a_transient_error_waits_before_the_next_try(launch: Any, script: Any) -
         ({"requirements": [{"source_messages": [9]}]}, "names message 9"),
         ({"requirements": [{"source_messages": "0"}]}, "no list of message positions"),
         ({"requirements": [{"acceptance_criteria": "x"}]}, "no list of texts"),
+        ({"requirements": [], "raw": 10**5000}, "a number of more than 1000 bits"),
     ],
 )
 def test_an_output_that_cannot_be_scored_fails_the_case(
@@ -133,6 +134,22 @@ def test_an_output_that_cannot_be_scored_fails_the_case(
     assert problem in case.error
 
 
+def test_what_a_library_says_of_a_failure_is_stored_without_keys_and_cut(
+    launch: Any, script: Any, settings: Any
+) -> None:
+    settings.LLM_API_KEY = "wxyz-very-secret"
+
+    def leak(case: Case) -> Output:
+        raise ValueError(f"401 for {settings.LLM_API_KEY} at http://me:pw@host/ {'x' * 10_000}")
+
+    script(leak)
+
+    error = CaseRun.objects.filter(run=work(launch())).values_list("error", flat=True)[0]
+
+    assert error.startswith("ValueError: 401 for [key] at http://[key]@host/ xxx")
+    assert len(error) == working.LONGEST_ERROR
+
+
 def test_text_that_a_database_refuses_is_stored_cleaned(launch: Any, script: Any) -> None:
     script(lambda case: {"requirements": [], "model": None, "raw": "a\x00b\ud800"})
 
@@ -141,6 +158,26 @@ def test_text_that_a_database_refuses_is_stored_cleaned(launch: Any, script: Any
     output = CaseRun.objects.filter(run=run).values_list("output", flat=True).first()
     assert output is not None
     assert output["raw"] == "a\ufffdb?"
+
+
+@pytest.mark.parametrize(
+    ("told", "calls"),
+    [
+        ({"calls": 2, "cost": None, "models": ["m"], "retries": "none"}, 6),
+        ({"calls": "many"}, 0),
+        ({"calls": 1, "cost": {"sum": 3}}, 0),
+        ({"calls": 1, "models": [["m"], None]}, 0),
+    ],
+)
+def test_usage_that_cannot_be_added_up_is_not_kept(
+    launch: Any, script: Any, told: Any, calls: int
+) -> None:
+    script(lambda case: {"requirements": [], "model": None, "usage": told})
+
+    run = work(launch())
+
+    assert budgets.spent(run.pk).calls == calls
+    assert budgets.served(run.pk) == (["m"] if calls else [])
 
 
 def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
