@@ -26,6 +26,8 @@ from evaluation.views.answers import (
     over_runs,
 )
 from labeling.domain.errors import RuleError
+from labeling.models import Conversation
+from labeling.services import blindness
 from labeling.translation import translated
 from pipelines.registry import PIPELINES
 
@@ -129,6 +131,8 @@ def run_results(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def run_cases_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_run(request, pk)
+    shown = Conversation.objects.filter(gold_items__case_runs__run=run)
+    blindness.refuse(request.user, shown)  # where gold stands is in the table
     response = StreamingHttpResponse(results.case_table(run), content_type="text/csv")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-cases.csv"'
     return response

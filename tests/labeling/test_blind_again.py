@@ -52,6 +52,7 @@ def shown_elsewhere(release, text, noor):
         f"/api/adjudications/{text.pk}/extraction/",
         f"/api/reviews/{answer.pk}/",
         f"/runs/{case.run_id}/cases/{case.pk}/",
+        f"/runs/{case.run_id}/cases.csv",
     ]
 
 
