@@ -86,6 +86,8 @@ class GoldLayer(ABC):
     """The recall and the precision that the log of experiments shows, if the layer has any."""
     rated = False
     """Whether people rate what a run predicts."""
+    matched = False
+    """Whether its figures depend on the project's threshold and synonyms."""
     columns: tuple[str, ...] = ()
     """The metrics that a table of cases shows; empty: all that each case has."""
 

@@ -23,6 +23,7 @@ class EndToEnd(GoldLayer):
     """Its gold holds requirements, inferred requirements and issues; the document is scored."""
 
     name = "end_to_end"
+    matched = True
     headline = (SCORE, "rd_coverage", "rd_accuracy")
     log = ("rd_coverage", "rd_accuracy")
 

@@ -21,6 +21,7 @@ Point = tuple[float, int]
 
 class Extraction(GoldLayer):
     name = "extraction"
+    matched = True
     headline = ("requirement_recall", "requirement_precision", "requirement_f1")
     log = ("requirement_recall", "requirement_precision")
 
@@ -55,7 +56,9 @@ class Extraction(GoldLayer):
         """Counts over all cases together, at the run's threshold and along the curve."""
         thresholds = sorted({*items.CURVE, context.threshold})
         curves = [
-            items.threshold_curve(
+            dict.fromkeys(thresholds, items.lost(len(case.example.gold)))
+            if case.failed
+            else items.threshold_curve(
                 case.example.gold,
                 self.predicted(case.example.output),
                 ruler=context.ruler,

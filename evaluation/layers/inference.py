@@ -33,6 +33,7 @@ INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")
 
 class Inference(GoldLayer):
     name = "inference"
+    matched = True
     headline = (RELEVANCE, "false_inference_rate")
     rated = True
 

@@ -11,7 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from evaluation.layers import checks
-from evaluation.layers.base import Context, Example, GoldLayer, Label, Part, Scored
+from evaluation.layers.base import (
+    Context,
+    Example,
+    GoldLayer,
+    Label,
+    MalformedOutput,
+    Part,
+    Scored,
+)
 from evaluation.layers.breakdown import by_case, mean
 from evaluation.metrics.evidence import Answer, Corpus, score_evidence
 from evaluation.metrics.metric import Value
@@ -57,14 +65,21 @@ class Memory(GoldLayer):
         return {"evidence": own or together, "phases": phases}
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
-        """Ids that no message has may pass: they are counted as hallucinated."""
+        """Ids that no message has may pass: they are counted as hallucinated.
+
+        A phase names only what is returned: precision is that of what recall is counted from.
+        """
         checks.integers(output.get("evidence"), "evidence")
+        returned = set(output["evidence"])
         if output.get("ranked") is not None:
             checks.integers(output["ranked"], "ranked")
         for path, phase in checks.labels({"phases": output.get("phases") or []}, "phases"):
             checks.mapping(phase, path)
             checks.text(phase.get("title"), f"{path}.title")
             checks.integers(phase.get("evidence"), f"{path}.evidence")
+            beyond = [one for one in phase["evidence"] if one not in returned]
+            if beyond:
+                raise MalformedOutput(f"{path} names {beyond[0]}, which “evidence” does not hold.")
         checks.text(output.get("answer"), "answer")
         _check_trace(output.get("trace") or {})
 
@@ -180,12 +195,14 @@ def _answer(output: Mapping[str, Any]) -> Answer:
     phases = output.get("phases") or []
     verdicts = [phase.get("verified") for phase in phases]
     trace = output.get("trace") or {}
-    shown = trace.get("shown") or (trace.get("candidates") or {}).get("ids")
+    shown = trace.get("shown")
+    if shown is None:
+        shown = (trace.get("candidates") or {}).get("ids")
     return Answer(
         evidence=output["evidence"],
         phases=[phase["evidence"] for phase in phases],
         ranked=output.get("ranked"),
-        shown=frozenset(shown) if shown else None,
+        shown=None if shown is None else frozenset(shown),
         accepted=verdicts if verdicts and all(type(one) is bool for one in verdicts) else None,
     )
 

@@ -16,7 +16,7 @@ from evaluation.layers.base import (
     given_requirements,
 )
 from evaluation.layers.breakdown import recall_by, standard
-from evaluation.metrics.items import Counts, pooled
+from evaluation.metrics.items import Counts, lost, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
 
@@ -65,9 +65,9 @@ def _check_span(span: Any, path: str) -> None:
 
 
 def _micro(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Over all cases together; of a failed case every gold issue was missed."""
+    """Over all cases together."""
     counts = pooled(
-        Counts(0, len(case.example.gold), 0)
+        lost(len(case.example.gold))
         if case.failed
         else Counts(*(case.values["issue_f1"].detail[name] for name in Counts._fields))
         for case in scored

@@ -164,9 +164,10 @@ def _sign_flip(sums: NDArray[np.float64], *, seed: int) -> float:
     sums = sums[np.abs(sums) > TOLERANCE]
     observed = abs(sums.sum()) - TOLERANCE
     if len(sums) <= EXACT_UP_TO:
-        numbers = np.arange(2 ** len(sums))[:, None]
-        signs = 1 - 2 * ((numbers >> np.arange(len(sums))) & 1)
-        return float((np.abs(signs @ sums) >= observed).mean())
+        totals = np.zeros(1)
+        for one in sums:
+            totals = np.concatenate([totals + one, totals - one])
+        return float((np.abs(totals) >= observed).mean())
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(SIGN_FLIPS, len(sums)))
     as_large = int((np.abs(signs @ sums) >= observed).sum())
     return (as_large + 1) / (SIGN_FLIPS + 1)

@@ -143,6 +143,14 @@ def threshold_curve(
     }
 
 
+def lost(gold: int) -> Counts:
+    """What a case that failed adds to sums: as much as gold holds, at least one, all of it wrong.
+
+    So crashing raises neither recall nor precision, also where gold is empty.
+    """
+    return Counts(0, gold, max(gold, 1))
+
+
 def pooled(counts: Iterable[Counts]) -> Counts:
     """The counts of several cases together; its figures are the micro averages.
 

@@ -155,6 +155,24 @@ def _check(before: Run, after: Run) -> None:
         raise NotComparable(
             "The runs were scored with different settings of the metrics: launch one of them again."
         )
+    if (
+        gold_layer(after.spec["layer"]).matched
+        and before.spec["matching"] != after.spec["matching"]
+    ):
+        raise NotComparable(
+            "The runs were matched with gold by different thresholds or synonyms: launch one of "
+            "them again."
+        )
+    if len({_basis(before), _basis(after)} - {None}) > 1:
+        raise NotComparable(
+            "One of the runs was rated by people and the other one by gold: have both rated."
+        )
+
+
+def _basis(run: Run) -> str | None:
+    """Who judged what the run inferred; None if it inferred nothing, and in other layers."""
+    rows = Aggregate.objects.filter(run=run, detail__micro__predicted__gt=0).order_by("-pk")
+    return rows.values_list("detail__basis", flat=True).first()
 
 
 def _values(run: Run, metrics: list[Metric]) -> dict[CaseKey, dict[str, float | None]]:

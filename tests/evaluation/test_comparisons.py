@@ -85,6 +85,19 @@ def test_figures_of_different_gold_are_not_compared(
         compare_runs(*runs)
 
 
+def test_figures_by_different_thresholds_are_not_compared(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(2, name="pair")
+    script(perfect)
+    before = finished(release=release)
+    release.project.match_threshold = 0.5
+    release.project.save()
+
+    with pytest.raises(NotComparable, match="different thresholds"):
+        compare_runs(before, finished(release=release))
+
+
 def test_a_run_without_scores_is_not_compared(pair: tuple[Run, Run], launch: Any) -> None:
     waiting = launch(release=pair[0].release)
 

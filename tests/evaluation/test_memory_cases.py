@@ -237,6 +237,7 @@ def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -
         ({"evidence": [1], "ranked": [1.5]}, "ranked is no list"),
         ({"evidence": [1], "phases": {}}, None),
         ({"evidence": [1], "phases": [3]}, "phases.0 is no JSON object"),
+        ({"evidence": [], "phases": [{"evidence": [4]}]}, "phases.0 names 4, which “evidence”"),
         ({"evidence": [1], "trace": {"candidates": {"ids": "1"}}}, "trace.candidates.ids is no"),
         ({"evidence": [1], "trace": [1]}, "trace is no JSON object"),
         ({"evidence": [1], "trace": {"shown": [[1]]}}, "trace.shown is no list"),
@@ -259,6 +260,14 @@ def test_invented_ids_are_kept_and_counted(chat: Any, script: Any, finished: Any
     run = finished(release=chat())
 
     assert value(run, "Chat_1:QA-001", "hallucinated_id_rate") == 0.5
+
+
+def test_what_was_shown_to_nobody_is_not_grounded(chat: Any, script: Any, finished: Any) -> None:
+    script(lambda case: answer([4]) | {"trace": {"shown": [], "candidates": {"ids": [4]}}})
+
+    run = finished(release=chat())
+
+    assert value(run, "Chat_1:QA-001", "groundedness") == 0.0
 
 
 def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: Any) -> None:

@@ -13,6 +13,7 @@ from django.urls import reverse
 from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Rating, Run
 from evaluation.services import execution, results, runs
+from evaluation.services.comparisons import NotComparable, compare_runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
@@ -155,6 +156,16 @@ def test_people_judge_once_they_rate(inference_run: Run, people: dict[str, User]
     assert aggregate(run, "inference_relevance").detail["basis"] == "human"
 
 
+def test_what_people_rated_is_not_compared_with_what_gold_judged(
+    inference_run: Run, finished: Any, people: dict[str, User]
+) -> None:
+    by_gold = finished(release=inference_run.release)
+    rate(inference_run, people["ana"], case_1=[2, 2], case_2=[1])
+
+    with pytest.raises(NotComparable, match="rated by people"):
+        compare_runs(by_gold, rescored(inference_run))
+
+
 def test_a_judge_who_is_not_done_does_not_count_yet(
     inference_run: Run, people: dict[str, User]
 ) -> None:
@@ -243,6 +254,28 @@ def test_issues_and_personal_data_are_counted(validation_run: Run) -> None:
         "too_broad": (1.0, 1),
         "untestable": (1.0, 1),
     }
+
+
+@pytest.mark.parametrize("layer", ["extraction", "validation"])
+def test_crashing_raises_no_figure_over_all_cases_together(
+    layer: str, project: Project, script: Any, finished: Any
+) -> None:
+    key, label = ("requirements", requirement(1)) if layer == "extraction" else ("issues", issue())
+
+    def first_only(case: Case) -> Output:
+        if case.case_id != "case-1":
+            raise ValueError("no")
+        return {key: [label], "model": None}
+
+    script(first_only)
+    golds: list[dict[str, Any]] = [{key: [label]}, {key: []}, {key: [label, label]}]
+
+    run = finished(release=make_release(project, layer, *golds))
+
+    # of a failed case as much as gold holds, at least one, is taken for returned and wrong
+    micro = next(row.detail["micro"] for row in results.aggregates_of(run) if row.detail)
+    assert (micro["matches"], micro["gold"], micro["predicted"]) == (1, 3, 1 + 1 + 2)
+    assert (micro["recall"], micro["precision"]) == (1 / 3, 1 / 4)
 
 
 def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
