@@ -38,6 +38,7 @@ from evaluation.services import bills
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
+from labeling.translation import lazy as _
 
 admin.site.unregister(GoldRelease)
 
@@ -51,7 +52,7 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
     def has_launch_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("evaluation.add_run")
 
-    @admin.action(description="Evaluate with a pipeline…", permissions=["launch"])
+    @admin.action(description=_("Evaluate with a pipeline…"), permissions=["launch"])
     def evaluate(self, request: HttpRequest, chosen: QuerySet[GoldRelease]) -> HttpResponse:
         numbers = ",".join(str(pk) for pk in chosen.values_list("pk", flat=True))
         return redirect(f"{reverse('admin:labeling_goldrelease_evaluate')}?ids={numbers}")
@@ -69,7 +70,7 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
         numbers = [one for one in asked if one is not None]
         releases = list(GoldRelease.objects.filter(pk__in=numbers).select_related("project"))
         if not releases:
-            messages.error(request, "Tick the gold releases to evaluate first.")
+            messages.error(request, _("Tick the gold releases to evaluate first."))
             return redirect("admin:labeling_goldrelease_changelist")
         form = LaunchForm(request.POST or None)
         estimates: list[tuple[GoldRelease, str]] = []
@@ -82,7 +83,7 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
                 return _to_runs(launched)
         context = {
             **self.admin_site.each_context(request),
-            "title": "Evaluate with a pipeline",
+            "title": _("Evaluate with a pipeline"),
             "opts": self.opts,
             "form": form,
             "releases": releases,
@@ -101,7 +102,8 @@ def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequ
     launched = [form.launch(release, by=request.user) for release in releases]
     runs = [run for run in launched if run is not None]
     for run in runs:
-        messages.success(request, f"Run {run.pk} on {run.release} is queued.")
+        said = _("Run {number} on {release} is queued.")
+        messages.success(request, said.format(number=run.pk, release=run.release))
     return runs
 
 
@@ -112,7 +114,7 @@ def _to_runs(launched: list[Run]) -> HttpResponse:
 
 
 class StatusFilter(admin.SimpleListFilter):
-    title = "status"
+    title = _("Status")
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -199,15 +201,15 @@ class RunAdmin(ReadOnlyAdmin):
         rows: Any = super().get_queryset(request)
         return rows.with_progress()
 
-    @admin.display(description="Results")
+    @admin.display(description=_("Results"))
     def screen(self, run: Run) -> SafeString:
         return format_html('<a href="{}">Open run {}</a>', run.get_absolute_url(), run.pk)
 
-    @admin.display(description="Status", ordering="state")
+    @admin.display(description=_("Status"), ordering="state")
     def status(self, run: Run) -> str:
         return run.status
 
-    @admin.display(description="Cases")
+    @admin.display(description=_("Cases"))
     def progress(self, run: Any) -> str:
         failed = f", {run.n_failed} failed" if run.n_failed else ""
         return f"{run.n_done + run.n_failed} of {run.n_cases}{failed}"

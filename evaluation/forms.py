@@ -18,42 +18,44 @@ from evaluation.services import judgings, runs
 from evaluation.services.budgets import Estimate
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
-from labeling.translation import translated
+from labeling.translation import lazy, translated
 from pipelines.registry import describe
 
-SPLITS = [("", "Every split"), *Conversation.Split.choices]
+SPLITS = [("", _("Every split")), *Conversation.Split.choices]
 
 
 class LaunchForm(forms.Form):
     """``releases`` limits what can be chosen; the admin hands in the ones that were ticked."""
 
     release = forms.ModelChoiceField(
-        GoldRelease.objects.none(), label="Gold release", empty_label="Choose…"
+        GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
     )
-    pipeline = forms.ChoiceField(label="Pipeline")
-    split = forms.ChoiceField(label="Split", choices=SPLITS, required=False)
+    pipeline = forms.ChoiceField(label=_("Pipeline"))
+    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, required=False)
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         required=False,
         max_length=500,
-        help_text="Needed for the test split: why it is looked at. It is printed with the result.",
+        help_text=_(
+            "Needed for the test split: why it is looked at. It is printed with the result."
+        ),
     )
     name = forms.CharField(
-        label="Name",
+        label=_("Name"),
         required=False,
         max_length=200,
-        help_text="What is tried, for the log of experiments.",
+        help_text=_("What is tried, for the log of experiments."),
     )
     repetitions = forms.IntegerField(
-        label="Repetitions", min_value=1, max_value=100, initial=1, required=False
+        label=_("Repetitions"), min_value=1, max_value=100, initial=1, required=False
     )
     seed = forms.IntegerField(
-        label="Seed",
+        label=_("Seed"),
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
         required=False,
-        help_text="Of the bootstrap intervals.",
+        help_text=_("Of the bootstrap intervals."),
     )
     evaluate_answers = forms.BooleanField(
         label=_("Evaluate answers"),
@@ -64,26 +66,27 @@ class LaunchForm(forms.Form):
         ),
     )
     budget_cost = forms.FloatField(
-        label="Budget in money",
+        label=_("Budget in money"),
         required=False,
         min_value=0,
         step_size=None,
-        help_text="What language models may cost; empty: no limit. The run pauses when it is used "
-        "up.",
+        help_text=_(
+            "What language models may cost; empty: no limit. The run pauses when it is used up."
+        ),
     )
     budget_tokens = forms.IntegerField(
-        label="Budget in tokens",
+        label=_("Budget in tokens"),
         required=False,
         min_value=1,
         max_value=2**53,
-        help_text="The same in tokens of prompts and replies together.",
+        help_text=_("The same in tokens of prompts and replies together."),
     )
 
     def __init__(self, *args: Any, releases: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.pipelines = describe()
-        choices = [(row["name"], row["title"]) for row in self.pipelines]
-        self.fields["pipeline"] = forms.ChoiceField(label="Pipeline", choices=choices)
+        choices = [(row["name"], lazy(row["title"])) for row in self.pipelines]
+        self.fields["pipeline"] = forms.ChoiceField(label=_("Pipeline"), choices=choices)
         if releases is None:
             del self.fields["release"]
         else:
@@ -122,7 +125,7 @@ class LaunchForm(forms.Form):
                 evaluate_answers=data["evaluate_answers"],
             )
         except RuleError as error:
-            self.add_error(None, error.message)
+            self.add_error(None, translated(error.message))
             return None
 
     def launch(self, release: GoldRelease, *, by: Any) -> Run | None:
@@ -144,7 +147,7 @@ class LaunchForm(forms.Form):
                 requested_by=by,
             )
         except RuleError as error:
-            self.add_error(None, error.message)
+            self.add_error(None, translated(error.message))
             return None
 
 
@@ -194,7 +197,7 @@ def _name(pipeline: str, setting: str) -> str:
 def _field(setting: dict[str, Any]) -> forms.Field:
     common: dict[str, Any] = {
         "label": capfirst(setting["name"].replace("_", " ")),
-        "help_text": setting["help"] or "",
+        "help_text": lazy(setting["help"]) if setting["help"] else "",
         "initial": setting["default"],
         "required": False,
     }

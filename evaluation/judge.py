@@ -1,14 +1,14 @@
 """The model as judge: what it is asked, word for word, and what its replies are worth.
 
-A judge is a model, a prompt and a parser. Its hash is of all three, so that nothing that was
-found out about one judge is taken for another.
+A judge is a model and how it is asked, a prompt and a parser. Its hash is of all of them, so that
+nothing that was found out about one judge is taken for another.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from evaluation.metrics.answers import (
     read_verdict,
 )
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import Sentence, say
 from pipelines.llm import ChatMessage
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -44,6 +45,7 @@ NEEDED = {
 }
 """What a prompt of a kind cannot do without."""
 
+PRICES = frozenset({"input_price", "output_price", "currency"})
 LINE = "\n---\n"
 OWN = "edited"
 MOST_CHARACTERS = 20_000
@@ -99,7 +101,11 @@ def prompts(edited: dict[str, str] | None = None) -> dict[str, Prompt]:
     unknown = sorted(given.keys() - set(KINDS))
     if unknown:
         raise PromptRefused(
-            f"There is no kind of judgement “{unknown[0]}”. Known are: {', '.join(KINDS)}.",
+            say(
+                "There is no kind of judgement “{kind}”. Known are: {known}.",
+                kind=unknown[0],
+                known=", ".join(KINDS),
+            ),
             kind=unknown[0],
         )
     return {kind: checked(kind, given[kind]) if kind in given else shipped(kind) for kind in KINDS}
@@ -112,32 +118,42 @@ def checked(kind: str, text: str) -> Prompt:
         return shipped(kind)
     problem = _problem_with(kind, plain)
     if problem:
-        raise PromptRefused(f"The prompt for {kind} cannot be used: {problem}", kind=kind)
+        said = say("The prompt for {kind} cannot be used: {problem}", kind=kind, problem=problem)
+        raise PromptRefused(said, kind=kind)
     return Prompt(OWN, plain)
 
 
-def _problem_with(kind: str, text: str) -> str:
+def _problem_with(kind: str, text: str) -> Sentence | None:
     if len(text) > MOST_CHARACTERS:
-        return f"it has more than {MOST_CHARACTERS:,} characters."
+        return say("it has more than {most} characters.", most=f"{MOST_CHARACTERS:,}")
     if "\x00" in text:
-        return "it holds a NUL character."
+        return say("it holds a NUL character.")
     if LINE not in text:
-        return "a line “---” has to stand between the instructions and the data."
+        return say("a line “---” has to stand between the instructions and the data.")
     data = Template(text.split(LINE, 1)[1])
     if not data.is_valid():
-        return "after “---”, write $$ for a dollar sign that names no data."
+        return say("after “---”, write $$ for a dollar sign that names no data.")
     named = set(data.get_identifiers())
     if missing := sorted(NEEDED[kind] - named):
-        return f"${missing[0]} is missing after “---”: the judge would not see it."
+        return say("${name} is missing after “---”: the judge would not see it.", name=missing[0])
     known = {"question", "messages", "answer"} | NEEDED[kind]
     if unknown := sorted(named - known):
-        return f"there is no ${unknown[0]}. Known are: {', '.join(f'${n}' for n in sorted(known))}."
-    return ""
+        told = ", ".join(f"${name}" for name in sorted(known))
+        return say("there is no ${name}. Known are: {known}.", name=unknown[0], known=told)
+    return None
 
 
-def judge_sha256(model: str, prompt_sha256: str, parser: str = PARSER_VERSION) -> str:
-    """The hash of one judge of one kind."""
-    return _hash({"model": model, "prompt": prompt_sha256, "parser": parser})
+def judge_sha256(model: Mapping[str, Any], prompt_sha256: str, parser: str = PARSER_VERSION) -> str:
+    """The hash of one judge of one kind.
+
+    ``model`` is its description: the id, and every parameter that it is asked with. A price is
+    none, because it changes nothing that a judge says.
+    """
+    return _hash({"model": how_asked(model), "prompt": prompt_sha256, "parser": parser})
+
+
+def how_asked(model: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in model.items() if name not in PRICES}
 
 
 def panel_sha256(judges: dict[str, str]) -> str:
@@ -156,5 +172,5 @@ def read(kind: str, reply: str, *, shown: Collection[int]) -> Finding:
     return Finding(found.value, found.reason, detail=detail)
 
 
-def _hash(document: dict[str, str]) -> str:
+def _hash(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

@@ -7,36 +7,38 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
 
 from evaluation.forms import SPLITS
 from evaluation.models import Run
 from evaluation.services import predictions
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
+from labeling.translation import translated
 
 
 class PredictionsForm(forms.Form):
     """``releases`` limits what can be chosen."""
 
     release = forms.ModelChoiceField(
-        GoldRelease.objects.none(), label="Gold release", empty_label="Choose…"
+        GoldRelease.objects.none(), label=_("Gold release"), empty_label=_("Choose…")
     )
-    file = forms.FileField(label="File", allow_empty_file=True)
-    split = forms.ChoiceField(label="Split", choices=SPLITS, required=False)
+    file = forms.FileField(label=_("File"), allow_empty_file=True)
+    split = forms.ChoiceField(label=_("Split"), choices=SPLITS, required=False)
     reason = forms.CharField(
-        label="Reason", required=False, max_length=500, help_text="Needed for the test split."
+        label=_("Reason"), required=False, max_length=500, help_text=_("Needed for the test split.")
     )
     name = forms.CharField(
-        label="Name",
+        label=_("Name"),
         required=False,
         max_length=200,
-        help_text="What is tried, for the log of experiments.",
+        help_text=_("What is tried, for the log of experiments."),
     )
     metrics = forms.JSONField(
-        label="Settings of the metrics",
+        label=_("Settings of the metrics"),
         required=False,
         initial=dict,
-        help_text='For events, as JSON: {"cot": {"enabled": true}}. Empty: the defaults.',
+        help_text=_('For events, as JSON: {"cot": {"enabled": true}}. Empty: the defaults.'),
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
@@ -48,7 +50,10 @@ class PredictionsForm(forms.Form):
         file: UploadedFile = self.cleaned_data["file"]
         if (file.size or 0) > predictions.MAX_BYTES:
             raise forms.ValidationError(
-                "The file is larger than 100 MB: measure it with manage.py evaluate --predictions."
+                _(
+                    "The file is larger than 100 MB: measure it with "
+                    "manage.py evaluate --predictions."
+                )
             )
         return file
 
@@ -56,7 +61,9 @@ class PredictionsForm(forms.Form):
         given = self.cleaned_data["metrics"]
         if given is not None and not isinstance(given, dict):
             told = json.dumps(given, ensure_ascii=False)[:50]
-            raise forms.ValidationError(f"Settings are an object with names, not {told}.")
+            raise forms.ValidationError(
+                _("Settings are an object with names, not %(told)s."), params={"told": told}
+            )
         return given or {}
 
     def launch(self, *, by: Any) -> Run | None:
@@ -74,5 +81,5 @@ class PredictionsForm(forms.Form):
                 requested_by=by,
             )
         except RuleError as error:
-            self.add_error(None, error.message)
+            self.add_error(None, translated(error.message))
             return None

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import Summary, by_cluster
 from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.sentences import noted
 
 Array = NDArray[np.float64]
 Point = tuple[float, int]
 """The confidence of one prediction and whether it was correct (0 or 1)."""
 
 BINS = 10
-NO_PREDICTION = "no prediction states a confidence"
+NO_PREDICTION = noted("no prediction states a confidence")
 FIGURES = ("ece", "mce", "brier")
 Equal = Literal["width", "mass"]
 

@@ -21,17 +21,18 @@ from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
 from labeling.domain.matching import assign
+from labeling.domain.sentences import noted
 
 SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
 
-NOTHING = "Nothing was expected and nothing was predicted."
-NO_REPLY = "The output holds no raw reply, so nothing had to be parsed."
-NOT_PARSED = "The reply did not parse."
-NOTHING_CHECKED = "No argument was long enough to be looked up in the text."
-COT_OFF = "metrics.cot.enabled is false."
-NO_THOUGHT = "Skipped: there is no thought to check."
-NO_SCHEMA = "The project has no event schema to hold the events against."
+NOTHING = noted("Nothing was expected and nothing was predicted.")
+NO_REPLY = noted("The output holds no raw reply, so nothing had to be parsed.")
+NOT_PARSED = noted("The reply did not parse.")
+NOTHING_CHECKED = noted("No argument was long enough to be looked up in the text.")
+COT_OFF = noted("metrics.cot.enabled is false.")
+NO_THOUGHT = noted("Skipped: there is no thought to check.")
+NO_SCHEMA = noted("The project has no event schema to hold the events against.")
 
 _WHITE = re.compile(r"\s+")
 _WIDTH = str.maketrans("（），。", "(),.")

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from math import comb, fsum
 
 from evaluation.metrics.metric import Value
+from labeling.domain.sentences import noted
 
 FUZZY_DISTANCE = 3
 """A returned message counts for an expected one this many messages away."""
 
-NOTHING_RETURNED = "no message was returned"
-NO_TIMES = "an expected message has no time"
+NOTHING_RETURNED = noted("no message was returned")
+CHANCE_REACHES_ALL = noted("as many messages drawn at random would reach everything")
+NO_TIMES = noted("an expected message has no time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ def _fuzzy(wanted: set[int], returned: set[int], corpus: Corpus) -> dict[str, Va
 
 def _corrected(found: float, chance: float) -> Value:
     if chance >= 1:
-        return Value(None, "as many messages drawn at random would reach everything")
+        return Value(None, CHANCE_REACHES_ALL)
     return Value((found - chance) / (1 - chance))
 
 

@@ -12,6 +12,7 @@ from evaluation.metrics.alignment import alignment
 from evaluation.metrics.items import Counts
 from evaluation.metrics.registry import Value
 from labeling.domain.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, RequirementPairs, Synonyms
+from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 
 MOST = 2
@@ -23,7 +24,7 @@ CORRECT = 1.0
 SCORES = {"necessary": 2, "recommended": 1, "optional": 1}
 """What a match with a gold label is worth, by its necessity; everything else is worth 0."""
 
-NOBODY_YET = "no judge has rated every inferred requirement of this case"
+NOBODY_YET = noted("no judge has rated every inferred requirement of this case")
 
 
 class Verdict(NamedTuple):

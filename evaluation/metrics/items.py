@@ -22,6 +22,7 @@ from labeling.domain.matching import (
     source_overlap,
 )
 from labeling.domain.records import f1
+from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 
 CRITERIA_THRESHOLD = 0.80
@@ -30,7 +31,7 @@ CRITERIA_THRESHOLD = 0.80
 CURVE = tuple(step / 100 for step in range(50, 100, 5))
 """The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
 
-NO_TEXT_MATCH = "no extracted requirement has similar text to a gold one"
+NO_TEXT_MATCH = noted("no extracted requirement has similar text to a gold one")
 
 
 class Counts(NamedTuple):

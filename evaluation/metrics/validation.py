@@ -12,11 +12,12 @@ from evaluation.metrics.items import Counts
 from evaluation.metrics.metric import Share, Value
 from labeling.domain.matchers import Rules, match_labels
 from labeling.domain.matching import Match, Record
+from labeling.domain.sentences import noted
 from labeling.domain.similarity import Ruler
 
 PII = "pii"
-NO_MATCH = "no issue was matched"
-NO_PII = "neither gold nor the pipeline names personal data"
+NO_MATCH = noted("no issue was matched")
+NO_PII = noted("neither gold nor the pipeline names personal data")
 
 
 class Found(NamedTuple):

@@ -44,8 +44,8 @@ class AnswerPanel(models.Model):
 class Probing(Work):
     """Asking one judge the probes, each time anew: what it said before does not count.
 
-    ``judge_sha256`` is of the model as it is asked, the prompt and the parser; ``served_model`` is
-    what the server called itself in its replies.
+    ``judge_sha256`` is of the model and how it is asked, the prompt and the parser;
+    ``served_model`` is what the server called itself in its replies.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="probings")
@@ -95,8 +95,9 @@ class Probing(Work):
 class JudgeCertificate(models.Model):
     """What a judge was found to be worth against people and probes, when somebody looked.
 
-    It belongs to one hash of model, prompt and parser: a judge of another hash has none. Of several
-    the newest counts, so that a later look can take a certificate back. Append-only (triggers).
+    It belongs to one hash of model, settings, prompt and parser: a judge of another hash has none.
+    Of several the newest counts, so that a later look can take a certificate back. Append-only
+    (triggers).
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="judge_certificates")

@@ -41,8 +41,8 @@ def check(layer: str) -> None:
             ),
             layer=layer,
         )
-    models.require("Evaluating answers")
-    models.require("Judging answers", judging=True)
+    models.require(say("Evaluating answers"))
+    models.require(say("Judging answers"), judging=True)
 
 
 def describe() -> dict[str, Any]:
@@ -68,7 +68,7 @@ def prepare_judging(
     """With a row for everything that is to be judged."""
     model = models.describe(judging=True)
     assert model is not None  # the caller has asked for it
-    told = {kind: _told(prompt, model["id"]) for kind, prompt in prompts.items()}
+    told = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
     judging = Judging.objects.create(
         run=run,
         model=model["id"],
@@ -84,7 +84,7 @@ def prepare_judging(
     return judging
 
 
-def _told(prompt: judge.Prompt, model: str) -> dict[str, str]:
+def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:
     return {
         "name": prompt.name,
         "text": prompt.text,

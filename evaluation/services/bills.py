@@ -13,12 +13,17 @@ from labeling.translation import translated
 
 def estimate(found: Estimate | None) -> str:
     if found is None:
-        return "With these settings the pipeline uses no language model: it costs nothing."
-    cost = "the cost is unknown" if found.cost is None else f"about {shown(found.cost)}"
-    return (
-        f"{found.cases:,} case{'' if found.cases == 1 else 's'}, about {found.prompt_tokens:,} + "
-        f"{found.completion_tokens:,} tokens, {cost}. Counted: {found.basis}; replies in the "
-        "cache cost nothing."
+        return noted("With these settings the pipeline uses no language model: it costs nothing.")
+    return say(
+        "{cases}, about {prompt} + {reply} tokens, {cost}. Counted: {basis}; replies in the "
+        "cache cost nothing.",
+        cases=say("{n} case", n=1) if found.cases == 1 else say("{n} cases", n=_n(found.cases)),
+        prompt=_n(found.prompt_tokens),
+        reply=_n(found.completion_tokens),
+        cost=say("the cost is unknown")
+        if found.cost is None
+        else say("about {cost}", cost=shown(found.cost)),
+        basis=found.basis,
     )
 
 

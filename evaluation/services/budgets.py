@@ -17,6 +17,7 @@ from evaluation import judge
 from evaluation.layers import gold_layer
 from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
 from evaluation.services import models
+from labeling.domain.sentences import Sentence, noted, say
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
 from pipelines.llm import OverBudget, Usage
@@ -93,7 +94,7 @@ class Estimate:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             added(self.cost, other.cost),
-            f"{self.basis}; {other.basis}",
+            say("{first}; {second}", first=self.basis, second=other.basis),
         )
 
 
@@ -201,24 +202,29 @@ def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
         raise OverBudget(f"The budget of {shown(money)} is used up ({shown(used.cost)} are spent).")
 
 
-def _lacking(*, judging: bool) -> str:
+def _lacking(*, judging: bool) -> Sentence | None:
     """What to do so that money can be counted; empty if all prices are known."""
     for role in sorted({False, judging}):
         endpoint = models.endpoint_from_settings(judging=role)
         if endpoint is None or not endpoint.priced:
             named = endpoint.settings if endpoint else "LLM"
-            return f"set {named}_INPUT_PRICE and {named}_OUTPUT_PRICE, or give a budget in tokens"
-    return ""
+            return say(
+                "set {name}_INPUT_PRICE and {name}_OUTPUT_PRICE, or give a budget in tokens",
+                name=named,
+            )
+    return None
 
 
 def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> str:
     """Why such a budget cannot be held to; empty if it can. ``judging``: a judge is asked, too."""
     if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
-        return "A budget is more than nothing."
+        return noted("A budget is more than nothing.")
     if tokens is not None and tokens > 2**53:
-        return "A budget has at most 2^53 tokens."
-    todo = _lacking(judging=judging) if money is not None else ""
-    return f"A budget in money needs the prices of the model: {todo}." if todo else ""
+        return noted("A budget has at most 2^53 tokens.")
+    todo = _lacking(judging=judging) if money is not None else None
+    return (
+        say("A budget in money needs the prices of the model: {todo}.", todo=todo) if todo else ""
+    )
 
 
 def used_up(run: Run) -> bool:
@@ -251,9 +257,13 @@ def estimate(
     known = _of_earlier_run(release, pipeline, config)
     if known:
         run, prompt, reply = known
-        return _estimate(cases, prompt * cases, reply * cases, f"what run {run} used for each case")
+        return _estimate(
+            cases, prompt * cases, reply * cases, say("what run {run} used for each case", run=run)
+        )
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
-    basis = f"one reading of each case's conversation and {REPLY_TOKENS} tokens of reply"
+    basis = say(
+        "one reading of each case’s conversation and {tokens} tokens of reply", tokens=REPLY_TOKENS
+    )
     return _estimate(cases, prompts, REPLY_TOKENS * cases, basis)
 
 
@@ -271,13 +281,18 @@ def estimate_answers(
     asked = asked.filter(judging__run__release__layer=release.layer)
     asked = asked.filter(judging__run__release__project=release.project_id)
     row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
-    basis = f"an answer and {kinds} judgements for each case"
+    basis = say("an answer and {kinds} judgements for each case", kinds=kinds)
     if row["n"]:
         prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
-        basis += ", as long as those before"
+        basis = say("{basis}, as long as those before", basis=basis)
     else:
         prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
-        basis += f" of {ANSWER_PROMPT_TOKENS:,} + {ANSWER_REPLY_TOKENS:,} tokens each"
+        basis = say(
+            "{basis} of {prompt} + {reply} tokens each",
+            basis=basis,
+            prompt=f"{ANSWER_PROMPT_TOKENS:,}",
+            reply=f"{ANSWER_REPLY_TOKENS:,}",
+        )
     times = cases * repetitions
     written = _estimate(cases, prompt * times, reply * times, basis)
     judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, judging=True)

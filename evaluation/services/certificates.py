@@ -1,7 +1,7 @@
 """Certificates of judges: issued where probes and people bear a judge out, and asked by the gate.
 
-A certificate belongs to one model, prompt and parser, and to what the server called the model. A
-judge in which any of them differs has none.
+A certificate belongs to one model with its settings, prompt and parser, and to what the server
+called the model. A judge in which any of them differs has none.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from labeling.services import events
 
 NOT_JUDGED = noted("no judge has judged the answers of this run to the end: judge them again")
 CHANGED = noted(
-    "no certificate: the one there is belongs to a judge with another model, prompt or parser; "
-    "ask this one the probes on the page Judges of answers"
+    "no certificate: the one there is belongs to a judge with another model, setting, prompt or "
+    "parser; ask this one the probes on the page Judges of answers"
 )
 NOT_PROBED = noted("This judge was not asked all of the probes yet: ask them first.")
 OLD_PROBES = noted(

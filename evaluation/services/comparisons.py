@@ -51,7 +51,7 @@ class Compared:
     changed: dict[str, tuple[Any, Any]]
     """Settings that differ, with both values."""
     judges_differ: list[str]
-    """Metrics that were judged by another model, prompt or parser in each run."""
+    """Metrics that were judged by another model, setting, prompt or parser in each run."""
 
     def as_json(self) -> dict[str, Any]:
         return {

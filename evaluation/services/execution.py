@@ -75,8 +75,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
 
 def _desk(run_id: int, owner: UUID) -> Desk | None:
     run = Run.objects.select_related("release__project").get(pk=run_id)
-    wanted = (run.spec.get("model") or {}).get("id")
-    return desk_for(run, owner, model=wanted, n_pieces=run.cases.count())
+    return desk_for(run, owner, model=run.spec.get("model"), n_pieces=run.cases.count())
 
 
 def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
@@ -103,7 +102,7 @@ def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
             desk = desk or desk_for(
                 judging.run,
                 owner,
-                model=judging.model,
+                model=judging.spec["model"],
                 n_pieces=judging.judgements.count(),
                 judging=True,
             )

@@ -20,7 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.services import events
 
-NOT_MEASURED = "the run has no such figure: score it again"
+NOT_MEASURED = noted("the run has no such figure: score it again")
 
 
 class GateImpossible(RuleError):

@@ -11,6 +11,7 @@ from django.db.models.fields.json import KT
 
 from evaluation import probes
 from evaluation.models import JudgeCertificate, Judging, Probing
+from evaluation.services import models
 from evaluation.services.probings import KINDS
 from labeling.models import Project
 
@@ -25,7 +26,8 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Judge:
-    """One model with one prompt and one parser. ``in_use``: it judged last in the project."""
+    """One model with its settings, one prompt and one parser. ``in_use``: it judged last in the
+    project. ``settings`` are known of a judge that has judged."""
 
     key: Key
     slug: str
@@ -34,6 +36,7 @@ class Judge:
     prompt: str
     prompt_sha256: str
     parser: str
+    settings: str = ""
     in_use: bool = False
     certificate: dict[str, Any] | None = None
     probing: dict[str, Any] | None = None
@@ -81,6 +84,7 @@ def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int,
         f"{project}__slug",
         f"{project}__name",
         "model",
+        "spec__model",
         "parser_version",
         *(f"told_{name}" for name in names),
     )
@@ -96,8 +100,9 @@ def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int,
             row["told_name"],
             row["told_sha256"],
             row["parser_version"],
+            models.told(row["spec__model"]),
         )
-        found[key] = row["last"], one
+        found[key] = max(found.get(key, (0, one)), (row["last"], one), key=lambda two: two[0])
         last[key.project] = max(last.get(key.project, (0, one)), found[key], key=lambda two: two[0])
     for _pk, one in last.values():
         one.in_use = True

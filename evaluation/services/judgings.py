@@ -38,7 +38,7 @@ def request(
             say("Run {pk} has no answers: launch one that is to evaluate answers.", pk=run.pk),
             run=run.pk,
         )
-    models.require("Judging answers", judging=True)
+    models.require(say("Judging answers"), judging=True)
     checked = judges.prompts(prompts)
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:

@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.metrics.event_options import WrongOption, read_options
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
 from labeling.models import GoldRelease
 
 VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
@@ -25,7 +26,9 @@ def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str,
     check_version("metrics", given.pop("version", None))
     if release.layer != "events":
         if given:
-            raise MetricsRefused(f"The layer “{release.layer}” has no settings under “metrics”.")
+            raise MetricsRefused(
+                say("The layer “{layer}” has no settings under “metrics”.", layer=release.layer)
+            )
         return {}
     try:
         options = read_options(given)
@@ -39,8 +42,13 @@ def check_version(what: str, asked: Any) -> None:
     known = VERSIONS[what]
     if asked is not None and str(asked) != known:
         raise MetricsRefused(
-            f"“{what}.version” is {asked}, and this is {known}: figures would not be comparable. "
-            "Read what has changed, then correct the number or leave it out."
+            say(
+                "“{what}.version” is {asked}, and this is {known}: figures would not be "
+                "comparable. Read what has changed, then correct the number or leave it out.",
+                what=what,
+                asked=asked,
+                known=known,
+            )
         )
 
 

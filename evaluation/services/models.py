@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from evaluation.judge import how_asked
 from evaluation.services.replies import CachedModel
 from labeling.domain.errors import RuleError
+from labeling.domain.sentences import Sentence, say
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.redaction import redacted
@@ -41,13 +43,17 @@ def missing_setting(*, judging: bool = False) -> str:
     return ""
 
 
-def require(what: str, *, judging: bool = False) -> None:
+def require(what: Sentence, *, judging: bool = False) -> None:
     """Refuse ``what`` before anything runs, if there is no model for it."""
     missing = missing_setting(judging=judging)
     if missing:
         raise ModelMissing(
-            f"{what} needs a language model: set {missing} in the environment or in .env, "
-            "and start the servers anew.",
+            say(
+                "{what} needs a language model: set {name} in the environment or in .env, and "
+                "start the servers anew.",
+                what=what,
+                name=missing,
+            ),
             setting=missing,
         )
 
@@ -120,6 +126,12 @@ def describe(*, judging: bool = False) -> dict[str, Any] | None:
         "output_price": endpoint.output_price,
         "currency": settings.LLM_CURRENCY,
     }
+
+
+def told(description: Mapping[str, Any]) -> str:
+    """The parameters that a model is asked with; ``server``: none is sent."""
+    asked = [(name, value) for name, value in how_asked(description).items() if name != "id"]
+    return ", ".join(f"{name}={'server' if value is None else value}" for name, value in asked)
 
 
 def keyless(text: str) -> str:

@@ -18,6 +18,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.release import canonical_json
+from labeling.domain.sentences import noted, say
 from labeling.models import GoldItem, GoldRelease
 
 NAME = "predictions"
@@ -27,7 +28,7 @@ MAX_BYTES = 100 * 1024 * 1024
 MAX_EXTRA = 10_000
 """Every id that is left aside is written down with the run, which each of its pages reads."""
 
-MISSING = "The file holds no prediction for this case."
+MISSING = noted("The file holds no prediction for this case.")
 SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 200  # of an id that no case has
 CHUNK = 1024 * 1024
@@ -99,7 +100,9 @@ def launch(
 ) -> Run:
     """Take all predictions or none. A case without one counts as failed; scoring is still to do."""
     if release.layer not in GOLD_LAYERS:
-        raise PredictionsRefused(f"The layer “{release.layer}” cannot be measured.")
+        raise PredictionsRefused(
+            say("The layer “{layer}” cannot be measured.", layer=release.layer)
+        )
     runs.check_seed(seed)
     items = runs.selected_items(release, split, reason.strip())
     run = Run(
@@ -174,8 +177,11 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
 def _leave_aside(case_id: str, found: _Found) -> None:
     if len(found.extra) == MAX_EXTRA:
         raise PredictionsRefused(
-            f"The file holds more than {MAX_EXTRA:,} predictions of cases that are not measured: "
-            "take them out, or choose the release and the split that they belong to."
+            say(
+                "The file holds more than {most} predictions of cases that are not measured: take "
+                "them out, or choose the release and the split that they belong to.",
+                most=f"{MAX_EXTRA:,}",
+            )
         )
     found.extra.append(case_id[:SHOWN_CHARACTERS])
 
@@ -200,7 +206,7 @@ def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
 def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
     if found.faults:
         raise PredictionsRefused(
-            f"Nothing was taken: {_told(found.faults)}",
+            say("Nothing was taken: {faults}", faults=_told(found.faults)),
             faults=[
                 {"line": one.line, "reason": one.reason} for one in found.faults[:SHOWN_FAULTS]
             ],
@@ -209,7 +215,11 @@ def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRel
     if not found.outputs:
         example = next(iter(cases))
         raise PredictionsRefused(
-            f"No case_id of the file is in {release}; one that is: {example}.",
+            say(
+                "No case_id of the file is in {release}; one that is: {example}.",
+                release=str(release),
+                example=example,
+            ),
             extra=found.extra[:SHOWN_FAULTS],
         )
 

@@ -65,7 +65,7 @@ def request(
 ) -> list[Probing]:
     """Have the judges of these kinds asked; by the model that is set up, and the shipped prompts
     where none is given."""
-    models.require("Asking a judge the probes", judging=True)
+    models.require(say("Asking a judge the probes"), judging=True)
     chosen = list(dict.fromkeys(kinds))
     if unknown := sorted(set(chosen) - set(KINDS)):
         raise _unknown(unknown[0])
@@ -85,7 +85,7 @@ def _open(
     """While the same judge is being asked, asking again changes nothing."""
     model = models.describe(judging=True)
     assert model is not None  # the caller has asked for it
-    sha256 = judge.judge_sha256(model["id"], prompt.sha256)
+    sha256 = judge.judge_sha256(model, prompt.sha256)
     same = {"project": project, "kind": kind, "judge_sha256": sha256}
     known = Probing.objects.unfinished().filter(**same).first()
     if known:
@@ -175,10 +175,16 @@ def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
 
 def _model(probing: Probing) -> PaidModel:
     found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
-    if found is None or found.id != probing.model:
-        here = f"“{found.id}”" if found else "none"
+    here = models.describe(judging=True)
+    if found is None or here is None or found.id != probing.model:
+        told = f"“{found.id}”" if found else "none"
         raise _BrokenOff(
-            f"The judge is the model “{probing.model}”, and {here} is set up for the worker."
+            f"The judge is the model “{probing.model}”, and {told} is set up for the worker."
+        )
+    if judge.judge_sha256(here, probing.prompt_sha256) != probing.judge_sha256:
+        raise _BrokenOff(
+            f"The judge was asked for when “{probing.model}” had other settings than it has now "
+            f"for the worker: {models.told(here)}."
         )
     if probing.probes_version != probes.load().version:
         raise _BrokenOff("The probes have changed meanwhile: ask them again.")
@@ -211,12 +217,12 @@ def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
 
 def asked_last(project: Project, kind: str, given: dict[str, str] | None = None) -> Probing:
     """Of the judge that would be asked now: what it said when it was asked to the end."""
-    models.require("Looking at a judge", judging=True)
+    models.require(say("Looking at a judge"), judging=True)
     if kind not in KINDS:
         raise _unknown(kind)
     model = models.describe(judging=True)
     assert model is not None  # just asked for
-    sha256 = judge.judge_sha256(model["id"], judge.prompts(given)[kind].sha256)
+    sha256 = judge.judge_sha256(model, judge.prompts(given)[kind].sha256)
     return last_of(project, kind, sha256)
 
 

@@ -17,7 +17,7 @@ from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
 from evaluation.services import answers, budgets, leases, models, spec
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
+from labeling.domain.sentences import noted, say
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import events
 from pipelines.errors import PipelineError
@@ -143,7 +143,7 @@ def estimate(
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
     found = None
     if models.uses_model(entry, config):
-        models.require(f"Pipeline “{entry.name}” with these settings")
+        models.require(say("Pipeline “{name}” with these settings", name=entry.name))
         found = budgets.estimate(
             release,
             pipeline=entry.name,
@@ -161,7 +161,7 @@ def estimate(
 
 def pause(run: Run, *, by: Any) -> None:
     """Workers stop before their next case."""
-    problem = "Only a run that is not finished can be paused."
+    problem = noted("Only a run that is not finished can be paused.")
     _steer(run, by, "run.paused", problem, paused=True, pause_reason="")
 
 
@@ -182,7 +182,7 @@ def resume(
     if problem:
         raise BudgetRefused(problem, run=run.pk)
     with transaction.atomic():
-        wrong = "Only a run that is not finished can go on."
+        wrong = noted("Only a run that is not finished can go on.")
         _steer(run, by, "run.resumed", wrong, paused=False, pause_reason="", **changed)
         if budgets.used_up(run):
             raise BudgetRefused("The budget is used up: give a larger one.", run=run.pk)
@@ -200,7 +200,7 @@ def cancel(run: Run, *, by: Any) -> None:
                 _record("run.answers_called_off", run, by)
                 transaction.on_commit(lambda: wake(run.pk))
                 return
-    problem = "Only a run that is not finished can be cancelled."
+    problem = noted("Only a run that is not finished can be cancelled.")
     _steer(run, by, "run.cancelled", problem, cancelled=True)
 
 
@@ -273,14 +273,20 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
         raise PipelineRefused(error.message, **error.details) from error
     if layer not in entry.layers:
         raise PipelineRefused(
-            f"Pipeline “{name}” does not produce the layer “{layer}”.", pipeline=name, layer=layer
+            say(
+                "Pipeline “{pipeline}” does not produce the layer “{layer}”.",
+                pipeline=name,
+                layer=layer,
+            ),
+            pipeline=name,
+            layer=layer,
         )
     return entry, full
 
 
 def check_seed(seed: int) -> None:
     if not 0 <= seed <= MAX_SEED:
-        raise RunRefused(f"The seed is a whole number between 0 and {MAX_SEED}.")
+        raise RunRefused(say("The seed is a whole number between 0 and {most}.", most=MAX_SEED))
 
 
 def check_model(
@@ -292,11 +298,14 @@ def check_model(
     judging: bool = False,
 ) -> None:
     if with_model:
-        models.require(f"Pipeline “{entry.name}” with these settings")
+        models.require(say("Pipeline “{name}” with these settings", name=entry.name))
     elif budget_cost is not None or budget_tokens is not None:
         raise BudgetRefused(
-            f"Pipeline “{entry.name}” with these settings uses no language model: "
-            "leave the budget empty."
+            say(
+                "Pipeline “{pipeline}” with these settings uses no language model: leave the "
+                "budget empty.",
+                pipeline=entry.name,
+            )
         )
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=judging)
     if problem:
@@ -306,7 +315,8 @@ def check_model(
 def selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
     if split not in ("", *Conversation.Split.values):
         known = ", ".join(Conversation.Split.values)
-        raise SplitRefused(f"There is no split “{split}”. Known are: {known}.", split=split)
+        said = say("There is no split “{split}”. Known are: {known}.", split=split, known=known)
+        raise SplitRefused(said, split=split)
     if split == Conversation.Split.TEST and not reason:
         raise SplitRefused("Say why the test split is looked at: it is kept for final figures.")
     items = GoldItem.objects.filter(release=release)
@@ -314,8 +324,15 @@ def selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldIt
         items = items.filter(split=split)
     selected = list(items.order_by("position"))
     if not selected:
-        where = f"split “{split}”" if split else "release"
-        raise SplitRefused(f"There is nothing to measure: this {where} of {release} is empty.")
+        raise SplitRefused(
+            say(
+                "There is nothing to measure: the split “{split}” of {release} is empty.",
+                split=split,
+                release=str(release),
+            )
+            if split
+            else say("There is nothing to measure: {release} is empty.", release=str(release))
+        )
     return selected
 
 
@@ -329,7 +346,12 @@ def open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
         for item, part in asked
     ]
     if not cases:
-        raise SplitRefused(f"There is nothing to measure: {run.release} holds no label to ask for.")
+        raise SplitRefused(
+            say(
+                "There is nothing to measure: {release} holds no label to ask for.",
+                release=str(run.release),
+            )
+        )
     return cases
 
 

@@ -19,9 +19,10 @@ from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_sh
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services import answer_scoring, leases, spec
 from evaluation.services.answer_scoring import Judged
+from labeling.domain.sentences import noted
 from labeling.services import vectors
 
-FAILED = "The pipeline failed on this case: it counts with the worst value."
+FAILED = noted("The pipeline failed on this case: it counts with the worst value.")
 SCORE_FIELDS = ["value", "reason", "detail"]
 AGGREGATE_FIELDS = [*FIGURES, "reason", "detail"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]

@@ -124,9 +124,12 @@ def _entry(pipeline: str) -> Entry:
 
 
 def _unsuitable(entry: Entry, project: Project, layer: str) -> str:
-    known = ", ".join(f"“{one.name}”" for one in offered(project)) or "none"
-    what = f"the layer “{layer}”" if layer else "this project's layers"
-    return f"Pipeline “{entry.name}” suggests nothing for {what}. Those that do: {known}."
+    return say(
+        "Pipeline “{pipeline}” suggests nothing for {what}. Those that do: {known}.",
+        pipeline=entry.name,
+        what=say("the layer “{layer}”", layer=layer) if layer else say("the project’s layers"),
+        known=", ".join(f"“{one.name}”" for one in offered(project)) or say("none"),
+    )
 
 
 def wake(request_id: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from time import perf_counter
@@ -15,6 +15,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from evaluation import adapters
+from evaluation.judge import how_asked
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
 from evaluation.services import budgets, leases, models, runs
@@ -48,15 +49,35 @@ class Desk:
 
 
 def desk_for(
-    run: Run, owner: UUID, *, model: str | None, n_pieces: int, judging: bool = False
+    run: Run,
+    owner: UUID,
+    *,
+    model: Mapping[str, Any] | None,
+    n_pieces: int,
+    judging: bool = False,
 ) -> Desk | None:
     """None if the run has to wait for other settings, and is paused for it."""
-    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
-    if model and (found is None or found.id != model):
-        here = f"“{found.id}”" if found else "none"
-        runs.halt(run, f"The run uses the model “{model}”, and {here} is set up for the worker.")
+    problem = _problem_with(model, judging=judging) if model else ""
+    if problem:
+        runs.halt(run, problem)
         return None
+    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
     return Desk(run, owner, found, Storm(n_pieces))
+
+
+def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> str:
+    """Why what is set up cannot stand in. Asked in another way, a judge is another judge."""
+    here = models.describe(judging=judging)
+    if here is None or here["id"] != wanted["id"]:
+        found = f"“{here['id']}”" if here else "none"
+        return f"The run uses the model “{wanted['id']}”, and {found} is set up for the worker."
+    if judging and how_asked(here) != how_asked(wanted):
+        return (
+            f"The answers are to be judged by “{wanted['id']}” with {models.told(wanted)}, and the "
+            f"settings of the worker say {models.told(here)}: that would be another judge. Set "
+            "them back, or cancel and judge again."
+        )
+    return ""
 
 
 def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:

@@ -21,6 +21,7 @@ from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from labeling.models import Conversation, Guideline
 from labeling.services import blindness
+from labeling.translation import translated
 from labeling.views.markdown import render_markdown
 
 
@@ -67,7 +68,7 @@ def _is_current(score: Score) -> bool:
 def _score(score: Score, case: CaseRun) -> dict[str, Any]:
     failed = case.state == CaseRun.State.FAILED
     cell = present.score_cell(score, failed=failed)
-    return {"metric": METRICS[score.metric], "cell": cell, "reason": score.reason}
+    return {"metric": METRICS[score.metric], "cell": cell, "reason": translated(score.reason)}
 
 
 def _label_provenance(

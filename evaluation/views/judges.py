@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.access import require_reader
+from evaluation.judge import judge_sha256
 from evaluation.models import JudgeCertificate, Judging, Kind, Probing
 from evaluation.probes import TRICKS
 from evaluation.services import certificates, judges, models, probings
@@ -99,6 +100,10 @@ def _why_not_askable(judge: Judge) -> str:
         return _("Another model is set up now, so this judge cannot be asked.")
     if judge.parser != probings.PARSER_VERSION:
         return _("Replies are read in another way now, so this judge is no more.")
+    if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
+        return _(
+            "The model has other settings now ({told}), so this judge cannot be asked."
+        ).format(told=models.told(model))
     return ""
 
 
@@ -136,7 +141,10 @@ def _reasons(judge: Judge) -> list[str]:
         if judge.in_use:
             return [_("There are newer probes: ask them.")]
         return [
-            _("Model, prompt or parser has changed since: another judge has judged the last run.")
+            _(
+                "Model, settings, prompt or parser have changed since: another judge has judged "
+                "the last run."
+            )
         ]
     if judge.state == judges.REFUSED and judge.certificate:
         return [translated(retold(one)) for one in judge.certificate["reasons"]]

@@ -12,6 +12,7 @@ from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, HumanCeiling, Score
 from evaluation.services.ceilings import Beside
 from labeling.translation import lazy as _
+from labeling.translation import translated
 
 BADGES = {
     "queued": "",
@@ -101,7 +102,7 @@ def score_cell(score: Score | None, *, failed: bool) -> Cell:
     if score is None:
         return Cell("–", _("Not scored yet"), "undefined")
     if score.value is None:
-        return Cell("–", score.reason, "undefined")
+        return Cell("–", translated(score.reason), "undefined")
     return Cell(figure(score.value))
 
 

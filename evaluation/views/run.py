@@ -91,7 +91,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     action = request.POST.get("action", "")
     if action not in runs.CONTROLS:
-        messages.error(request, "There is no such action.")
+        messages.error(request, _("There is no such action."))
         return redirect(run)
     if action == "cancel" and request.POST.get("confirm") != "yes":
         return render(request, "evaluation/run_cancel.html", _progress(run))
@@ -108,10 +108,10 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, translated(error.message))
     else:
         done = {
-            "pause": "The run pauses before its next case.",
-            "resume": "The run goes on.",
-            "cancel": "The run is cancelled; what it has found is kept.",
-            "rescore": "The scores are being computed anew.",
+            "pause": _("The run pauses before its next case."),
+            "resume": _("The run goes on."),
+            "cancel": _("The run is cancelled; what it has found is kept."),
+            "rescore": _("The scores are being computed anew."),
             "call off": _("What was left of answers and judgements is called off."),
         }
         messages.success(request, done[called_off(run, action) or action])

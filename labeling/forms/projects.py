@@ -29,14 +29,14 @@ class ProjectForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
     )
     kappa_threshold = forms.FloatField(
-        label="κ threshold",
+        label=_("κ threshold"),
         initial=0.75,
         min_value=-1,
         max_value=1,
         help_text=_("A calibration round passes when its κ is greater than this."),
     )
     kappa_statistic = forms.ChoiceField(
-        label="Which κ counts", choices=Project.Statistic.choices, initial=Project.Statistic.MIN
+        label=_("Which κ counts"), choices=Project.Statistic.choices, initial=Project.Statistic.MIN
     )
     overlap = forms.IntegerField(
         label=_("Annotators per conversation"),

@@ -577,7 +577,7 @@ def test_another_model_judges_where_one_is_set_up(
     assert run.spec["answers"]["judge"] == judging.spec["model"]
     assert judge_of_its_own.key not in str([run.spec, judging.spec])
     told = judging.spec["prompts"]["faithfulness"]
-    assert told["judge_sha256"] == judge.judge_sha256("127.0.0.1/judge-1", told["sha256"])
+    assert told["judge_sha256"] == judge.judge_sha256(judging.spec["model"], told["sha256"])
     each = 100 * 2e-6 + 10 * 10e-6  # what the test server counts, at the author's prices
     assert budgets.spent(run.pk).cost == pytest.approx(3 * each + 14 * 2 * each)
 

@@ -288,6 +288,53 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert (passed, why) == (False, certificates.CHANGED)
 
 
+def test_a_judge_that_is_asked_in_another_way_is_another_judge(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    agree(run, [people["noor"]])
+    probe(project)
+    assert gate(run) == (True, "")
+
+    settings.LLM_INPUT_PRICE = 5.0  # changes nothing that it says
+    judgings.request(run, by=None, queue=False)
+    assert gate(work(run)) == (True, "")
+
+    settings.LLM_TEMPERATURE = 0.7
+    judgings.request(run, by=None, queue=False)
+    assert gate(work(run)) == (False, certificates.CHANGED)
+    settings.LLM_MAX_TOKENS = 500
+    judgings.request(run, by=None, queue=False)
+    work(run)
+    told = [one.spec["prompts"][KIND]["judge_sha256"] for one in run.judgings.order_by("pk")]
+    assert (told[0], len(set(told))) == (told[1], 3)
+
+
+def test_a_worker_with_other_settings_judges_and_probes_nothing(
+    server: LanguageServer, start: Any, project: Project, settings: Any
+) -> None:
+    server.default = decent
+    run = start()
+    judgings.request(run, by=None, queue=False)
+    (probing,) = probings.request(project, kinds=[KIND], by=None, queue=False)
+    asked_before = len(server.requests)
+    settings.LLM_TEMPERATURE = 0.7
+
+    paused = work(run)
+    probings.work(probing.pk, uuid4())
+
+    assert (paused.status, len(server.requests)) == ("paused", asked_before)
+    assert "temperature=0.0, max_tokens=4096" in paused.pause_reason
+    assert "temperature=0.7" in paused.pause_reason
+    probing.refresh_from_db()
+    assert (probing.state, "temperature=0.7" in probing.error) == ("failed", True)
+    settings.LLM_TEMPERATURE = 0.0
+    runs.resume(run, by=None)
+    assert work(run).status == "finished"
+
+
 def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enough(
     server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import io
 import re
+from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +69,67 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
 def test_no_template_holds_text_outside_of_the_tags(path: Path) -> None:
     assert untranslated(path.read_text()) == []
+
+
+FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
+COMMAND_LINE = {"config_files.py", "batches.py", "questions.py", "synthetic.py"}
+"""Their refusals are read in a terminal, which speaks English."""
+
+
+@pytest.mark.parametrize("app", messages.APPS)
+def test_no_form_message_or_reason_is_written_outside_of_the_marks(app: str) -> None:
+    found = [
+        f"{path.name}:{line}: {text}"
+        for path in sorted((settings.BASE_DIR / app).rglob("*.py"))
+        if not {"migrations", "management", "models", "api", "schema"} & set(path.parts)
+        for line, text in (
+            *unmarked(path, () if path.name in COMMAND_LINE else refusals(app)),
+            *(reasons(path) if path.parent.name == "metrics" else ()),
+        )
+    ]
+    assert found == []
+
+
+@cache
+def refusals(app: str) -> set[str]:
+    """The errors whose sentence a page of this app shows; those of labeling are largely files'."""
+    sources = [one.read_text() for one in (settings.BASE_DIR / app).rglob("*.py")]
+    trees = [ast.parse(source) for source in sources if app == "evaluation"]
+    return messages._rule_errors(trees) if trees else set()
+
+
+def unmarked(path: Path, refusals: Collection[str]) -> Iterator[tuple[int, str]]:
+    """What stands bare where a page shows it: in forms, messages, refusals, and as a reason."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        of = getattr(getattr(node.func, "value", None), "id", "")
+        given = [one.value for one in node.keywords if one.arg in FOR_PEOPLE]
+        if of == "messages" or name in ("add_error", "Value"):
+            given += node.args[1:2]
+        elif name == "ValidationError":
+            given += node.args[:1]
+        elif name in refusals:
+            given += [one for one in node.args[:1] if isinstance(one, ast.JoinedStr)]
+        for text in given:
+            yield from told(text)
+
+
+def reasons(path: Path) -> Iterator[tuple[int, str]]:
+    """The sentences that stand under a name of their own: why a value is undefined."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and not isinstance(node.targets[0], ast.Tuple):
+            yield from ((line, text) for line, text in told(node.value) if " " in text)
+
+
+def told(text: ast.expr) -> Iterator[tuple[int, str]]:
+    """A bare text in words: no name, no pattern of characters."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    plain = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
+    bare = all(isinstance(one, ast.Constant | ast.FormattedValue) for one in parts)
+    if bare and re.search(r"[a-z]{2}", plain):
+        yield text.lineno, plain
 
 
 def test_text_outside_of_the_tags_would_be_found() -> None:
