@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+from evaluation.management.bars import bar
 from evaluation.models import Run
 from evaluation.services import execution
 
@@ -35,32 +34,18 @@ def work_until_done(run_id: int, show: Callable[[], None]) -> None:
         time.sleep(WAIT_SECONDS)
 
 
-class progress_bar:
+@contextmanager
+def progress_bar(run_id: int) -> Iterator[Callable[[], None]]:
     """Shows the rows' own counts, so that cases done by other workers count too."""
+    with bar() as shown:
+        task = shown.add_task(f"Run {run_id}", total=None)
 
-    def __init__(self, run_id: int) -> None:
-        self._run_id = run_id
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
+        def show() -> None:
+            run: Any = reload(run_id)
+            shown.update(task, total=run.n_cases, completed=run.n_done + run.n_failed)
 
-    def __enter__(self) -> Callable[[], None]:
-        self._bar.start()
-        self._task = self._bar.add_task(f"Run {self._run_id}", total=None)
-        self._show()
-        return self._show
-
-    def __exit__(self, *problem: object) -> None:
-        self._bar.stop()
-
-    def _show(self) -> None:
-        run: Any = reload(self._run_id)
-        self._bar.update(self._task, total=run.n_cases, completed=run.n_done + run.n_failed)
+        show()
+        yield show
 
 
 def why_not_measurable(run: Run) -> str:

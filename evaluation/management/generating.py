@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 from django.core.management.base import CommandError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from pipelines.llm import Usage
-
-
-class Losses(Protocol):
-    thrown_out: Counter[str]
-    n_thrown_out: int
-    usage: Usage
+from evaluation.management.bars import bar
+from evaluation.services.generated import Made
 
 
-def check_budget(options: dict[str, Any], what: str) -> dict[str, Any]:
-    """The budget for a language model, which nothing else needs."""
+def add_options(parser: ArgumentParser, does: str) -> None:
+    parser.add_argument("--project", required=True, metavar="SLUG")
+    parser.add_argument("--count", type=int, required=True, metavar="N")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--model", action="store_true", help=f"let the language model of the settings {does} them"
+    )
+    parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
+    parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")
+
+
+def make(service: ModuleType, wish: Any, options: dict[str, Any], *, else_: str) -> Any:
+    """By a language model if that is asked for, ``else_`` without one and its budget."""
     budget = {"budget_cost": options["budget"], "budget_tokens": options["budget_tokens"]}
     if not options["model"] and any(one is not None for one in budget.values()):
-        raise CommandError(f"{what} cost nothing: give a budget only with --model.")
-    return budget
+        raise CommandError(f"{else_} cost nothing: give a budget only with --model.")
+    with _progress(wish.count) as show:
+        if options["model"]:
+            return service.make_by_model(wish, progress=show, **budget)
+        return service.make(wish, progress=show)
 
 
 @contextmanager
-def bar(total: int) -> Iterator[Callable[[int], None]]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
-        task = progress.add_task("Generating", total=total)
-        yield lambda done: progress.update(task, completed=done)
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    with bar() as shown:
+        task = shown.add_task("Generating", total=total)
+        yield lambda done: shown.update(task, completed=done)
 
 
-def report_losses(made: Losses, out: Any) -> None:
+def report_losses(made: Made[Any], out: Any) -> None:
     if made.n_thrown_out:
         reasons = "; ".join(f"{text} ({n})" for text, n in made.thrown_out.most_common())
         out.write(f"{made.n_thrown_out} were thrown out: {reasons}.")
     if made.usage.prompt_tokens:
         used = made.usage.prompt_tokens + made.usage.completion_tokens
         out.write(f"{used:,} tokens were used.")
+
+
+def check_complete(made: Made[Any], wanted: int, *, why: str) -> None:
+    if len(made.kept) < wanted:
+        why = made.stopped or why
+        raise CommandError(f"Only {len(made.kept)} of {wanted} were made. {why}")

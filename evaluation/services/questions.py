@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,22 +12,21 @@ from django.utils.formats import date_format
 from evaluation.questions import local
 from evaluation.questions import model as by_model
 from evaluation.questions.sample import Asked, Said, Talk
+from evaluation.services import generated
 from evaluation.services.asking import ENDS, Asking, GenerationRefused
+from evaluation.services.generated import Progress
 from labeling.domain.schema import check_payload
+from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease, Project
-from labeling.services.gold_imports import Imported, Source, freeze_imported
-from pipelines.llm import NO_USAGE, ModelError, Usage
+from labeling.services.gold_imports import freeze_imported
+from pipelines.llm import ModelError
 
 TRIES = 3
 """So many questions are asked for each that is wanted, until enough of them verify."""
 
 MOST = 10_000
 LEAST_MESSAGES = 2
-MADE_HOW = "generated"
-MADE = {"how": MADE_HOW, "by": []}
 LAYER = "qa"
-
-Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +38,13 @@ class Wish:
 
 
 @dataclass(slots=True)
-class Made:
-    """What verified, and what was thrown out for which reasons."""
+class Made(generated.Made[Asked]):
+    project: Project = field(kw_only=True)
 
-    project: Project
-    generator: str
-    questions: list[Asked] = field(default_factory=list)
-    thrown_out: Counter[str] = field(default_factory=Counter)
-    n_thrown_out: int = 0
-    usage: Usage = NO_USAGE
-    stopped: str = ""
-    """Why there are fewer than was asked for."""
-
-    def take(self, asked: Asked, problems: list[str]) -> None:
-        if any(asked.question == one.question for one in self.questions if one.talk == asked.talk):
+    def take(self, one: Asked, problems: list[str]) -> None:
+        if any(one.question == other.question for other in self.kept if other.talk == one.talk):
             problems = [*problems, "the same question again"]
-        if problems:
-            self.drop(problems)
-        else:
-            self.questions.append(asked)
-
-    def drop(self, reasons: list[str]) -> None:
-        self.n_thrown_out += 1
-        self.thrown_out.update(reasons)
+        super(Made, self).take(one, problems)
 
 
 class _Chosen(NamedTuple):
@@ -74,11 +55,11 @@ class _Chosen(NamedTuple):
 def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
     """Out of the words of the messages: the same for the same conversations and seed."""
     project, talks = _opened(wish)
-    made = Made(project, f"{local.version()} seed {wish.seed}")
+    made = Made(f"{local.version()} seed {wish.seed}", project=project)
     for asked in _in_turns([local.questions(talk, wish.seed) for talk in talks]):
         made.take(asked, _problems_of(asked))
-        progress(len(made.questions))
-        if len(made.questions) == wish.count:
+        progress(len(made.kept))
+        if len(made.kept) == wish.count:
             break
     return made
 
@@ -92,31 +73,33 @@ def make_by_model(
 ) -> Made:
     """By the language model of the settings; of what does not verify another one is asked."""
     project, talks = _opened(wish)
-    asking = Asking.opened("Asking questions by a language model", budget_cost, budget_tokens)
-    made = Made(project, f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
+    asking = Asking.opened(say("Asking questions by a language model"), budget_cost, budget_tokens)
+    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200], project=project)
     turns = _in_turns([_choices(talk, wish.seed) for talk in talks])
     for tries, chosen in enumerate(turns):
-        if len(made.questions) == wish.count or tries == TRIES * wish.count:
+        if len(made.kept) == wish.count or tries == TRIES * wish.count:
             break
         try:
             _one_by_model(made, chosen, asking, wish.seed)
         except ENDS as error:
             made.stopped = error.message
             break
-        progress(len(made.questions))
+        progress(len(made.kept))
     made.usage = asking.spent
     return made
 
 
 def store(made: Made, *, gold: str, actor: Any = None) -> GoldRelease | None:
     """Frozen as gold of its own; None if the newest release of the name holds exactly this."""
-    if not made.questions:
+    if not made.kept:
         return None
-    source = Source(made.generator, hashlib.sha256(made.generator.encode()).hexdigest(), MADE_HOW)
-    asked: dict[str, list[Asked]] = {}
-    for one in made.questions:
-        asked.setdefault(one.talk, []).append(one)
-    imported = [_imported(name, questions, source) for name, questions in asked.items()]
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for one in made.kept:
+        asked.setdefault(one.talk, []).append(one.as_label())
+    source = made.source()
+    imported = [
+        generated.imported(talk, source, "questions", labels) for talk, labels in asked.items()
+    ]
     return freeze_imported(
         project=made.project, layer=LAYER, imported=imported, name=gold, by=actor
     )
@@ -183,7 +166,7 @@ def _one_by_model(made: Made, chosen: _Chosen, asking: Asking, seed: int) -> Non
     except ENDS:
         raise
     except ModelError as error:
-        made.drop([f"the model gave no usable reply ({error.code})"])
+        made.drop([generated.unusable(error)])
         return
     made.take(asked, problems)
 
@@ -197,8 +180,3 @@ def _problems_of(asked: Asked) -> list[str]:
         complete=True,
     )
     return sorted({f"labels: {problem.path.rsplit('.', 1)[-1]}" for problem in found})
-
-
-def _imported(name: str, questions: list[Asked], source: Source) -> Imported:
-    labels = [one.as_label() for one in questions]
-    return Imported(name, source, {"questions": labels}, {one["uid"]: MADE for one in labels})

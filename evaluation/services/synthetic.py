@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from evaluation.services import generated
 from evaluation.services.asking import ENDS, Asking, GenerationRefused
+from evaluation.services.generated import Progress
 from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
 from labeling.domain.importing import Record
 from labeling.domain.importing import Turn as StoredTurn
+from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease
 from labeling.services import conversations
-from labeling.services.gold_imports import Imported, Source, freeze_imported
-from pipelines.llm import NO_USAGE, ModelError, Usage
+from labeling.services.gold_imports import freeze_imported
+from pipelines.llm import ModelError
 
 ALL = "all"
 TRIES = 3
@@ -38,21 +39,7 @@ class Wish:
     split: str = ""
 
 
-@dataclass(slots=True)
-class Made:
-    """What verified, and what was thrown out for which reasons."""
-
-    generator: str
-    samples: list[Sample] = field(default_factory=list)
-    thrown_out: Counter[str] = field(default_factory=Counter)
-    n_thrown_out: int = 0
-    usage: Usage = NO_USAGE
-    stopped: str = ""
-    """Why there are fewer than was asked for."""
-
-    def drop(self, reasons: list[str]) -> None:
-        self.n_thrown_out += 1
-        self.thrown_out.update(reasons)
+Made = generated.Made[Sample]
 
 
 class Stored(NamedTuple):
@@ -61,19 +48,13 @@ class Stored(NamedTuple):
     release: GoldRelease | None
 
 
-Progress = Callable[[int], None]
-
-
 def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
     """Out of templates: the same for the same wish."""
     _check(wish)
     made = Made(f"{templates.version()} seed {wish.seed}")
     for number, domain, difficulty in _asked(wish):
         sample = templates.generate(number, domain=domain, difficulty=difficulty, seed=wish.seed)
-        if problems := problems_of(sample):
-            made.drop(problems)
-        else:
-            made.samples.append(sample)
+        made.take(sample, problems_of(sample))
         progress(number)
     return made
 
@@ -88,7 +69,7 @@ def make_by_model(
     """By the language model of the settings; what does not verify is made anew a few times."""
     _check(wish)
     asking = Asking.opened(
-        "Generating conversations by a language model", budget_cost, budget_tokens
+        say("Generating conversations by a language model"), budget_cost, budget_tokens
     )
     made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
     for number, domain, difficulty in _asked(wish):
@@ -106,12 +87,15 @@ def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = 
     """The conversations, and their labels as gold under the name ``gold`` (none without one)."""
     with transaction.atomic():
         project, _ = conversations.open_project(project_slug, actor, layers=["extraction"])
-        records = ((made.generator, _record(one, made, wish)) for one in made.samples)
+        records = ((made.generator, _record(one, made, wish)) for one in made.kept)
         report = conversations.store_records(project=project, records=records)
         release = None
-        if gold and made.samples:
-            source = Source(made.generator, _hash_of(made), how="generated")
-            imported = [_imported(one, source) for one in made.samples]
+        if gold and made.kept:
+            source = made.source()
+            imported = [
+                generated.imported(one.id, source, "requirements", list(one.requirements))
+                for one in made.kept
+            ]
             release = freeze_imported(
                 project=project, layer="extraction", imported=imported, name=gold, by=actor
             )
@@ -156,15 +140,15 @@ def _one_by_model(
         except ENDS:
             raise
         except ModelError as error:
-            problems = [f"the model gave no usable reply ({error.code})"]
+            made.drop([generated.unusable(error)])
+            continue
+        made.take(sample, problems)
         if not problems:
-            made.samples.append(sample)
             return
-        made.drop(problems)
 
 
 def _problems_of(sample: Sample, made: Made) -> list[str]:
-    if any(sample.turns == one.turns for one in made.samples):
+    if any(sample.turns == one.turns for one in made.kept):
         return ["the same conversation again"]
     return problems_of(sample)
 
@@ -179,13 +163,3 @@ def _record(sample: Sample, made: Made, wish: Wish) -> Record:
         origin=Conversation.Origin.SYNTHETIC,
         generator=made.generator,
     )
-
-
-def _imported(sample: Sample, source: Source) -> Imported:
-    labels = list(sample.requirements)
-    origins = {str(one["uid"]): {"how": "generated", "by": []} for one in labels}
-    return Imported(sample.id, source, {"requirements": labels}, origins)
-
-
-def _hash_of(made: Made) -> str:
-    return hashlib.sha256(made.generator.encode()).hexdigest()

@@ -11,13 +11,13 @@ from labeling.models import GoldRelease, Project
 from labeling.services import gold
 
 
-def project_named(slug: str) -> Project:
+def project_named(slug: str, *, returncode: int = 1) -> Project:
     found = Project.objects.filter(slug=slug).first()
     if found is None:
         slugs = list(Project.objects.values_list("slug", flat=True))
         near = get_close_matches(slug, slugs, n=1) or slugs[:5]
         hint = f" Did you mean {', '.join(near)}?" if near else " There are no projects yet."
-        raise CommandError(f"There is no project {slug}.{hint}")
+        raise CommandError(f"There is no project “{slug}”.{hint}", returncode=returncode)
     return found
 
 

@@ -235,7 +235,7 @@ def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> N
 
     made = synthetic.make_by_model(synthetic.Wish(count=1, difficulty="easy"))
 
-    assert made.samples == []
+    assert made.kept == []
     assert made.thrown_out == {"the model gave no usable reply (invalid_reply)": 3}
     server.key = "another"
     stopped = synthetic.make_by_model(synthetic.Wish(count=3, difficulty="easy", seed=9))

@@ -9,14 +9,14 @@ from typing import Any
 from uuid import uuid4
 
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
+from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from labeling.domain.errors import RuleError
-from labeling.models import Project
+from labeling.management.arguments import project_named
 
 WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another attempt
 
@@ -42,9 +42,9 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         try:
             builds = self._asked(options)
-            with _bar() as bar:
+            with bar() as shown:
                 for build in builds:
-                    _work_until_done(build.pk, bar)
+                    _work_until_done(build.pk, shown)
         except RuleError as error:
             raise CommandError(error.message, returncode=NOT_USABLE) from error
         except KeyboardInterrupt:
@@ -55,10 +55,7 @@ class Command(BaseCommand):
             raise CommandError(problem, returncode=NOT_USABLE)
 
     def _asked(self, options: dict[str, Any]) -> list[LayerBuild]:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            problem = f"There is no project “{options['project']}”."
-            raise CommandError(problem, returncode=NOT_USABLE)
+        project = project_named(options["project"], returncode=NOT_USABLE)
         config = layers.checked_config(read_settings(options["config"]))
         conversations = layers.conversations_of(project, options["conversation"])
         if not conversations:
@@ -88,27 +85,16 @@ def _counted(kind: str, row: BuiltLayer) -> str:
     return f"{number} {named}{'' if number == 1 else 's'}"
 
 
-def _work_until_done(build_id: int, bar: Progress) -> None:
+def _work_until_done(build_id: int, shown: Progress) -> None:
     conversation = LayerBuild.objects.select_related("conversation").get(pk=build_id).conversation
-    task = bar.add_task(str(conversation), total=None)
+    task = shown.add_task(str(conversation), total=None)
 
     def show() -> None:
         build = LayerBuild.objects.get(pk=build_id)
         text = f"{conversation}: {build.get_step_display()}"
-        bar.update(task, description=text, total=build.total or None, completed=build.done)
+        shown.update(task, description=text, total=build.total or None, completed=build.done)
 
     while LayerBuild.objects.unfinished().filter(pk=build_id).exists():
         if not layers.work(build_id, uuid4(), progress=show):
             time.sleep(WAIT_SECONDS)
-    bar.remove_task(task)
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    shown.remove_task(task)

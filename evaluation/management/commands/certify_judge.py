@@ -15,6 +15,7 @@ from evaluation.management.summary import rendered
 from evaluation.models import JudgeCertificate, Probing
 from evaluation.services import certificates, probings
 from labeling.domain.errors import RuleError
+from labeling.management.arguments import project_named
 from labeling.models import Project
 
 REFUSED = 1
@@ -48,9 +49,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, **options: Any) -> None:
-        project = Project.objects.filter(slug=options["project"]).first()
-        if project is None:
-            raise prompts.problem(f"There is no project {options['project']}.")
+        project = project_named(options["project"], returncode=prompts.NOT_MEASURABLE)
         given = prompts.read(options["prompt"])
         kinds = options["kind"] or list(given) or list(probings.KINDS)
         try:

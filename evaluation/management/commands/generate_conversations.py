@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.management.generating import bar, check_budget, report_losses
+from evaluation.management import generating
 from evaluation.services import synthetic
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
@@ -23,8 +23,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--count", type=int, required=True, metavar="N")
+        generating.add_options(parser, "write")
         parser.add_argument("--domain", choices=[synthetic.ALL, *domains()], default=synthetic.ALL)
         parser.add_argument(
             "--difficulty",
@@ -32,7 +31,6 @@ class Command(BaseCommand):
             default=MIXED,
             help="default: mixed, which is 30 %% easy, 50 %% medium and 20 %% hard",
         )
-        parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--split", choices=Conversation.Split.values, default="")
         parser.add_argument(
             "--gold",
@@ -42,11 +40,6 @@ class Command(BaseCommand):
         parser.add_argument(
             "--without-gold", action="store_true", help="store the conversations alone"
         )
-        parser.add_argument(
-            "--model", action="store_true", help="let the language model of the settings write them"
-        )
-        parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
-        parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")
 
     def handle(self, **options: Any) -> None:
         named = ("count", "domain", "difficulty", "seed", "split")
@@ -55,29 +48,19 @@ class Command(BaseCommand):
             "" if options["without_gold"] else options["gold"] or f"{options['project']}-synthetic"
         )
         try:
-            made = _made(wish, options)
+            made = generating.make(synthetic, wish, options, else_="Templates")
             stored = synthetic.store(options["project"], made, wish, gold=gold)
         except RuleError as error:
             raise CommandError(error.message) from error
         self._report(made, stored)
-        if len(made.samples) < wish.count:
-            why = made.stopped or "The others did not verify."
-            raise CommandError(f"Only {len(made.samples)} of {wish.count} were made. {why}")
+        generating.check_complete(made, wish.count, why="The others did not verify.")
 
     def _report(self, made: synthetic.Made, stored: synthetic.Stored) -> None:
         self.stdout.write(
             f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
             f"({made.generator})."
         )
-        report_losses(made, self.stdout)
+        generating.report_losses(made, self.stdout)
         if stored.release:
             said = f"{stored.release}: {stored.release.items.count()} synthetic items"
             self.stdout.write(f"{said}, sha256 {stored.release.sha256}")
-
-
-def _made(wish: synthetic.Wish, options: dict[str, Any]) -> synthetic.Made:
-    budget = check_budget(options, "Templates")
-    with bar(wish.count) as show:
-        if options["model"]:
-            return synthetic.make_by_model(wish, progress=show, **budget)
-        return synthetic.make(wish, progress=show)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.management.generating import bar, check_budget, report_losses
+from evaluation.management import generating
 from evaluation.services import questions
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
@@ -22,9 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--count", type=int, required=True, metavar="N")
-        parser.add_argument("--seed", type=int, default=0)
+        generating.add_options(parser, "ask")
         parser.add_argument(
             "--split",
             choices=Conversation.Split.values,
@@ -36,42 +34,27 @@ class Command(BaseCommand):
             metavar="NAME",
             help="the name of the release (default: the project's slug and -synthetic-questions)",
         )
-        parser.add_argument(
-            "--model", action="store_true", help="let the language model of the settings ask them"
-        )
-        parser.add_argument("--budget", type=float, metavar="MONEY", help="what it may cost")
-        parser.add_argument("--budget-tokens", type=int, metavar="N", help="tokens that it may use")
 
     def handle(self, **options: Any) -> None:
         named = ("project", "count", "seed", "split")
         wish = questions.Wish(**{name: options[name] for name in named})
         try:
-            made = _made(wish, options)
+            made = generating.make(questions, wish, options, else_="Questions out of words")
             name = options["gold"] or f"{wish.project}-synthetic-questions"
             release = questions.store(made, gold=name)
         except RuleError as error:
             raise CommandError(error.message) from error
         self._report(made, release)
-        if len(made.questions) < wish.count:
-            why = made.stopped or "The conversations give no more that verify."
-            raise CommandError(f"Only {len(made.questions)} of {wish.count} were made. {why}")
+        why = "The conversations give no more that verify."
+        generating.check_complete(made, wish.count, why=why)
 
     def _report(self, made: questions.Made, release: GoldRelease | None) -> None:
-        about = len({one.talk for one in made.questions})
+        about = len({one.talk for one in made.kept})
         self.stdout.write(
-            f"{len(made.questions)} synthetic questions about {about} conversations "
-            f"({made.generator})."
+            f"{len(made.kept)} synthetic questions about {about} conversations ({made.generator})."
         )
-        report_losses(made, self.stdout)
+        generating.report_losses(made, self.stdout)
         if release:
             self.stdout.write(f"{release}, sha256 {release.sha256}")
-        elif made.questions:
+        elif made.kept:
             self.stdout.write("Nothing is new: the newest release holds exactly this already.")
-
-
-def _made(wish: questions.Wish, options: dict[str, Any]) -> questions.Made:
-    budget = check_budget(options, "Questions out of words")
-    with bar(wish.count) as show:
-        if options["model"]:
-            return questions.make_by_model(wish, progress=show, **budget)
-        return questions.make(wish, progress=show)

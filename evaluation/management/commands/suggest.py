@@ -8,15 +8,14 @@ from typing import Any
 from uuid import uuid4
 
 from django.core.management.base import BaseCommand, CommandError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE
 from evaluation.services import bills, budgets, suggestions
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
-from labeling.models import Project, SuggestionRequest
+from labeling.models import SuggestionRequest
 from labeling.services import suggestion_requests as requests
 
 WAIT_SECONDS = 1.0  # for what a worker holds
@@ -46,7 +45,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         try:
             asked = suggestions.ask(
-                _project(options["project"]),
+                project_named(options["project"], returncode=NOT_USABLE),
                 pipeline=options["pipeline"],
                 layer=options["layer"],
                 by=None,
@@ -60,14 +59,12 @@ class Command(BaseCommand):
         self._report(_reload(asked))
 
     def _work(self, asked: SuggestionRequest) -> None:
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-            task = bar.add_task(asked.pipeline, total=None)
+        with bar() as shown:
+            task = shown.add_task(asked.pipeline, total=None)
 
             def show() -> None:
                 came = requests.progress(_reload(asked))
-                bar.update(task, total=came.wanted, completed=came.done + came.failed)
+                shown.update(task, total=came.wanted, completed=came.done + came.failed)
 
             try:
                 _work_until_done(asked, show)
@@ -91,13 +88,6 @@ class Command(BaseCommand):
         if came.failed and not came.done:
             problem = "The pipeline failed on every conversation."
             raise CommandError(problem, returncode=NOT_USABLE)
-
-
-def _project(slug: str) -> Project:
-    try:
-        return project_named(slug)
-    except CommandError as error:
-        raise CommandError(str(error), returncode=NOT_USABLE) from error
 
 
 def _work_until_done(asked: SuggestionRequest, show: Any) -> None:
