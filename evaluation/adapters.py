@@ -73,7 +73,10 @@ def checked_output(output: Any, layer: str, *, message_count: int) -> dict[str, 
     """The output ready to be stored, or ``MalformedOutput``."""
     if not isinstance(output, Mapping):
         raise MalformedOutput("The pipeline returned no JSON object.")
-    cleaned: dict[str, Any] = storable(output)
+    try:
+        cleaned: dict[str, Any] = storable(output)
+    except RecursionError:
+        raise MalformedOutput("The output is nested too deeply.") from None
     gold_layer(layer).check(cleaned, message_count=message_count)
     return cleaned
 

@@ -88,14 +88,19 @@ def of(run: Run) -> dict[str, HumanCeiling]:
 
 
 def beside(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Beside]:
-    """Each figure of a run that people have one beside, by metric."""
+    """Each figure of a run that people have one beside, by metric.
+
+    What people rated is no share of what gold says of people.
+    """
     found = of(run)
     part = _on_part(run, found)
+    rated = any(row.detail.get("basis") == "human" for row in aggregates)
     placed = {}
     for row in aggregates:
         if row.metric in found:
             own = part.get(row.metric, row.mean)
-            level = human_level(METRICS[row.metric], own, found[row.metric].mean)
+            people = None if rated else found[row.metric].mean
+            level = human_level(METRICS[row.metric], own, people)
             placed[row.metric] = Beside(found[row.metric], own, level)
     return placed
 

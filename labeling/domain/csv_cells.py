@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_cell(value: Any) -> Any:
@@ -14,8 +14,8 @@ def safe_cell(value: Any) -> Any:
 
     Examples
     --------
-    >>> safe_cell("=1+1"), safe_cell("login"), safe_cell(-0.5), safe_cell(None)
-    ("'=1+1", 'login', -0.5, '')
+    >>> safe_cell("=1+1"), safe_cell("＝1+1"), safe_cell("login"), safe_cell(-0.5), safe_cell(None)
+    ("'=1+1", "'＝1+1", 'login', -0.5, '')
     """
     if value is None:
         return ""

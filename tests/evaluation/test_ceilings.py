@@ -89,6 +89,17 @@ def test_a_run_stands_beside_it_in_percent_and_is_flagged_above_it(project: Proj
     assert beside.level.passes
 
 
+def test_a_run_that_people_rated_is_no_share_of_what_gold_says_of_people(project: Project) -> None:
+    run = run_on(answer(project, [1, 2], [1, 2], [1]))
+    rows = results.aggregates_of(run)
+    rows[0].detail["basis"] = "human"
+
+    beside = ceilings.beside(run, rows)["requirement_f1"]
+
+    assert beside.ceiling.mean is not None
+    assert (beside.level.percent, beside.level.passes) == (None, False)
+
+
 def nothing_run(release: GoldRelease) -> Run:
     return run_on(release)
 

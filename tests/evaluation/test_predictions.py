@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db
 
 Write = Callable[..., Path]
 RIGHT = [prediction(name, *(event(kind, **roles) for kind, roles in GOLD[name])) for name in GOLD]
+DEEP = '{"case_id": "doc-1", "output": {"events": ' + "[" * 700 + "]" * 700 + "}}"
 
 
 @pytest.fixture
@@ -240,6 +241,7 @@ def test_a_look_at_the_test_split_is_counted(make_release, write):
         ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
         ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
         ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is no text"),
+        ([DEEP], "line 1: The output is nested too deeply"),
         ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
     ],
 )
