@@ -68,6 +68,7 @@ class Inference(GoldLayer):
         return {
             RELEVANCE: {
                 "basis": next((one["basis"] for one in explained), "gold"),
+                "nothing": sum(one["predicted"] == 0 for one in explained),
                 "micro": counts._asdict() | {"gold": counts.gold + lost},
                 "breakdowns": groups,
             },

@@ -35,6 +35,16 @@ def summary_table(run: Run) -> Table:
     return table
 
 
+def notes(run: Run) -> list[str]:
+    """What nobody should read a figure without."""
+    return [
+        f"Nothing was inferred in {row.detail['nothing']} of {row.n} cases: by definition they "
+        "count with relevance 1 and false-inference rate 0."
+        for row in results.aggregates_of(run)
+        if row.detail.get("nothing")
+    ]
+
+
 def people_cells(found: ceilings.Beside | None) -> list[str]:
     """What people reach, on how many cases, and the run's share of it; ``!`` if it is above."""
     if found is None or found.ceiling.mean is None:
@@ -42,13 +52,13 @@ def people_cells(found: ceilings.Beside | None) -> list[str]:
     percent = found.level.percent
     share = "–" if percent is None else f"{percent:.0f} %"
     row = found.ceiling
-    return [f"{row.mean:.3f} (n {row.n})", share + (" !" if found.level.passes else "")]
+    return [f"{figure(row.mean)} (n {row.n})", share + (" !" if found.level.passes else "")]
 
 
 def interval(row: Aggregate) -> str:
     if row.ci_low is None or row.ci_high is None:
         return "–"
-    return f"{row.ci_low:.3f} – {row.ci_high:.3f}"
+    return f"{figure(row.ci_low)} – {figure(row.ci_high)}"
 
 
 def usage_line(run: Run) -> str:
@@ -57,7 +67,7 @@ def usage_line(run: Run) -> str:
 
 
 def figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else f"{value:z.3f}"
 
 
 def rendered(table: Table) -> str:

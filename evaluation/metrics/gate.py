@@ -96,7 +96,7 @@ def check_threshold(
 def check_drift(metric: Metric, found: Comparison, max_drop: float) -> Check:
     """Fails if the run is worse by more than ``max_drop`` and the paired interval excludes 0."""
     sign = -1 if metric.direction == "higher" else 1
-    drop = None if found.difference is None else sign * found.difference
+    drop = None if found.difference is None else _times(sign, found.difference)
     low, high = _turned(found, sign)
     reason = _why_drifted(drop, low, max_drop, has_interval=low is not None)
     return Check(
@@ -122,8 +122,12 @@ def uncertified(
 def _turned(found: Comparison, sign: int) -> tuple[float | None, float | None]:
     if found.ci_low is None or found.ci_high is None:
         return None, None
-    ends = sorted((sign * found.ci_low, sign * found.ci_high))
+    ends = sorted((_times(sign, found.ci_low), _times(sign, found.ci_high)))
     return ends[0], ends[1]
+
+
+def _times(sign: int, value: float) -> float:
+    return sign * value + 0.0  # −0 becomes 0
 
 
 def _why_drifted(

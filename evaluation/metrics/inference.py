@@ -26,6 +26,8 @@ SCORES = {"necessary": 2, "recommended": 1, "optional": 1}
 
 NOBODY_YET = noted("no judge has rated every inferred requirement of this case")
 
+NOTHING = noted("nothing was inferred")
+
 
 class Verdict(NamedTuple):
     """What is thought of one prediction."""
@@ -133,7 +135,7 @@ def score_inference(
         if not ratings:
             return _undefined(detail)
         verdicts = by_judges(len(predicted), ratings)
-    found = figures(verdicts)
+    found, why = figures(verdicts), "" if predicted else NOTHING
     detail |= {
         "basis": basis,
         "judges": len(ratings or []),
@@ -141,8 +143,8 @@ def score_inference(
         "points": _points(predicted, verdicts),
     }
     return {
-        "inference_relevance": Value(found.relevance, detail=detail),
-        "false_inference_rate": Value(found.false_rate, detail={"basis": basis}),
+        "inference_relevance": Value(found.relevance, why, detail),
+        "false_inference_rate": Value(found.false_rate, why, {"basis": basis}),
     }
 
 

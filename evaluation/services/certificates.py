@@ -200,7 +200,7 @@ def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sente
     if found.kappa is not None and found.kappa < asked.kappa:
         yield say(
             "agreement with people is κ {kappa}, and {least} is needed",
-            kappa=f"{found.kappa:.2f}",
+            kappa=f"{found.kappa:z.2f}",
             least=f"{asked.kappa:g}",
         )
     if found.kappa_low is None:
@@ -208,7 +208,7 @@ def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sente
     elif found.kappa_low < asked.kappa_low:
         yield say(
             "κ may be as low as {low}, and {least} is needed: rate more answers",
-            low=f"{found.kappa_low:.2f}",
+            low=f"{found.kappa_low:z.2f}",
             least=f"{asked.kappa_low:g}",
         )
 

@@ -39,6 +39,8 @@ def why_not_ratable(run: Run) -> str:
         return noted("People rate inferred requirements only.")
     if run.scored_at is None:
         return noted("Wait until the run is finished: then its labels can be rated.")
+    if next(iter(_places(run)), None) is None:
+        return noted("The run has inferred nothing, so there is nothing to rate.")
     return ""
 
 
@@ -52,8 +54,6 @@ def open_panel(run: Run, *, by: Any) -> RatingPanel:
     if known:
         return known
     places = list(_places(run))
-    if not places:
-        raise RatingRefused(noted("The run has inferred nothing, so there is nothing to rate."))
     panel = RatingPanel.objects.create(run=run, n_labels=len(places), opened_by=by)
     RatedLabel.objects.bulk_create(
         (

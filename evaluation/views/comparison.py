@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.formats import number_format
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
@@ -75,8 +76,10 @@ def _row(row: Row) -> dict[str, Any]:
         "metric": row.metric,
         "before": figure(found.before),
         "after": figure(found.after),
-        "difference": "–" if found.difference is None else f"{found.difference:+.3f}",
-        "interval": "–" if found.ci_low is None else f"{found.ci_low:+.3f} – {found.ci_high:+.3f}",
+        "difference": _signed(found.difference),
+        "interval": "–"
+        if found.ci_low is None
+        else f"{_signed(found.ci_low)} – {_signed(found.ci_high)}",
         "p_value": _p(found.p_value),
         "corrected_p": _p(row.corrected_p),
         "detectable": figure(found.detectable),
@@ -86,6 +89,10 @@ def _row(row: Row) -> dict[str, Any]:
         "verdict": row.verdict,
         "badge": BADGES[row.verdict],
     }
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else number_format(f"{value:+z.3f}", 3)
 
 
 def _p(value: float | None) -> str:

@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 def figure(value: float | None) -> str:
-    return "–" if value is None else number_format(f"{value:.3f}", 3)
+    return "–" if value is None else number_format(f"{value:z.3f}", 3)
 
 
 def of_scale(metric: Metric, value: float | None) -> str:

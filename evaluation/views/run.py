@@ -64,6 +64,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
             run.spec["matching"]["threshold"],
         ),
         "basis": _detail(aggregates, "inference_relevance").get("basis"),
+        "nothing": _detail(aggregates, "inference_relevance").get("nothing"),
         "groups": _groups(aggregates),
         **_evidence(layer, aggregates),
         **stands,

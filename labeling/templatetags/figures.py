@@ -18,7 +18,7 @@ def figure(value: float | None, decimals: int = 2) -> str:
     """``0.61``, with a real minus sign; undefined is a dash and never 0."""
     if value is None:
         return UNDEFINED
-    return number_format(f"{value:.{decimals}f}", decimals).replace("-", "−")
+    return number_format(f"{value:z.{decimals}f}", decimals).replace("-", "−")
 
 
 @register.filter

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
+from evaluation.management import summary
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.gate import (
     NO_INTERVAL,
@@ -22,8 +23,11 @@ from evaluation.metrics.gate import (
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, Run
 from evaluation.services import certificates, gates, thresholds
+from evaluation.views import present
 from labeling.models import Project
+from labeling.templatetags import figures
 from tests.evaluation.conftest import perfect, requirement
+from tests.pages import page
 
 RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
 
@@ -108,6 +112,35 @@ def test_a_good_run_passes_with_0(good: Run) -> None:
     assert status == 0
     assert "requirement_precision" in said
     assert GateResult.objects.get().passed
+
+
+def test_a_drop_of_nothing_has_no_minus(good: Run, finished: Any) -> None:
+    again = finished(release=good.release)
+
+    _, text = gate(again.pk, baseline=good.pk)
+
+    assert "drift" in text
+    assert "-0.0" not in text
+    assert "-0.0" not in json.dumps(GateResult.objects.get().checks)
+
+
+@pytest.mark.parametrize("figure", [present.figure, summary.figure, figures.figure])
+def test_what_rounds_to_nothing_has_no_minus(figure: Any) -> None:
+    assert set(figure(-0.0004)) == {"0", "."}
+    assert figure(-0.1)[0] in "-−"
+
+
+def test_the_page_says_what_a_gate_without_a_baseline_left_open(
+    good: Run, finished: Any, signed_in: Any
+) -> None:
+    noor = signed_in("noor")
+    address = reverse("run", args=[good.pk])
+    assert "no baseline to choose" in page(noor, address)
+
+    finished(release=good.release)
+    assert "no baseline to choose" not in page(noor, address)
+    noor.post(reverse("run-gate", args=[good.pk]), {"baseline": ""})
+    assert "Only the thresholds were looked at" in page(noor, address)
 
 
 def test_a_bad_run_fails_with_1_and_names_every_failed_metric(good: Run, bad: Run) -> None:

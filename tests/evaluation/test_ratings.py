@@ -12,12 +12,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation import tasks
+from evaluation.management import summary
 from evaluation.models import Rating, RatingPanel, Run
 from evaluation.services import execution, ratings, results, runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release
-from tests.pages import markup
+from tests.pages import markup, page
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +135,30 @@ def test_runs_without_anything_to_rate_are_refused(
     script(lambda case: {"requirements": []})
     with pytest.raises(ratings.RatingRefused, match="inferred requirements only"):
         ratings.open_panel(finished(release=release), by=people["rita"])
+
+
+def test_a_run_that_inferred_nothing_says_so_beside_its_figures(
+    project: Project, script: Any, finished: Any, signed_in: Any
+) -> None:
+    run = _run(project, script, finished, {"case-1": [], "case-2": ["Lock"], "case-3": []})
+    rita, said = signed_in("rita"), "Nothing was inferred in 2 of 3 cases"
+
+    assert said in page(rita, reverse("run", args=[run.pk]))
+    assert said in " ".join(summary.notes(run))
+    case = run.cases.order_by("pk")[0]
+    assert "nothing was inferred" in page(rita, case.get_absolute_url())
+
+
+def test_a_rating_of_nothing_is_not_offered(
+    project: Project, script: Any, finished: Any, signed_in: Any
+) -> None:
+    run = _run(project, script, finished, {"case-1": []})
+    rita = signed_in("rita")
+
+    for name in ("run", "run-ratings"):
+        shown = page(rita, reverse(name, args=[run.pk]))
+        assert "inferred nothing, so there is nothing to rate" in shown
+        assert "Open the rating" not in shown
 
 
 # --- the page ---

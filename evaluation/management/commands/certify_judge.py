@@ -122,4 +122,4 @@ def _table(found: Sequence[JudgeCertificate]) -> Table:
 
 
 def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return "–" if value is None else f"{value:z.2f}"

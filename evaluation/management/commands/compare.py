@@ -84,12 +84,12 @@ def _rendered(found: Compared) -> str:
 
 def _cells(row: Row) -> list[str]:
     found = row.found
-    interval = "–" if found.ci_low is None else f"{found.ci_low:+.3f} – {found.ci_high:+.3f}"
+    interval = "–" if found.ci_low is None else f"{found.ci_low:+z.3f} – {found.ci_high:+z.3f}"
     return [
         row.metric.id,
         _figure(found.before),
         _figure(found.after),
-        "–" if found.difference is None else f"{found.difference:+.3f}",
+        "–" if found.difference is None else f"{found.difference:+z.3f}",
         interval,
         _figure(found.p_value, digits=4),
         _figure(row.corrected_p, digits=4),

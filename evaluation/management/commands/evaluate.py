@@ -139,7 +139,7 @@ class Command(BaseCommand):
                 for case in results.cases_with_scores(run):
                     self.stdout.write(summary.case_line(case))
             self.stdout.write(summary.rendered(summary.summary_table(run)))
-            for line in results.ids_report(run):
+            for line in [*summary.notes(run), *results.ids_report(run)]:
                 self.stdout.write(line)
             self._say_more(run)
             if folder:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.management.summary import figure
 from evaluation.models import GateResult, Run
 from evaluation.services import gates
 from labeling.domain.errors import RuleError
@@ -62,10 +63,14 @@ def _rendered(result: GateResult) -> str:
     for name in ("metric", "what", "value", "limit", "result", "why"):
         table.add_column(name, justify="right" if name in ("value", "limit") else "left")
     for check in result.checks:
-        value = "–" if check["value"] is None else f"{check['value']:.3f}"
         verdict = "passed" if check["passed"] else "failed"
         table.add_row(
-            check["metric"], check["kind"], value, _limit(check), verdict, check["reason"]
+            check["metric"],
+            check["kind"],
+            figure(check["value"]),
+            _limit(check),
+            verdict,
+            check["reason"],
         )
     console = Console(width=110, no_color=True)
     with console.capture() as captured:

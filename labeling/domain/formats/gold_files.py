@@ -153,7 +153,7 @@ def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _figure(value: Any) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
+    return "undefined" if value is None else f"{value:z.3f}"
 
 
 def _counts(counted: Mapping[str, int]) -> str:

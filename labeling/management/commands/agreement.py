@@ -211,4 +211,4 @@ def _explain(result: Agreement, console: Console) -> None:
 def _shown(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    return f"{value:z.4f}" if isinstance(value, float) else str(value)
