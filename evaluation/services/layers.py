@@ -36,6 +36,8 @@ from pipelines.types import Message
 
 logger = logging.getLogger(__name__)
 
+BUILDING_SECONDS = 6 * 3600.0
+"""So long a worker may build the layers of one conversation; a limit all the same."""
 RETRY_SECONDS = 20
 LONGEST_WAIT_SECONDS = 3600  # whatever a server asks for
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
@@ -99,7 +101,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
     if build is None:
         return False
     try:
-        with KeepAlive(lambda: _renew(build_id, owner)):
+        with KeepAlive(lambda: _renew(build_id, owner), seconds=BUILDING_SECONDS):
             _build(build, owner, progress)
         _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
     except LeaseLost:

@@ -7,8 +7,9 @@ when the lease runs out somebody else takes over. A result is stored only by its
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import c_ulong, py_object, pythonapi
 from datetime import datetime, timedelta
-from threading import Event, Thread
+from threading import Event, Lock, Thread, get_ident
 from types import TracebackType
 from typing import Any
 from uuid import UUID
@@ -138,17 +139,28 @@ def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
 class KeepAlive:
     """Renews a lease from a thread while the block runs, by default up to the limit of a case.
 
-    The limit is what frees a case whose pipeline hangs: its worker looks alive for ever.
+    The limit is what frees a case whose pipeline hangs: its worker looks alive for ever. ``late``
+    is raised in the block when it is still running a beat after the limit, and again at each beat:
+    that ends what loops in Python. What waits inside of C, Python cannot interrupt.
     """
 
-    def __init__(self, renew: Callable[[], bool], *, seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        renew: Callable[[], bool],
+        *,
+        seconds: float | None = None,
+        late: type[Exception] | None = None,
+    ) -> None:
         self._renew = renew
         self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
+        self._late = late
+        self._ended = Lock()  # who holds it may raise in the block, or leave it
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3
         self._thread = Thread(target=self._repeat, name="lease", daemon=True)
 
     def __enter__(self) -> None:
+        self._block = get_ident()
         self._thread.start()
 
     def __exit__(
@@ -157,7 +169,9 @@ class KeepAlive:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._done.set()
+        with self._ended:
+            self._done.set()
+            _raise_in(self._block, None)  # what was raised and has not arrived comes too late
         self._thread.join()
 
     def _repeat(self) -> None:
@@ -171,6 +185,15 @@ class KeepAlive:
                     connections.close_all()
         finally:
             connections.close_all()  # those of this thread
+        while self._late and not self._done.wait(self._interval):
+            with self._ended:
+                if not self._done.is_set():
+                    _raise_in(self._block, self._late)
+
+
+def _raise_in(thread: int, error: type[Exception] | None) -> None:
+    """At the next step that the thread takes in Python; ``None`` takes back what has not come."""
+    pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(error) if error else None)
 
 
 def _bury_lost(rows: WorkQuerySet) -> None:

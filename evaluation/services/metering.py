@@ -131,10 +131,7 @@ class PaidModel:
     def _check_time(self) -> None:
         """Before each request; one that is under way has its own limit."""
         if monotonic() > self._end:
-            limit = f"{settings.CASE_TIMEOUT_SECONDS:g}"
-            self.late = OutOfTime(
-                f"The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
-            )
+            self.late = OutOfTime(too_long())
             raise self.late
 
     @transaction.atomic
@@ -147,6 +144,11 @@ class PaidModel:
         usage = row.select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
             row.update(usage=together(usage, call.as_json()))
+
+
+def too_long() -> str:
+    limit = f"{settings.CASE_TIMEOUT_SECONDS:g}"
+    return f"The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
 
 
 def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

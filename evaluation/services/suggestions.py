@@ -19,6 +19,7 @@ from evaluation import adapters
 from evaluation.services import budgets, models, runs
 from evaluation.services.leases import KeepAlive
 from evaluation.services.metering import PaidModel
+from evaluation.services.working import CaseTooLong
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
@@ -205,7 +206,7 @@ def _make(
         raise _Lost
     if not requests.begin(asked, conversation.pk, owner):
         return
-    with KeepAlive(lambda: requests.renew(asked.pk, owner, until=_lease())):
+    with KeepAlive(lambda: requests.renew(asked.pk, owner, until=_lease()), late=CaseTooLong):
         try:
             labels = _labels(pipeline.run(_case(conversation, asked.layer)), asked.layer)
             requests.store(asked, conversation, labels)

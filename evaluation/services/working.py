@@ -19,7 +19,7 @@ from evaluation.judge import how_asked
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
 from evaluation.services import budgets, leases, models, runs
-from evaluation.services.metering import STOPS, PaidModel
+from evaluation.services.metering import STOPS, PaidModel, too_long
 from evaluation.services.storms import Storm
 from pipelines.errors import PipelineError
 from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
@@ -36,6 +36,13 @@ A permanent error is not in here: the same input would fail in the same way.
 """
 
 LONGEST_ERROR = 2000  # characters
+
+
+class CaseTooLong(OutOfTime):
+    """Raised by the clock in whatever the case is doing."""
+
+    def __init__(self) -> None:
+        super().__init__(too_long())
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,7 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> str:
 def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
-    with leases.KeepAlive(lambda: leases.renew(work, desk.owner)):
+    with leases.KeepAlive(lambda: leases.renew(work, desk.owner), late=CaseTooLong):
         if desk.model:
             desk.model.begin(work, repetition)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,19 @@ class Slow:
         return {"requirements": [], "model": None}
 
 
+class Hanging(Slow):
+    """One that never comes back from its first case."""
+
+    name = "hanging"
+
+    def run(self, case: Case) -> Output:
+        first = not Path(os.environ["SLOW_LOG"]).exists()
+        output = super().run(case)
+        while first:
+            time.sleep(0.05)
+        return output
+
+
 ENTRY = registry.Entry(
     name="slow",
     title="Slow",
@@ -45,13 +59,16 @@ ENTRY = registry.Entry(
 )
 
 
+HANGING = replace(ENTRY, name="hanging", make=lambda config, encoder: Hanging())
+
+
 def prepare() -> None:
     from evaluation.services import runs, suggestions
     from labeling.domain.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
-    registry.PIPELINES["slow"] = ENTRY
+    registry.PIPELINES |= {"slow": ENTRY, "hanging": HANGING}
     runs.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Event
 from uuid import uuid4
 
 import pytest
@@ -12,7 +13,8 @@ from django.utils import timezone
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from evaluation.services.runs import PipelineRefused
-from labeling.models import Conversation, Event
+from labeling.models import Conversation
+from labeling.models import Event as Logged
 from pipelines.llm import RateLimited, Unavailable
 from pipelines.memory.layers.config import LayersConfig
 from tests.evaluation.chats import ask, make_chat
@@ -61,7 +63,7 @@ def test_asking_again_builds_nothing_again(chat):
 
     assert not layers.work(build.pk, uuid4())
     assert list(BuiltLayer.objects.values_list("pk", "built_at")) == before
-    assert Event.objects.filter(verb="layers.requested").count() == 1
+    assert Logged.objects.filter(verb="layers.requested").count() == 1
 
 
 def test_another_configuration_is_another_build(chat):
@@ -167,6 +169,24 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
     build.refresh_from_db()
     assert (build.owner, build.state) == (other, "running")
     assert not went_on
+
+
+def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
+    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
+    kept, build_layers = Event(), layers.build_layers
+
+    def build_slowly(*args, **kwargs):
+        assert kept.wait(5)
+        build_layers(*args, **kwargs)
+
+    monkeypatch.setattr(layers, "_renew", lambda *held, **told: kept.set() or True)
+    monkeypatch.setattr(layers, "build_layers", build_slowly)
+    build = ask(chat)
+
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert (build.failure, build.state) == ("", "finished")
 
 
 def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):

@@ -23,7 +23,7 @@ from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
 from tests import factories
 from tests.evaluation import answers as asked
-from tests.evaluation.slow_worker import ENTRY
+from tests.evaluation.slow_worker import ENTRY, HANGING
 from tests.llm_server import Body, LanguageServer
 from tests.processes import database_url
 
@@ -40,7 +40,7 @@ def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[[], subprocess.
     """Workers on the test's own database and queue; the whole process group is one worker."""
     messages = Path(celery_app.conf.broker_transport_options["data_folder_in"])
     (tmp_path / "broker").symlink_to(messages.parent)
-    environment = os.environ | {
+    own = {
         "ASSAY_CASE_LEASE_SECONDS": "5",
         "ASSAY_DATA_DIR": str(tmp_path),
         "CELERY_BROKER_URL": "",
@@ -50,12 +50,12 @@ def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[[], subprocess.
     command = [sys.executable, "-m", "celery", "-A", "tests.evaluation.slow_worker", "worker"]
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
+    def start(*options: str) -> subprocess.Popen[bytes]:
         with (tmp_path / "worker.log").open("ab") as output:
             worker = subprocess.Popen(
-                [*command, "--concurrency", "1", "--loglevel", "INFO"],
+                [*command, "--concurrency", "1", "--loglevel", "INFO", *options],
                 cwd=settings.BASE_DIR,
-                env=environment,
+                env=os.environ | own,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
@@ -138,6 +138,29 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
     assert len(set(calls)) == 30
     assert len(calls) <= 32
     assert sum(cases.values_list("attempts", flat=True)) <= 32
+
+
+def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
+    make_release: Any,
+    launch: Any,
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(registry.PIPELINES, "hanging", HANGING)
+    monkeypatch.setenv("ASSAY_CASE_TIMEOUT_SECONDS", "1")
+    run = launch(release=make_release(3, name="three"), pipeline="hanging", queue=True)
+
+    start_worker("--pool", "threads")  # as the product starts it, with a single thread to lose
+    wait_for(
+        lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
+        seconds=60,
+        log=tmp_path / "worker.log",
+    )
+
+    told = CaseRun.objects.filter(run=run).order_by("pk").values_list("state", "attempts", "error")
+    late = "The case took longer than 1 seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
+    assert list(told) == [("failed", 1, late), ("done", 1, ""), ("done", 1, "")]
 
 
 def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
