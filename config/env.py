@@ -73,13 +73,6 @@ def env_list(name: str, default: Sequence[str] = ()) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def env_choice(name: str, choices: Sequence[str], default: str) -> str:
-    value = _value(name) or default
-    if value not in choices:
-        raise ImproperlyConfigured(f"{name} is {value!r}: set it to {' or '.join(choices)}.")
-    return value
-
-
 def env_path(name: str, default: Path | str) -> Path:
     """An absolute path; a relative one starts at the project root, wherever one calls from."""
     return ROOT / Path(_value(name) or default).expanduser()

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from django.db import transaction
 from django.utils import timezone
 
 from evaluation import adapters
@@ -125,21 +124,9 @@ def launch(
     _refuse_faults(found, cases, release)
     run.spec = described | {"predictions": _report(source, found, missing)}
     run.config_sha256 = described["config_sha256"]
-    return _store(run, cases, found, items=items, queue=queue)
-
-
-def _store(
-    run: Run, cases: Mapping[str, CaseRun], found: _Found, *, items: list[Any], queue: bool
-) -> Run:
     for case_id, case in cases.items():
         _fill(case, found.outputs.get(case_id))
-    with transaction.atomic():
-        run.save()
-        CaseRun.objects.bulk_create(cases.values(), batch_size=500)
-        runs.note_test_access(run, items)
-        runs.note_launch(run)
-        if queue:
-            transaction.on_commit(lambda: runs.wake(run.pk))
+    runs.store(run, list(cases.values()), items, queue=queue)
     return run
 
 

@@ -95,38 +95,46 @@ def launch(
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
     items = selected_items(release, split, reason.strip())[:size]
-    described = (described or {}) | spec.describe(
-        release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
-    )
-    described["model"] = models.describe() if with_model else None
-    if evaluate_answers:
-        described["answers"] = answers.describe()
     given = {"thresholds": thresholds, "size": size}
-    described |= {name: value for name, value in given.items() if value is not None}
-    with transaction.atomic():
-        run = Run.objects.create(
-            release=release,
-            pipeline=entry.name,
-            config=config,
-            config_sha256=described["config_sha256"],
-            split=split,
-            reason=reason.strip(),
-            repetitions=repetitions,
-            seed=seed,
-            name=name.strip(),
-            budget_cost=budget_cost,
-            budget_tokens=budget_tokens,
-            spec=described,
-            requested_by=requested_by,
-        )
-        cases = CaseRun.objects.bulk_create(open_cases(run, items), batch_size=500)
-        if evaluate_answers:
-            answers.prepare(run, cases)
-        note_test_access(run, items)
-        note_launch(run)
-        if queue:
-            transaction.on_commit(lambda: wake(run.pk))
+    told = {
+        **(described or {}),
+        **spec.describe(
+            release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
+        ),
+        "model": models.describe() if with_model else None,
+        **({"answers": answers.describe()} if evaluate_answers else {}),
+        **{name: value for name, value in given.items() if value is not None},
+    }
+    run = Run(
+        release=release,
+        pipeline=entry.name,
+        config=config,
+        config_sha256=told["config_sha256"],
+        split=split,
+        reason=reason.strip(),
+        repetitions=repetitions,
+        seed=seed,
+        name=name.strip(),
+        budget_cost=budget_cost,
+        budget_tokens=budget_tokens,
+        spec=told,
+        requested_by=requested_by,
+    )
+    store(run, open_cases(run, items), items, queue=queue)
     return run
+
+
+@transaction.atomic
+def store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool) -> None:
+    """Keep a new run with its cases, and what there is to answer of them."""
+    run.save()
+    stored = CaseRun.objects.bulk_create(cases, batch_size=500)
+    if "answers" in run.spec:
+        answers.prepare(run, stored)
+    _note_test_access(run, items)
+    _record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=str(run.release))
+    if queue:
+        transaction.on_commit(lambda: wake(run.pk))
 
 
 def estimate(
@@ -355,7 +363,7 @@ def open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
     return cases
 
 
-def note_test_access(run: Run, items: list[GoldItem]) -> None:
+def _note_test_access(run: Run, items: list[GoldItem]) -> None:
     """Every look at the test split is counted, whichever way it was asked for."""
     tested = sum(item.split == Conversation.Split.TEST for item in items)
     if tested:
@@ -366,11 +374,6 @@ def note_test_access(run: Run, items: list[GoldItem]) -> None:
             reason=run.reason,
             n_items=tested,
         )
-
-
-def note_launch(run: Run) -> None:
-    gold = str(run.release)
-    _record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
 
 
 @transaction.atomic

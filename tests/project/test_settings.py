@@ -36,7 +36,6 @@ def env_file(tmp_path, monkeypatch):
         (lambda: env.env_float("X", 1.0), "dear", "X is 'dear': set it to a number from 0 on."),
         (lambda: env.env_float("X", 1.0, 0.5), "0.1", "to a number from 0.5 on."),
         (lambda: env.env_optional_float("X"), "nan", "set it to a number from 0 on."),
-        (lambda: env.env_choice("X", ["a", "b"], "a"), "c", "X is 'c': set it to a or b."),
         (lambda: env.env_secret("X"), "s", "X and X_FILE are both set: keep one of them."),
     ],
 )

@@ -39,57 +39,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--gold", metavar="RELEASE", help="name (newest) or name@version")
-        parser.add_argument("--pipeline", metavar="NAME")
-        parser.add_argument(
-            "--predictions",
-            type=Path,
-            metavar="FILE.jsonl",
-            help='lines {"case_id", "output"}: no pipeline is run',
-        )
-        splits = parser.add_mutually_exclusive_group()
-        for split in ("train", "dev", "test"):
-            splits.add_argument(
-                f"--{split}-only",
-                dest="split",
-                action="store_const",
-                const=split,
-                default="",
-                help=f"only items of the {split} split",
-            )
-        parser.add_argument("--reason", default="", help="why the test split is looked at")
-        parser.add_argument("--repetitions", type=int, default=1, metavar="N")
-        parser.add_argument(
-            "--config",
-            type=Path,
-            metavar="FILE.yaml",
-            help="alone: a configuration file, which names data sets and agents; with --pipeline: "
-            "its settings and, under metrics, those of the metrics",
-        )
-        parser.add_argument(
-            "--mode", choices=["oneshot", "agent"], help="the setting “mode” of the pipeline"
-        )
-        parser.add_argument(
-            "--arc-cases",
-            action="store_true",
-            help="measure on the newest gold of arcs in the project of the release",
-        )
-        parser.add_argument(
-            "--evaluate-answers",
-            action="store_true",
-            help="have a language model answer from what was found, and judge the answers",
-        )
-        parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
-        parser.add_argument("--name", default="", help="what is tried, for the experiments log")
-        parser.add_argument(
-            "--budget", type=float, metavar="MONEY", help="what language models may cost"
-        )
-        parser.add_argument(
-            "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
-        )
-        parser.add_argument(
-            "--estimate", action="store_true", help="only say what it would probably cost"
-        )
+        _add_what(parser)
+        _add_how(parser)
         parser.add_argument("--output-dir", type=Path, help="write results.json and cases.csv here")
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="go on with stopped runs"
@@ -187,6 +138,65 @@ class Command(BaseCommand):
             self.stdout.write(f"Run {run.pk} passed the gate.")
         said = (f"{check['metric']} ({check['reason']})" for check in gates.failed(result))
         return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(said)}."]
+
+
+def _add_what(parser: ArgumentParser) -> None:
+    """What is measured, on which gold."""
+    parser.add_argument("--gold", metavar="RELEASE", help="name (newest) or name@version")
+    parser.add_argument("--pipeline", metavar="NAME")
+    parser.add_argument(
+        "--predictions",
+        type=Path,
+        metavar="FILE.jsonl",
+        help='lines {"case_id", "output"}: no pipeline is run',
+    )
+    splits = parser.add_mutually_exclusive_group()
+    for split in ("train", "dev", "test"):
+        splits.add_argument(
+            f"--{split}-only",
+            dest="split",
+            action="store_const",
+            const=split,
+            default="",
+            help=f"only items of the {split} split",
+        )
+    parser.add_argument("--reason", default="", help="why the test split is looked at")
+
+
+def _add_how(parser: ArgumentParser) -> None:
+    """How often, with which settings, and for how much."""
+    parser.add_argument("--repetitions", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE.yaml",
+        help="alone: a configuration file, which names data sets and agents; with --pipeline: "
+        "its settings and, under metrics, those of the metrics",
+    )
+    parser.add_argument(
+        "--mode", choices=["oneshot", "agent"], help="the setting “mode” of the pipeline"
+    )
+    parser.add_argument(
+        "--arc-cases",
+        action="store_true",
+        help="measure on the newest gold of arcs in the project of the release",
+    )
+    parser.add_argument(
+        "--evaluate-answers",
+        action="store_true",
+        help="have a language model answer from what was found, and judge the answers",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
+    parser.add_argument("--name", default="", help="what is tried, for the experiments log")
+    parser.add_argument(
+        "--budget", type=float, metavar="MONEY", help="what language models may cost"
+    )
+    parser.add_argument(
+        "--budget-tokens", type=int, metavar="N", help="tokens that language models may use"
+    )
+    parser.add_argument(
+        "--estimate", action="store_true", help="only say what it would probably cost"
+    )
 
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
