@@ -69,18 +69,6 @@ class Entry:
         return self.needs_model or self.may_ask(config)
 
 
-def _nothing(config: NothingConfig, tools: Tools) -> Pipeline:
-    return Nothing(config)
-
-
-def _everything(config: EverythingConfig, tools: Tools) -> Pipeline:
-    return Everything(config)
-
-
-def _requirements_local(config: LocalConfig, tools: Tools) -> Pipeline:
-    return RequirementsLocal(config, tools.encoder or MiniLM())
-
-
 def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     means = means_of(config.model_dump())
     local = LocalAnalyst(config, tools.encoder or MiniLM())
@@ -92,33 +80,9 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     return RequirementsAgent(config, Team(**{node: analysts[by] for node, by in means.items()}))
 
 
-def _requirements_model(config: RequirementsModelConfig, tools: Tools) -> Pipeline:
-    return RequirementsModel(config, tools.model)
-
-
-def _events_local(config: EventsLocalConfig, tools: Tools) -> Pipeline:
-    return EventsLocal(config)
-
-
-def _events_model(config: EventsModelConfig, tools: Tools) -> Pipeline:
-    return EventsModel(config, tools.model)
-
-
 def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     talks = Talks(tools.encoder or MiniLM(), store=tools.store, rows_for=tools.rows_for)
     return Memory(config, open_talk=talks, model=tools.model)
-
-
-def _retrieval(config: RetrievalConfig, tools: Tools) -> Pipeline:
-    return Retrieval(config, tools.encoder or MiniLM(), tools.store)
-
-
-def _random(config: RandomConfig, tools: Tools) -> Pipeline:
-    return Random(config)
-
-
-def _lexical(config: BudgetConfig, tools: Tools) -> Pipeline:
-    return LexicalFloor(config)
 
 
 def _prompts_of(package: ModuleType) -> Path:
@@ -135,7 +99,7 @@ _ENTRIES = (
         summary="Finds requirements by wording and by who answers whom; uses no language model.",
         layers=("extraction",),
         config=LocalConfig,
-        make=_requirements_local,
+        make=lambda config, tools: RequirementsLocal(config, tools.encoder or MiniLM()),
     ),
     Entry(
         name="requirements-agent",
@@ -153,7 +117,7 @@ _ENTRIES = (
         summary="Asks a language model for the requirements that a conversation states.",
         layers=("extraction",),
         config=RequirementsModelConfig,
-        make=_requirements_model,
+        make=lambda config, tools: RequirementsModel(config, tools.model),
         needs_model=True,
         prompts=_prompts_of(requirements),
     ),
@@ -173,7 +137,7 @@ _ENTRIES = (
         summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
         layers=MEMORY,
         config=RetrievalConfig,
-        make=_retrieval,
+        make=lambda config, tools: Retrieval(config, tools.encoder or MiniLM(), tools.store),
     ),
     Entry(
         name="events-local",
@@ -181,7 +145,7 @@ _ENTRIES = (
         summary="Finds events by word lists and patterns; uses no language model.",
         layers=("events",),
         config=EventsLocalConfig,
-        make=_events_local,
+        make=lambda config, tools: EventsLocal(config),
     ),
     Entry(
         name="events-model",
@@ -189,7 +153,7 @@ _ENTRIES = (
         summary="Asks a language model for events and returns its reply as it is.",
         layers=("events",),
         config=EventsModelConfig,
-        make=_events_model,
+        make=lambda config, tools: EventsModel(config, tools.model),
         needs_model=True,
         prompts=_prompts_of(events),
         suggests=False,
@@ -200,7 +164,7 @@ _ENTRIES = (
         summary="Never finds anything.",
         layers=(*REQUIREMENTS, *MEMORY, "events"),
         config=NothingConfig,
-        make=_nothing,
+        make=lambda config, tools: Nothing(config),
         floor=True,
     ),
     Entry(
@@ -211,7 +175,7 @@ _ENTRIES = (
         ),
         layers=REQUIREMENTS + MEMORY,
         config=EverythingConfig,
-        make=_everything,
+        make=lambda config, tools: Everything(config),
         floor=True,
     ),
     Entry(
@@ -220,7 +184,7 @@ _ENTRIES = (
         summary="Draws a fixed number of messages by lot.",
         layers=MEMORY,
         config=RandomConfig,
-        make=_random,
+        make=lambda config, tools: Random(config),
         floor=True,
     ),
     Entry(
@@ -229,7 +193,7 @@ _ENTRIES = (
         summary="Returns a fixed number of messages that share words with the question (BM25).",
         layers=MEMORY,
         config=BudgetConfig,
-        make=_lexical,
+        make=lambda config, tools: LexicalFloor(config),
         floor=True,
     ),
 )

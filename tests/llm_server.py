@@ -7,14 +7,12 @@ one is a name below, or a function from the request's body to a reply.
 from __future__ import annotations
 
 import json
-import socket
-import struct
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Lock, Thread
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import Lock
 from typing import Any
+
+from tests import http_server
 
 KEY = "sk-test-0123456789abcdef"
 MODEL = "small-1"
@@ -25,14 +23,10 @@ Body = dict[str, Any]
 Behaviour = str | Callable[[Body], str]
 
 
-class LanguageServer(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
+class LanguageServer(http_server.Server):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.default: Behaviour = "good"
-        self.planned: deque[Behaviour] = deque()
         self.requests: list[Body] = []
         self.answer = '{"label": "yes"}'
         self.retry_after = "0.2"
@@ -42,33 +36,22 @@ class LanguageServer(ThreadingHTTPServer):
         self.served = SERVED  # what it calls its model
         self.at_once = 0
         self.most_at_once = 0
-        self.closing = Event()
         self.lock = Lock()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-    def plan(self, *behaviours: Behaviour) -> None:
-        self.planned.extend(behaviours)
+        return f"{self.address}/v1"
 
     def next(self) -> Behaviour:
         with self.lock:
             return self.planned.popleft() if self.planned else self.default
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is what some tests are about."""
 
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(http_server.Handler):
     server: LanguageServer
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.read())
         server = self.server
         with server.lock:
             server.requests.append(body)
@@ -123,9 +106,8 @@ class Handler(BaseHTTPRequestHandler):
         self._reply(body, "", finish_reason="content_filter")
 
     def _rate_limited(self, body: Body) -> None:
-        self._error(
-            429, "Slow down", "rate_limit_exceeded", {"Retry-After": self.server.retry_after}
-        )
+        after = self.server.retry_after
+        self._error(429, "Slow down", "rate_limit_exceeded", Retry_After=after)
 
     def _no_quota(self, body: Body) -> None:
         self._error(429, "You exceeded your current quota", "insufficient_quota")
@@ -140,28 +122,20 @@ class Handler(BaseHTTPRequestHandler):
         self._error(400, "This is longer than the context of the model", "context_length_exceeded")
 
     def _page(self, body: Body) -> None:
-        self._send(200, b"<html>Please sign in</html>", {"Content-Type": "text/html"})
+        self.answer(200, b"<html>Please sign in</html>", Content_Type="text/html")
 
     def _hanging(self, body: Body) -> None:
         self.server.closing.wait(60)
 
     def _dripping(self, body: Body) -> None:
-        """A byte now and then, for ever: what no time-out between two bytes ever ends."""
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", "100000")
         self.end_headers()
-        with suppress(OSError):
-            while not self.server.closing.wait(0.05):
-                self.wfile.write(b" ")
-                self.wfile.flush()
+        self.drip(b" ")
 
     def _reset(self, body: Body) -> None:
-        """The connection is torn off, not closed."""
-        now = struct.pack("ii", 1, 0)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
-        self.close_connection = True
-        self.connection.close()
+        self.tear_off()
 
     def _reply(
         self,
@@ -183,33 +157,16 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.counts_tokens:
             usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
             document["usage"] = usage
-        self._send(200, json.dumps(document).encode())
+        self._send(200, document)
 
-    def _error(
-        self, status: int, message: str, code: str, headers: dict[str, str] | None = None
-    ) -> None:
-        document = {"error": {"message": message, "type": code, "code": code, "param": None}}
-        self._send(status, json.dumps(document).encode(), headers or {})
+    def _error(self, status: int, message: str, code: str, **headers: str) -> None:
+        said = {"message": message, "type": code, "code": code, "param": None}
+        self._send(status, {"error": said}, **headers)
 
-    def _send(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        fields = {"Content-Type": "application/json"} | (headers or {})
-        for name, value in fields.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+    def _send(self, status: int, document: Body, **headers: str) -> None:
+        body = json.dumps(document).encode()
+        self.answer(status, body, Content_Type="application/json", **headers)
 
 
-@contextmanager
-def running() -> Iterator[LanguageServer]:
-    server = LanguageServer()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.closing.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def running() -> AbstractContextManager[LanguageServer]:
+    return http_server.running(LanguageServer())

@@ -25,10 +25,6 @@ class Search:
     indexes: tuple[int, ...]
     probabilities: tuple[float, ...]
 
-    @property
-    def by_position(self) -> dict[int, float]:
-        return dict(zip(self.indexes, self.probabilities, strict=True))
-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:

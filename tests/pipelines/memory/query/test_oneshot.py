@@ -110,10 +110,11 @@ def test_anchors_are_nodes_that_stand_out_in_the_focus_within_the_days():
 
 def test_a_topic_shows_all_its_ids_beside_a_short_preview():
     talk = a_talk()
-    found = [search(talk, "bicycle", why="asked", limit=200)]
-    candidates = expand_candidates(talk, found, (), node_limit=1)
+    found = search(talk, "bicycle", why="asked", limit=200)
+    candidates = expand_candidates(talk, [found], (), node_limit=1)
+    chances = dict(zip(found.indexes, found.probabilities, strict=True))
 
-    (summary,) = node_summaries(talk, candidates, found[0].by_position, preview=1)
+    (summary,) = node_summaries(talk, candidates, chances, preview=1)
 
     assert summary["all_message_ids"] == [4, 5, 6]
     assert len(summary["messages"]) == 1
