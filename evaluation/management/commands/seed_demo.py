@@ -13,12 +13,16 @@ from labeling.services import demo
 from labeling.services.vectors import ruler
 
 FOLDER = settings.BASE_DIR / "fixtures" / "demo"
-PIPELINES: dict[str, dict[str, Any]] = {
-    "nothing": {},
-    "everything": {},
-    "requirements-local": {},
-    "requirements-agent": {"whole_way": True},
-}
+RUNS: tuple[dict[str, Any], ...] = (
+    {"pipeline": "nothing"},
+    {"pipeline": "everything"},
+    {"pipeline": "requirements-local"},
+    {
+        "pipeline": "requirements-agent",
+        "config": {"whole_way": True},
+        "name": "with requirements documents",
+    },
+)
 
 
 class Command(BaseCommand):
@@ -43,6 +47,6 @@ class Command(BaseCommand):
 
     def _launch(self, release: GoldRelease) -> None:
         noor = User.objects.get(username="noor")
-        for pipeline, config in PIPELINES.items():
-            runs.launch(release, pipeline=pipeline, config=config, requested_by=noor)
+        for given in RUNS:
+            runs.launch(release, **given, requested_by=noor)
         self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")
