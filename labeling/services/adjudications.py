@@ -14,7 +14,7 @@ from labeling.domain.references import heading_of
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
-from labeling.services import events, merges
+from labeling.services import events, merges, projects
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.translation import in_english
 
@@ -260,7 +260,7 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
     answers agree: it decides nothing.
     """
-    Project.objects.select_for_update().get(pk=project.pk)  # nothing is accepted twice
+    projects.lock(project)  # nothing is accepted twice
     chosen = acceptable(project, layer, states=set(states) & set(ACCEPTABLE))
     guideline = project.guidelines.all()[0]
     clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")

@@ -241,11 +241,12 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
 
 
 def _lock_round(assignment: Assignment) -> Round:
-    """The round as it is now. Always locked before the annotation, so that nobody waits in a ring.
+    """The round as it is now, locked, and then the place in it.
 
-    Autosaves do without: they would wait for each other, and a draft in an ended round harms none.
+    Always in this order and before the annotation, so that nobody waits in a ring. Autosaves do
+    without the round: they would wait for each other, and a draft in an ended round harms none.
     """
-    return Round.every.select_for_update(no_key=True).get(pk=assignment.round_id)
+    return assignments.lock_place(assignment)
 
 
 def _lock(assignment: Assignment) -> Annotation:

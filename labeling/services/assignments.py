@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -143,9 +143,16 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
     return assignment
 
 
-def lock(round_: Round) -> None:
+def lock(round_: Round) -> Round:
     """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
-    Round.every.select_for_update(no_key=True).get(pk=round_.pk)
+    return Round.every.select_for_update(no_key=True).get(pk=round_.pk)
+
+
+def lock_place(assignment: Assignment) -> Round:
+    """The round, then one place in it: an autosave locks the place before its annotation, too."""
+    found = lock(assignment.round)
+    Assignment.every.select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    return found
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
@@ -194,7 +201,10 @@ def give_back_expired(pool: Round) -> int:
     expired = pool.assignments(manager="every").filter(
         slot__isnull=False, lease_expires_at__lt=timezone.now()
     )
-    return expired.filter(UNFINISHED).update(slot=None)
+    answers = Annotation.every.filter(assignment=OuterRef("pk"))
+    # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
+    finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
+    return expired.exclude(finished).update(slot=None)
 
 
 def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
@@ -234,11 +244,13 @@ def renew(assignment: Assignment) -> bool:
     return unfinished.exists() and hold(assignment)
 
 
+@transaction.atomic
 def give_back(assignment: Assignment) -> bool:
     """Return a pool's place before an answer, so that somebody else gets the conversation.
 
-    A draft is kept. False when there was nothing to return.
+    A draft is kept. False when there was nothing to return, or it is just being submitted.
     """
+    lock(assignment.round)
     reserved = Assignment.every.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 

@@ -29,7 +29,7 @@ from labeling.models import (
     Review,
     Round,
 )
-from labeling.services import events
+from labeling.services import events, projects
 
 Purpose = Assignment.Purpose
 HONEYPOT = Purpose.HONEYPOT
@@ -59,7 +59,7 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
     """Setting it again to the same changes nothing."""
     from labeling.services import qualification  # which chooses its conversations here
 
-    Project.objects.select_for_update().get(pk=project.pk)
+    projects.lock(project)
     plan = plan_of(project)
     changed = {name: value for name, value in fields.items() if getattr(plan, name) != value}
     if plan.pk and not changed:
@@ -95,7 +95,7 @@ def choose(
     number: int = 0,
 ) -> int:
     """Add conversations by their names, and so many others at random; how many were new."""
-    Project.objects.select_for_update().get(pk=project.pk)  # or two at once choose the same
+    projects.lock(project)  # or two at once choose the same
     known = project.check_conversations.filter(purpose=purpose).values("conversation")
     free = with_gold(project).exclude(pk__in=known)
     named = dict(free.filter(external_id__in=names).values_list("external_id", "pk"))
@@ -133,7 +133,7 @@ def _refuse_unknown(project: Project, names: Collection[str]) -> None:
 def drop(chosen: CheckConversation, *, by: User) -> None:
     """Nobody gets it as a check any more. What was answered to it is kept."""
     project, purpose = chosen.project, chosen.purpose
-    Project.objects.select_for_update().get(pk=project.pk)  # or two at once take the last ones
+    projects.lock(project)  # or two at once take the last ones
     plan = plan_of(project)
     is_last = project.check_conversations.filter(purpose=purpose).count() == 1
     if is_last and (plan.every if purpose == HONEYPOT else plan.test):
@@ -188,7 +188,8 @@ def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = (
     free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
     filled = {one.conversation_id for one in planned}
     mine = {one.conversation_id for one in planned if one.annotator_id == user.pk}
-    not_now = mine | set(_unfilled(round_).values_list("conversation", flat=True)) - filled
+    open_places = _unfilled(round_).filter(conversation__in=chosen)  # not of a whole large pool
+    not_now = mine | set(open_places.values_list("conversation", flat=True)) - filled
     order = sorted(
         set(free.values_list("pk", flat=True)) - not_now,
         key=lambda pk: _draw("order", round_.pk, user.pk, pk),

@@ -148,7 +148,8 @@ def _add(
     body = body.strip()
     if not body:
         raise EmptyComment("Write something first.")
-    Conversation.objects.select_for_update().get(pk=conversation.pk)  # one after the other
+    # one after the other
+    Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
     said: dict[str, Any] = {
         "conversation": conversation,
         "project": conversation.project,

@@ -14,7 +14,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.formats.conversations import READERS
 from labeling.domain.importing import Fingerprint, Problem, Record, conflict
 from labeling.models import Conversation, Message, Project
-from labeling.services import events
+from labeling.services import events, projects
 
 BATCH_CONVERSATIONS = 500
 BATCH_CHARACTERS = 8_000_000
@@ -131,7 +131,7 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
     project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
     if created:
         events.record("project.created", project, project=project, actor=actor, name=slug)
-    return Project.objects.select_for_update().get(slug=slug), created
+    return projects.lock(project), created
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from labeling.domain.sentences import say
 from labeling.domain.similarity import Ruler
 from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services import agreement, events, locking, settling
+from labeling.services import agreement, events, locking, projects, settling
 
 
 class NothingToFreeze(RuleError):
@@ -104,7 +104,7 @@ def freeze(
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` says that
     they may stand in it. ``request`` is the event that asked for it.
     """
-    Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
+    projects.lock(project)  # one version after the other
     name = name or project.slug
     check_name(project, layer, name)
     locking.keep(Annotation.objects.filter(assignment__round__project=project))

@@ -11,7 +11,7 @@ from labeling.domain.chats import natural_key
 from labeling.domain.release import RELEASE_NAME, canonical_json, item_sha256, release_sha256
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
-from labeling.services import events
+from labeling.services import events, projects
 from labeling.services.gold import BadName, NameTaken, messages_of, origin_of
 
 MADE_ELSEWHERE = ("imported", "generated")
@@ -68,7 +68,7 @@ def freeze_imported(
     again stand with their new labels, the others as they were. None if the newest version holds
     exactly this already.
     """
-    Project.objects.select_for_update().get(pk=project.pk)  # one version after the other
+    projects.lock(project)  # one version after the other
     name = name or f"{project.slug}-{layer}"
     _check_name(project, layer, name, {one.source.how for one in imported})
     parent = GoldRelease.objects.filter(name=name).order_by("-version").first()

@@ -80,7 +80,7 @@ def is_answered(asked: Event) -> bool:
 
 @transaction.atomic
 def _freeze(asked: Event, ruler: Ruler) -> None:
-    project = Project.objects.select_for_update().get(events=asked)
+    project = Project.objects.select_for_update(no_key=True).get(events=asked)
     if is_answered(asked):
         return  # by another worker, while this one waited
     gold.freeze(

@@ -15,7 +15,7 @@ from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import SUBMITTED, Answer, Fault, Found, Labelled
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Guideline, Project
-from labeling.services import events, rounds
+from labeling.services import events, projects, rounds
 from labeling.services.export import UnknownFormat
 from labeling.services.label_answers import (
     Known,
@@ -95,7 +95,7 @@ def import_labels(
                 readers=", ".join(READERS),
             )
         )
-    project = Project.objects.select_for_update().get(pk=project.pk)
+    project = projects.lock(project)
     if not project.guidelines.exists():
         raise rounds.RoundImpossible("Write the guidelines first: labels count under a version.")
     intake = _Intake(project, format, People(project, may_create=create_annotators), by, reason)

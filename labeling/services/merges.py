@@ -211,7 +211,8 @@ def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Rule
 
 @transaction.atomic
 def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> None:
-    """The first merge of a conversation is when everybody has answered it."""
+    """The first merge of a conversation is when everybody has answered it; told once."""
+    Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
     is_first = not conversation.merges.exists()
     Merge.objects.update_or_create(conversation=conversation, layer=layer, defaults=merged)
     if is_first:

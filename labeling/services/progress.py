@@ -35,7 +35,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import agreement, assignments, check_scores, events
+from labeling.services import agreement, assignments, check_scores, events, projects
 
 STATES = {
     "unplanned": noted("Not in a round"),
@@ -327,7 +327,7 @@ def _by_difficulty(conversations: QuerySet[Conversation]) -> dict[str, int]:
 @transaction.atomic
 def set_targets(project: Project, *, targets: dict[str, dict[str, int]], by: User) -> None:
     """Setting them again to the same changes nothing."""
-    locked = Project.objects.select_for_update().get(pk=project.pk)
+    locked = projects.lock(project)
     if locked.targets == targets:
         return
     Project.objects.filter(pk=project.pk).update(targets=targets)

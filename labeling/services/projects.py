@@ -136,13 +136,21 @@ def remove_member(*, membership: Membership, by: User) -> None:
     Membership.objects.filter(pk=membership.pk).delete()
 
 
+def lock(project: Project) -> Project:
+    """One transaction at a time changes it; on SQLite it is so anyway.
+
+    Whoever only refers to it need not wait, as every event does: answers come in during a freeze.
+    """
+    return Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+
+
 def keep_a_lead(project: Project, *, without: Collection[int], added: int = 0) -> None:
     """Refuse what would take the last lead with an open account from a project that has a lead.
 
     ``without`` are the memberships that go, ``added`` the leads that come instead. The project is
     locked until the transaction ends: two leads cannot remove each other at once.
     """
-    Project.objects.select_for_update().get(pk=project.pk)
+    lock(project)
     leads = project.memberships.filter(role=Membership.Role.LEAD)
     if not leads.filter(pk__in=without).exists():
         return

@@ -23,7 +23,7 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services import checks, events
+from labeling.services import checks, events, projects
 from labeling.services.admission import ADMITTED, leads_by_project, leads_of
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
@@ -126,7 +126,7 @@ def _standing(
 @transaction.atomic
 def begin(project: Project, user: User) -> Qualification:
     """Begin the test, or the next try; one that is under way goes on."""
-    Project.objects.select_for_update().get(pk=project.pk)
+    projects.lock(project)
     plan = checks.plan_of(project)
     annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
     if not plan.test or not annotates.exists():
@@ -204,8 +204,9 @@ def _round_of(project: Project) -> Round:
 @transaction.atomic
 def decide(project: Project, user: User) -> None:
     """Once every part of a try is answered and scored: passed, or not."""
-    waiting = Qualification.objects.select_for_update()
-    found = waiting.filter(project=project, user=user, state=State.TRYING).first()
+    projects.lock(project)  # or its plan may change
+    tried = Qualification.objects.filter(project=project, user=user, state=State.TRYING)
+    found = tried.first()
     if found is None:
         return
     values = _values(project, user)
@@ -266,7 +267,7 @@ def waive(project: Project, user: User, *, by: User, reason: str) -> Qualificati
     """Let somebody work without the test. The reason is kept, and told by the audit log."""
     if not reason.strip():
         raise WaiverImpossible("Say why this person needs no test.")
-    Project.objects.select_for_update().get(pk=project.pk)
+    projects.lock(project)
     found = Qualification.objects.filter(project=project, user=user).first()
     found = found or Qualification(project=project, user=user, tries=0)
     if found.state in ADMITTED:

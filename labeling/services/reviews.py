@@ -132,7 +132,7 @@ def _agreement(project: Project) -> dict[int, float]:
 @transaction.atomic
 def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
-    assignments.lock(annotation.assignment.round)  # first: whoever submits locks it first too
+    assignments.lock_place(annotation.assignment)  # first: whoever submits locks it first too
     found = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
     _check(found, opinion, by)
     made = Review.objects.create(

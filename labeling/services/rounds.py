@@ -21,7 +21,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import agreement, assignments, checks, events, locking
+from labeling.services import agreement, assignments, checks, events, locking, projects
 
 
 class GateLocked(RuleError):
@@ -68,7 +68,7 @@ def open_round(
     same to all. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
-    Project.objects.select_for_update().get(pk=project.pk)  # one round after the other
+    projects.lock(project)  # one round after the other
     calibration = kind == Round.Kind.CALIBRATION
     people = list(annotators) if annotators is not None else annotators_of(project)
     ids = [conversation.pk for conversation in conversations]

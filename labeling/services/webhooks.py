@@ -20,7 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
 from labeling.models import Project, Webhook, WebhookDelivery
-from labeling.services import events, webhook_outbox
+from labeling.services import events, projects, webhook_outbox
 
 MOST = 20  # of one project: each event is written down for each of them
 OVERLAP_HOURS = 24  # so long a replaced secret signs beside the new one
@@ -63,7 +63,7 @@ def _number(deliveries: QuerySet[WebhookDelivery]) -> Coalesce:
 
 @transaction.atomic
 def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> Made:
-    Project.objects.select_for_update().get(pk=project.pk)  # or two at once exceed the limit
+    projects.lock(project)  # or two at once exceed the limit
     if of_project(project).count() >= MOST:
         raise WebhookRefused(
             say("A project has {most} webhooks at most: remove one first.", most=MOST)
@@ -116,7 +116,7 @@ def resume(webhook: Webhook, *, by: User) -> None:
 def rotate(webhook: Webhook, *, by: User) -> Made:
     """A new secret; for a day both sign, so that the receiver can change over in peace."""
     now, secret = timezone.now(), make_webhook_secret()
-    old = Webhook.objects.select_for_update().get(pk=webhook.pk).secret
+    old = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk).secret
     _kept(webhook).update(
         secret=secret, old_secret=old, old_secret_until=now + timedelta(hours=OVERLAP_HOURS)
     )

@@ -1,0 +1,186 @@
+"""Two who do something at the same moment: nobody waits in a ring, and nothing is done twice.
+
+One of them rests a little where the other could come between. PostgreSQL lets it; SQLite does not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import timedelta
+from threading import Event as Signal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Assignment, Event, Membership, Project, Qualification
+from labeling.services import (
+    annotations,
+    assignments,
+    check_scores,
+    checks,
+    gold,
+    merges,
+    qualification,
+    settling,
+)
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+REST = 0.3
+Act = Callable[[], Any]
+
+
+class Rest:
+    """Whoever calls the function first rests after it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
+        self.reached = Signal()
+        self._real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, self)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self._real(*args, **kwargs)
+        if not self.reached.is_set():
+            self.reached.set()
+            time.sleep(REST)
+        return found
+
+
+def both(first: Act, rest: Rest, second: Act) -> tuple[Future[Any], Future[Any]]:
+    """The second begins while the first one rests."""
+    with ThreadPoolExecutor(2) as threads:
+        one = threads.submit(closing, first)
+        rest.reached.wait(10)
+        return one, threads.submit(closing, second)
+
+
+def closing(act: Act) -> Any:
+    try:
+        return act()
+    finally:
+        connection.close()
+
+
+def save(seq: int) -> annotations.Save:
+    """Saves of one page."""
+    return factories.save_of(factories.labels([0]), client=UUID(int=1), seq=seq)
+
+
+def test_an_autosave_and_a_submission_of_one_page_both_arrive(
+    project: Project, ana: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = factories.open_full(project, 1).assignments.get(annotator=ana)
+    annotations.save_draft(mine, save(1))
+    rest = Rest(monkeypatch, assignments, "hold")
+
+    autosave, submission = both(
+        lambda: annotations.save_draft(mine, save(2)),
+        rest,
+        lambda: annotations.submit(mine, save(3)),
+    )
+
+    assert autosave.result().status == "draft"
+    assert submission.result().status == "submitted"
+
+
+def test_a_place_that_is_just_answered_is_not_given_back(
+    project: Project, ana: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    rest = Rest(monkeypatch, annotations, "_finish")
+
+    _, given_back = both(lambda: factories.answer(mine), rest, lambda: assignments.give_back(mine))
+
+    assert given_back.result() is False
+    assert Assignment.objects.get().slot == 0
+
+
+def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(
+    project: Project, ana: User, ben: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    Assignment.objects.update(lease_expires_at=an_hour_ago)
+    rest = Rest(monkeypatch, assignments, "hold")
+
+    _, taken = both(
+        lambda: annotations.save_draft(mine, save(1)), rest, lambda: assignments.take(ben)
+    )
+
+    assert taken.result() is None
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
+def test_answers_come_in_during_a_freeze(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last, *others = factories.open_full(project, 1).assignments.order_by("-pk")
+    for one in others:
+        factories.answer(one)
+    freezing, answered = Signal(), Signal()
+    settle = settling.settle_project
+
+    def settle_later(*args: Any, **kwargs: Any) -> Any:
+        freezing.set()
+        assert answered.wait(5)
+        return settle(*args, **kwargs)
+
+    monkeypatch.setattr(settling, "settle_project", settle_later)
+    frozen_by = {"layer": "extraction", "ruler": Ruler(WordOverlap()), "by": rita}
+
+    with ThreadPoolExecutor(1) as threads:
+        frozen = threads.submit(closing, lambda: gold.freeze(project=project, **frozen_by))
+        assert freezing.wait(5)
+        factories.answer(last)
+        answered.set()
+
+    assert frozen.result().items.count() == 1
+
+
+def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
+    project: Project, rita: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.make_release(project, items=1)
+    checks.choose(project, purpose="qualification", by=rita, number=1)
+    checks.set_plan(project, by=rita, test=True, pass_at=0.9)
+    dan = User.objects.create_user("dan")
+    Membership.objects.create(project=project, user=dan, role="annotator")
+    qualification.begin(project, dan)
+    part = qualification.of(dan, project).get()
+    annotations.submit(part, factories.save_of(factories.labels([0])))
+    rest = Rest(monkeypatch, checks, "plan_of")
+
+    begun, scored = both(
+        lambda: qualification.begin(project, dan),
+        rest,
+        lambda: check_scores.score(part.pk, ruler=Ruler(WordOverlap())),
+    )
+
+    assert (begun.exception(), scored.exception()) == (None, None)
+    assert Qualification.objects.get().state == "passed"
+
+
+def test_two_workers_tell_of_a_merge_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.answer_all(factories.open_full(project, 1))
+    waiting = merges.due(project, "extraction")
+    rest = Rest(monkeypatch, merges.Merge.objects, "update_or_create")
+
+    def merge() -> None:
+        merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
+
+    one, other = both(merge, rest, merge)
+
+    assert (one.exception(), other.exception()) == (None, None)
+    assert Event.objects.filter(verb="conversation.answered").count() == 1
