@@ -29,6 +29,7 @@ from labeling.services.admission import ADMITTED, leads_by_project, leads_of
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
 NOT_PASSED = (State.BETWEEN, State.FAILED)
+COMES_FIRST = ("", State.TRYING, State.BETWEEN)  # "" before its begin
 DONE = Q(annotation__status__in=["submitted", "skipped"])
 SLACK = 1e-9  # a mean of floats may fall a hair below what it is
 

@@ -17,7 +17,6 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.checks import ChoiceForm, PlanForm, WaiverForm
 from labeling.models import (
     Assignment,
-    CheckConversation,
     GoldCheck,
     Pause,
     Project,
@@ -27,6 +26,7 @@ from labeling.services import assignments, blindness, check_scores, qualificatio
 from labeling.services import checks as service
 from labeling.translation import translated
 from labeling.views import access
+from labeling.views.paging import Page, page_of, part_of
 
 Purpose = Assignment.Purpose
 
@@ -38,6 +38,18 @@ class Row(NamedTuple):
     test: Qualification | None
     agreement: check_scores.GoldAgreement
     pause: Pause | None
+
+
+class Part:
+    """The checks of one kind that a person has answered: figures of all, the newest on a page."""
+
+    def __init__(
+        self, title: str, place: str, checks: list[GoldCheck], request: HttpRequest
+    ) -> None:
+        self.title = title
+        self.place = place
+        self.layers = check_scores.by_layer(checks)
+        self.page = part_of(checks, start=request.GET.get(place))
 
 
 @require_http_methods(["GET", "POST"])
@@ -97,7 +109,7 @@ def _page(
         "choice": choice,
         "plan": service.plan_of(project),
         "with_gold": service.with_gold(project).count(),
-        "chosen": _chosen(project),
+        "page": _chosen(project, request.GET.get("after")),
         "people": _people(project),
         "enough": check_scores.ENOUGH,
         "bar": service.bar_of(service.plan_of(project)),
@@ -106,7 +118,7 @@ def _page(
     return render(request, "labeling/checks.html", context, status=400 if failed else 200)
 
 
-def _chosen(project: Project) -> QuerySet[CheckConversation]:
+def _chosen(project: Project, after: str | None) -> Page:
     scored = Count(
         "conversation__assignments",
         distinct=True,  # an answer that was reopened has a comparison for each revision
@@ -116,8 +128,10 @@ def _chosen(project: Project) -> QuerySet[CheckConversation]:
             conversation__assignments__gold_checks__isnull=False,
         ),
     )
-    chosen = project.check_conversations.select_related("conversation").annotate(scored=scored)
-    return chosen.order_by("purpose", "conversation__external_id")
+    anchors = project.check_conversations.all()
+    chosen = anchors.select_related("conversation").annotate(scored=scored)
+    order = ["purpose", "conversation__external_id"]
+    return page_of(chosen, order=order, after=after, anchors=anchors)
 
 
 def _people(project: Project) -> list[Row]:
@@ -148,8 +162,8 @@ def _person_page(
         "may_write": access.leads(request.user, project),
         "person": person,
         "parts": [
-            (_("Hidden checks"), hidden, check_scores.by_layer(hidden)),
-            (_("Qualification test"), tests, check_scores.by_layer(tests)),
+            Part(_("Hidden checks"), "hidden", hidden, request),
+            Part(_("Qualification test"), "tests", tests, request),
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
         "test": project.qualifications.filter(user=person).select_related("waived_by").first(),

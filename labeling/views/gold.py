@@ -25,7 +25,7 @@ from labeling.translation import lazy, translated
 from labeling.views import access, activity
 from labeling.views.archives import zipped
 from labeling.views.gold_items import ListLength, described, summarized
-from labeling.views.paging import page_of
+from labeling.views.paging import page_of, part_of
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
@@ -219,6 +219,7 @@ def _release_page(
         "release": release,
         "page": page,
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
+        "left_out": part_of(release.left_out, start=request.GET.get("left")),
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),

@@ -38,12 +38,14 @@ def home(request: HttpRequest) -> HttpResponse:
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )
     tab = _tab(request, counts)
+    standings = qualification.standings(request.user)  # type: ignore[arg-type]
     context = {
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
-        "standings": qualification.standings(request.user),  # type: ignore[arg-type]
+        "standings": standings,
+        "before_test": any(one.state in qualification.COMES_FIRST for one in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions_of(request.user),
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),

@@ -14,7 +14,7 @@ PAGE = 100
 
 
 class Page(NamedTuple):
-    """``after`` is the id to continue with, None on the last page."""
+    """``after`` is what to continue with (an id, or a place in a list), None on the last page."""
 
     rows: list[Any]
     after: int | None
@@ -37,6 +37,13 @@ def page_of(
         rows = rows.filter(_follows(order, start))
     found = list(rows.order_by(*order)[: PAGE + 1])
     return Page(found[:PAGE], found[PAGE - 1].pk if len(found) > PAGE else None)
+
+
+def part_of(rows: Sequence[Any], *, start: str | None) -> Page:
+    """Up to 100 rows of a list that lies in one row of the database and is read whole."""
+    first = whole_number(start or "") or 0
+    end = first + PAGE
+    return Page(list(rows[first:end]), end if len(rows) > end else None)
 
 
 def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:

@@ -258,7 +258,7 @@ def test_an_answer_is_scored_against_gold(
 def test_the_sweep_asks_again_for_what_was_not_compared(
     project: Project, rita: User, newcomer: User, ruler: Ruler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_scores, "_sent_at", {})
+    check_scores._messages.forget()
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]
@@ -270,9 +270,7 @@ def test_the_sweep_asks_again_for_what_was_not_compared(
     later = timezone.now() + timedelta(minutes=2)
     monkeypatch.setattr(check_scores.timezone, "now", lambda: later)
     sent: list[int] = []
-    monkeypatch.setattr(
-        check_scores.current_app, "send_task", lambda _name, args: sent.append(*args) or 1
-    )
+    monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
 
     check_scores.wake_unattended()
     check_scores.wake_unattended()
@@ -292,7 +290,7 @@ def test_a_check_that_was_reopened_is_one_answered_check(
     annotations.submit(mine, save)
     check_scores.score(mine.pk, ruler=ruler)
 
-    rows = signed_in(rita).get("/projects/orders/checks/").context["chosen"]
+    rows = signed_in(rita).get("/projects/orders/checks/").context["page"].rows
 
     assert {row.scored for row in rows if row.conversation_id == mine.conversation_id} == {1}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -30,9 +31,10 @@ from labeling.services import (
     rounds,
 )
 from labeling.services.locking import Locked
+from labeling.views import paging
 from tests import factories
 from tests.fakes import WordOverlap
-from tests.pages import page, queries
+from tests.pages import page, queries, text_of
 
 TEST = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
@@ -255,6 +257,39 @@ def test_right_labels_are_not_shown_of_what_is_labelled_blind_again(
     )
 
     assert page(client, address).count("Order Tracking 1") == 1
+
+
+def test_who_has_a_test_before_them_is_told_so_and_not_that_all_is_done(
+    project: Project, dan: User, signed_in: SignIn
+) -> None:
+    client = signed_in(dan)
+
+    before = page(client, "/")
+    qualification.begin(project, dan)
+    part = qualification.of(dan, project)[0]
+
+    assert "A test comes before the work." in before
+    assert "All done" not in before
+    assert "round 0" not in page(client, f"/label/{part.pk}/")
+
+
+def test_long_lists_of_checks_are_paged(
+    project: Project, dan: User, rita: User, signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do_test(dan, project, right=True)
+    monkeypatch.setattr(paging, "PAGE", 1)
+    lead = signed_in(rita)
+    names = [one.conversation.external_id for one in project.check_conversations.all()]
+
+    for url, place in (
+        ("/projects/orders/checks/", "after"),
+        (f"/projects/orders/checks/people/{dan.pk}/", "tests"),
+    ):
+        first = lead.get(url)
+        found = re.search(rf"\?({place}=\d+)", first.content.decode())
+        assert found is not None, url
+        shown = [text_of(first), page(lead, f"{url}?{found[1]}")]
+        assert sorted(name for name in names for text in shown if name in text) == sorted(names)
 
 
 def test_a_lead_sets_checks_and_sees_who_passed(
