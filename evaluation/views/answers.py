@@ -15,8 +15,18 @@ from evaluation import adapters, judge
 from evaluation.forms import JudgeForm
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.metrics.registry import METRICS, metrics_for
-from evaluation.models import Aggregate, Answer, AnswerPanel, CaseRun, Judgement, Judging, Kind, Run
-from evaluation.services import certificates, judgings
+from evaluation.models import (
+    Aggregate,
+    Answer,
+    AnswerPanel,
+    CaseRun,
+    JudgeCertificate,
+    Judgement,
+    Judging,
+    Kind,
+    Run,
+)
+from evaluation.services import certificates, judge_marks, judgings
 from evaluation.services.answer_scoring import JUDGED
 from evaluation.services.answers import shown
 from evaluation.views import present
@@ -55,10 +65,16 @@ def _worth(run: Run, kind: str) -> dict[str, Any]:
     standing = certificates.certificate_for(run, kind)
     looked = certificates.looked_at(run, kind)
     return {
-        "certified": standing.certificate is not None,
+        "mark": _mark(standing, looked),
         "looked": looked if looked and looked.n else None,
         "why": translated(standing.why) if standing.why else "",
     }
+
+
+def _mark(standing: certificates.Standing, looked: JudgeCertificate | None) -> str:
+    if standing.certificate is not None:
+        return judge_marks.CERTIFIED
+    return judge_marks.LOOKED if looked and looked.n else judge_marks.UNKNOWN
 
 
 def _claims(details: dict[str, dict[str, Any]]) -> dict[str, Any] | None:

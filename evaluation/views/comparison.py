@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_GET
 from evaluation.access import require_reader
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
+from evaluation.services import judge_marks
 from evaluation.services.comparisons import Compared, Row, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
@@ -60,14 +62,23 @@ def _choices(request: HttpRequest, after: Run | None) -> list[Run]:
 
 
 def _shown(found: Compared) -> dict[str, Any]:
+    marks = judge_marks.of_runs([found.before.pk, found.after.pk])
     return {
-        "rows": [_row(row) for row in found.rows],
+        "rows": [_row(row) | {"mark": _mark(row, found, marks)} for row in found.rows],
         "changed": found.changed,
         "judges_differ": [METRICS[name].title for name in found.judges_differ],
         "only_before": found.only_before,
         "only_after": found.only_after,
         "same": not found.changed,
     }
+
+
+def _mark(row: Row, found: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
+    """Of the judge that is worth less; empty for what nobody has judged."""
+    two = [
+        marks.get(judge_marks.Figure(run.pk, row.metric.id)) for run in (found.before, found.after)
+    ]
+    return max((one for one in two if one), key=judge_marks.WORST_LAST.index, default="")
 
 
 def _row(row: Row) -> dict[str, Any]:

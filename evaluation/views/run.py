@@ -17,7 +17,7 @@ from evaluation.forms import BudgetForm
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import bills, budgets, results, runs
+from evaluation.services import attendance, bills, budgets, results, runs
 from evaluation.views import present, standing
 from evaluation.views.answers import (
     answers_context,
@@ -156,6 +156,7 @@ def _progress(run: Run) -> dict[str, Any]:
         "n_finished": finished,
         "percent": round(100 * finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": finished == counts.n_cases and not run.cancelled,
+        "silence": attendance.silence(run),
         "only_answers": finished == counts.n_cases and "answers" in run.spec,
     }
 

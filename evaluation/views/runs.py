@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +18,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.prediction_form import PredictionsForm
-from evaluation.services import bills
+from evaluation.services import bills, judge_marks
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
@@ -36,7 +37,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
     filters = {name: _asked(request, name) for name in ("pipeline", "release", "status")}
     page, following = _page(Run.objects.visible_to(request.user), filters, request)
     context = {
-        "runs": [_row(run) for run in page],
+        "runs": _rows(page),
         "next": following,
         "filters": filters,
         "filtered": any(filters.values()),
@@ -53,7 +54,7 @@ def runs_mine(request: HttpRequest) -> HttpResponse:
     """The reader's own newest runs, as a part of the home page."""
     require_reader(request.user)
     mine = Run.objects.visible_to(request.user).filter(requested_by=request.user.pk)
-    rows = [_row(run) for run in _light(mine.with_progress())[:MINE]]
+    rows = _rows(list(_light(mine.with_progress())[:MINE]))
     return render(request, "evaluation/_runs_mine.html", {"runs": rows})
 
 
@@ -123,15 +124,27 @@ def _light(runs: Any) -> Any:
     )
 
 
-def _row(run: Run) -> dict[str, Any]:
+def _rows(runs: list[Run]) -> list[dict[str, Any]]:
+    marks = judge_marks.of_runs([run.pk for run in runs])
+    return [_row(run, marks) for run in runs]
+
+
+def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> dict[str, Any]:
     means = {row.metric: row.mean for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in means]
     metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
+    own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in metrics}
+    alike = {mark for mark in own.values() if mark}
     return {
         "run": run,
         "badge": present.BADGES[run.status],
         "figures": [
-            (METRICS[name].title, present.of_scale(METRICS[name], means.get(name)))
+            (
+                METRICS[name].title,
+                present.of_scale(METRICS[name], means.get(name)),
+                own[name] if len(alike) > 1 else "",
+            )
             for name in metrics
         ],
+        "mark": next(iter(alike)) if len(alike) == 1 else "",
     }

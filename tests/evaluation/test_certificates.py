@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from io import StringIO
 from pathlib import Path
@@ -13,7 +14,9 @@ from uuid import uuid4
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
@@ -286,6 +289,37 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     judgings.request(run, by=None, prompts={KIND: text.replace(".", "!", 1)}, queue=False)
     passed, why = gate(work(run))
     assert (passed, why) == (False, certificates.CHANGED)
+
+
+def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_queries(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: Any, signed_in: Any
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run, noor = start(), signed_in("noor")
+
+    def marks(url: str) -> tuple[list[str], int]:
+        with CaptureQueriesContext(connection) as captured:
+            told = noor.get(url).content.decode()
+        return re.findall("certified judge|no certificate|uncalibrated judge", told), len(captured)
+
+    assert marks(reverse("runs"))[0] == ["uncalibrated judge"]  # one word for all four figures
+    agree(run, [people["noor"]])
+    probe(project)
+    certified = ["certified judge", *["uncalibrated judge"] * 3]
+    found, few = marks(reverse("runs"))
+    assert found == certified
+    claims = "Claims have no probes and are rated by nobody"
+    assert claims in noor.get(run.get_absolute_url()).content.decode()
+
+    again, third = start(), start()
+    assert marks(reverse("runs")) == (certified * 3, few)
+    two = reverse("run-compare") + f"?before={run.pk}&after={again.pk}"
+    assert marks(two)[0] == certified
+    judgings.counting(third).judgements.filter(kind=KIND).update(model="small-1-2026-02-28")
+    assert marks(reverse("runs"))[0].count("no certificate") == 1
+    two = reverse("run-compare") + f"?before={run.pk}&after={third.pk}"
+    assert marks(two)[0] == ["no certificate", *["uncalibrated judge"] * 3]  # the lesser of the two
 
 
 def test_a_judge_that_is_asked_in_another_way_is_another_judge(

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.models import Run
 from pipelines.types import Case, Output
@@ -228,6 +230,29 @@ def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
     for page in ("run", "run-results"):
         few = queries(noor, reverse(page, args=[small.pk]))
         assert queries(noor, reverse(page, args=[large.pk])) == few, page
+
+
+def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, settings: Any) -> None:
+    settings.CASE_LEASE_SECONDS = 120
+    run, now = launch(), timezone.now()
+    noor, url = signed_in("noor"), reverse("run-progress", args=[run.pk])
+    assert "No worker" not in text(noor.get(url))
+
+    def held(seconds: int) -> str:
+        end = now + timedelta(seconds=seconds)
+        run.cases.filter(pk=run.cases.first().pk).update(state="running", lease_expires_at=end)
+        return text(noor.get(url))
+
+    assert "No worker" not in held(118)  # it renews after 40 seconds
+    told = held(59)  # renewed 61 seconds ago
+    assert "No worker has reported for 60 seconds." in told
+    assert "goes on by itself in 60 seconds at most" in told
+    assert "No worker" not in held(-30)  # the next sweep wakes one
+    Run.objects.update(created_at=now - timedelta(minutes=9), woken_at=now - timedelta(seconds=95))
+    assert "No worker has taken up this run for 90 seconds" in held(-200)
+    assert "#a-worker-that-is-gone" in held(-200)
+    Run.objects.update(paused=True)
+    assert "No worker" not in held(-200)
 
 
 def test_progress_polls_until_the_run_ends(launch: Any, finished: Any, signed_in: Any) -> None:
