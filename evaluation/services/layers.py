@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -25,7 +24,7 @@ from evaluation.services.runs import RESEND_SECONDS, PipelineRefused
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
-from labeling.services import events
+from labeling.services import events, wakeups
 from labeling.services.vectors import StoredVectors
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
@@ -118,10 +117,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
 def wake(build_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
     LayerBuild.objects.filter(pk=build_id).update(woken_at=timezone.now())
-    try:
-        current_app.send_task("evaluation.tasks.build_layers", args=[build_id])
-    except Exception:  # whatever the broker's client raises, the request is safely stored
-        logger.exception("Build %s waits for the next sweep: no queue to be reached.", build_id)
+    wakeups.wake("evaluation.tasks.build_layers", build_id)
 
 
 def wake_unattended() -> None:

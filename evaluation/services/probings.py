@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -27,7 +26,7 @@ from evaluation.services.metering import PaidModel
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.models import Project
-from labeling.services import events
+from labeling.services import events, wakeups
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
 
 logger = logging.getLogger(__name__)
@@ -115,10 +114,7 @@ def open_probings() -> WorkQuerySet:
 
 def wake(probing_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
-    try:
-        current_app.send_task("evaluation.tasks.ask_probes", args=[probing_id])
-    except Exception:  # whatever the broker's client raises, the probing is safely stored
-        logger.exception("Probing %s waits for the sweep: no queue.", probing_id)
+    wakeups.wake("evaluation.tasks.ask_probes", probing_id)
 
 
 def wake_unattended() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
-from celery import current_app
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, F, QuerySet
@@ -19,8 +17,7 @@ from evaluation.services import panels, scoring
 from evaluation.services.panels import RatingRefused, check_note, record
 from labeling.domain.sentences import noted
 from labeling.domain.weighted import JudgePair, judge_pairs
-
-logger = logging.getLogger(__name__)
+from labeling.services import wakeups
 
 SCORES = (2, 1, 0)
 
@@ -179,10 +176,7 @@ def _note_change(panel: RatingPanel) -> None:
 
 
 def _wake(panel_id: int) -> None:
-    try:
-        current_app.send_task("evaluation.tasks.recount_ratings", args=[panel_id])
-    except Exception:  # whatever the broker's client raises, the sweep sends another message
-        logger.exception("Rating %s waits for the next sweep.", panel_id)
+    wakeups.wake("evaluation.tasks.recount_ratings", panel_id)
 
 
 def _is_whole(label: RatedLabel, judge: Any) -> bool:

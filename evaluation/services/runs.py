@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -19,11 +17,9 @@ from evaluation.services import answers, budgets, leases, models, spec
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.models import Conversation, GoldItem, GoldRelease
-from labeling.services import events
+from labeling.services import events, wakeups
 from pipelines.errors import PipelineError
 from pipelines.registry import Entry, check_config, entry_for
-
-logger = logging.getLogger(__name__)
 
 MAX_SEED = 2**31 - 1  # what the column holds
 RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
@@ -238,10 +234,7 @@ CONTROLS = {"pause": pause, "resume": resume, "cancel": cancel, "rescore": resco
 def wake(run_id: int) -> None:
     """Tell a worker that there is work. A lost message does no harm: the sweep sends another."""
     Run.objects.filter(pk=run_id).update(woken_at=timezone.now())
-    try:
-        current_app.send_task("evaluation.tasks.work_on", args=[run_id])
-    except Exception:  # whatever the broker's client raises, the run is safely stored
-        logger.exception("Run %s waits for the next sweep: the queue cannot be reached.", run_id)
+    wakeups.wake("evaluation.tasks.work_on", run_id)
 
 
 def wake_unattended() -> list[int]:

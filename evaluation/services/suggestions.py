@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from celery import current_app
 from django.conf import settings
 from django.db import OperationalError, transaction
 
@@ -24,7 +23,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, SuggestionRequest
-from labeling.services import gold
+from labeling.services import gold, wakeups
 from labeling.services import suggestion_requests as requests
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
@@ -136,10 +135,7 @@ def _unsuitable(entry: Entry, project: Project, layer: str) -> str:
 def wake(request_id: int) -> None:
     """Tell a worker. A lost message does no harm: the sweep sends another."""
     requests.woken(request_id)
-    try:
-        current_app.send_task("evaluation.tasks.suggest", args=[request_id])
-    except Exception:  # whatever the broker's client raises, the request is safely stored
-        logger.exception("Suggestions %s wait for the sweep: no queue.", request_id)
+    wakeups.wake("evaluation.tasks.suggest", request_id)
 
 
 def wake_unattended() -> None:

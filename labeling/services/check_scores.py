@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from datetime import timedelta
 from functools import partial
-from time import monotonic
 from typing import Any, NamedTuple
 
-from celery import current_app
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Avg, Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
@@ -33,15 +30,13 @@ from labeling.models import (
 )
 from labeling.services import events, qualification
 from labeling.services.settling import synonyms_of
-
-logger = logging.getLogger(__name__)
+from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 Purpose = Assignment.Purpose
 ENOUGH = 5
 """With fewer hidden checks a figure says too little to be coloured."""
-RESEND_SECONDS = 60  # loading the encoder and comparing may take that long
 
-_sent_at: dict[int, float] = {}  # by assignment, in this process
+_messages = Wakeups("labeling.tasks.score_check")
 
 
 # --- scoring ------------------------------------------------------------------------------------
@@ -49,14 +44,14 @@ _sent_at: dict[int, float] = {}  # by assignment, in this process
 
 def request(assignment: Assignment) -> None:
     """Ask a worker, once the answer is stored: the web process never loads the encoder."""
-    transaction.on_commit(partial(_send, assignment.pk), robust=True)
+    transaction.on_commit(partial(_messages.send, assignment.pk), robust=True)
 
 
 def wake_unattended() -> list[int]:
     """Send another message for each answer that is not compared yet; its own may be lost."""
     before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
     waiting = _unscored().filter(annotation__updated_at__lt=before)
-    return [pk for pk in waiting.values_list("pk", flat=True) if _is_due(pk) and _send(pk)]
+    return [pk for pk in waiting.values_list("pk", flat=True) if _messages.send_again(pk)]
 
 
 def _unscored() -> QuerySet[Assignment]:
@@ -66,20 +61,6 @@ def _unscored() -> QuerySet[Assignment]:
     tested = Q(purpose=Purpose.QUALIFICATION, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
     return Assignment.every.filter(tested | hidden).exclude(Exists(scored)).order_by("pk")
-
-
-def _is_due(assignment_pk: int) -> bool:
-    before = _sent_at.get(assignment_pk)
-    return before is None or monotonic() - before >= RESEND_SECONDS
-
-
-def _send(assignment_pk: int) -> Any:
-    _sent_at[assignment_pk] = monotonic()
-    try:
-        return current_app.send_task("labeling.tasks.score_check", [assignment_pk])
-    except Exception:  # whatever the broker's client raises, the answer is safely stored
-        logger.exception("Check %s waits for the next sweep: no queue.", assignment_pk)
-        return None
 
 
 def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:

@@ -10,10 +10,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from time import monotonic
-from typing import Any
 
-from celery import current_app
 from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.utils import timezone
@@ -22,15 +19,15 @@ from labeling.domain.errors import RuleError
 from labeling.domain.similarity import Ruler
 from labeling.models import Event, Project
 from labeling.services import events, gold
+from labeling.services.wakeups import RESEND_SECONDS, Wakeups
 
 logger = logging.getLogger(__name__)
 
 ASKED = "gold.freeze_requested"
 OUTCOMES = ("gold.frozen", "gold.freeze_refused")
-RESEND_SECONDS = 60  # encoding the texts of a large project may take that long
 GIVEN_UP_AFTER = timedelta(days=1)
 
-_sent_at: dict[int, float] = {}  # by request, in this process
+_messages = Wakeups("labeling.tasks.freeze_gold")
 
 
 def request_freeze(
@@ -54,7 +51,7 @@ def request_freeze(
         message=message,
         with_synthetic=with_synthetic,
     )
-    transaction.on_commit(partial(_send, asked.pk), robust=True)
+    transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
 
 
 def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
@@ -117,18 +114,4 @@ def wake_unattended() -> list[int]:
         data__has_key="name",  # older requests say nothing that an outcome could be told by
     )
     waiting = [one.pk for one in asked.order_by("pk") if not is_answered(one)]
-    return [pk for pk in waiting if _is_due(pk) and _send(pk)]
-
-
-def _is_due(request_id: int) -> bool:
-    before = _sent_at.get(request_id)
-    return before is None or monotonic() - before >= RESEND_SECONDS
-
-
-def _send(request_id: int) -> Any:
-    _sent_at[request_id] = monotonic()
-    try:
-        return current_app.send_task("labeling.tasks.freeze_gold", [request_id])
-    except Exception:  # whatever the broker's client raises, the request is safely stored
-        logger.exception("Freeze %s waits for the next sweep: no queue.", request_id)
-        return None
+    return [pk for pk in waiting if _messages.send_again(pk)]

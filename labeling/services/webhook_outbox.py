@@ -9,10 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from functools import partial
-from time import monotonic
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Exists, Model, OuterRef
 from django.utils import timezone
@@ -28,13 +26,13 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
+from labeling.services.wakeups import Wakeups
 
 logger = logging.getLogger(__name__)
 
 TEST = "webhook.tested"
-RESEND_SECONDS = 60  # all workers may be busy with something long
 
-_woken_at: dict[int, float] = {}  # by webhook, in this process
+messages = Wakeups("labeling.tasks.send_webhook")
 
 
 def put(event: Event, subject: Model) -> None:
@@ -61,7 +59,7 @@ def add(event: Event, subject: Model, webhooks: Iterable[Webhook]) -> None:
         for one in told
     )
     for one in told:
-        transaction.on_commit(partial(wake, one.pk), robust=True)
+        transaction.on_commit(partial(messages.send, one.pk), robust=True)
 
 
 def _blind_round(subject: Model) -> Round | None:
@@ -88,21 +86,6 @@ def _is_discussion(subject: Model) -> bool:
     return isinstance(subject, Disagreement)
 
 
-def wake(webhook_id: int) -> Any:
-    """Have a worker look at a webhook."""
-    _woken_at[webhook_id] = monotonic()
-    try:
-        return current_app.send_task("labeling.tasks.send_webhook", [webhook_id])
-    except Exception:  # whatever the broker's client raises, the delivery is safely stored
-        logger.exception("Webhook %s waits for the next sweep: no queue.", webhook_id)
-        return None
-
-
-def seen(webhook_id: int) -> None:
-    """A worker has looked: the next sweep need not wait."""
-    _woken_at.pop(webhook_id, None)
-
-
 def is_due(webhook_id: int) -> bool:
     return _due().filter(pk=webhook_id).exists()
 
@@ -110,15 +93,10 @@ def is_due(webhook_id: int) -> bool:
 def wake_unattended() -> list[int]:
     """Another message for each webhook with something to send: its own is lost, or it is time."""
     waiting = list(_due().values_list("pk", flat=True))
-    return [pk for pk in waiting if _may_wake(pk) and wake(pk)]
+    return [pk for pk in waiting if messages.send_again(pk)]
 
 
 def _due() -> Any:
     now = timezone.now()
     due = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).due(now)
     return Webhook.objects.idle(now).filter(Exists(due))
-
-
-def _may_wake(webhook_id: int) -> bool:
-    before = _woken_at.get(webhook_id)
-    return before is None or monotonic() - before >= RESEND_SECONDS

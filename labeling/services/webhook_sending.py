@@ -37,7 +37,7 @@ State = WebhookDelivery.State
 
 def work(webhook_id: int, sender: UUID) -> None:
     """Send what is due; nothing if another worker is at it."""
-    webhook_outbox.seen(webhook_id)
+    webhook_outbox.messages.forget(webhook_id)  # the next sweep need not wait
     if not _claim(webhook_id, sender):
         return
     try:
@@ -46,7 +46,7 @@ def work(webhook_id: int, sender: UUID) -> None:
     finally:
         _release(webhook_id, sender)
     if webhook_outbox.is_due(webhook_id):  # more than a slice, or just come in
-        webhook_outbox.wake(webhook_id)
+        webhook_outbox.messages.send(webhook_id)
 
 
 def _claim(webhook_id: int, sender: UUID) -> bool:

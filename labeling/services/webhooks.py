@@ -160,7 +160,7 @@ def _kept(webhook: Webhook) -> QuerySet[Webhook]:
 def _try_now(webhook: Webhook) -> None:
     """Whoever changed something wants to see what comes of it: the address rests no longer."""
     _kept(webhook).update(resting_until=None)
-    transaction.on_commit(lambda: webhook_outbox.wake(webhook.pk), robust=True)
+    transaction.on_commit(lambda: webhook_outbox.messages.send(webhook.pk), robust=True)
 
 
 def _record(verb: str, webhook: Webhook, by: User, **data: Any) -> None:

@@ -258,7 +258,7 @@ def test_an_answer_is_scored_against_gold(
 def test_the_sweep_asks_again_for_what_was_not_compared(
     project: Project, rita: User, newcomer: User, ruler: Ruler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_scores._messages.forget()
+    check_scores._messages._sent_at.clear()
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]

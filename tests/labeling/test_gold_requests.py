@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation import tasks as evaluation_tasks
 from labeling.domain.similarity import Ruler
 from labeling.models import Event, GoldRelease, Project
-from labeling.services import gold, gold_requests
+from labeling.services import gold, gold_requests, wakeups
 from labeling.views.gold import _requests
 from tests import factories
 from tests.fakes import WordOverlap
@@ -22,9 +22,8 @@ from tests.fakes import WordOverlap
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
-    queue = gold_requests.current_app
-    monkeypatch.setattr(queue, "send_task", lambda *given: found.append(given) or True)
-    monkeypatch.setattr(gold_requests, "_sent_at", {})
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given: found.append(given))
+    gold_requests._messages._sent_at.clear()
     return found
 
 
@@ -45,8 +44,8 @@ def work(asked: Event) -> None:
 def later(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     then = timezone.now() + timedelta(seconds=seconds)
     monkeypatch.setattr(gold_requests.timezone, "now", lambda: then)
-    start = gold_requests.monotonic()
-    monkeypatch.setattr(gold_requests, "monotonic", lambda: start + seconds)
+    start = wakeups.monotonic()
+    monkeypatch.setattr(wakeups, "monotonic", lambda: start + seconds)
 
 
 def test_a_request_is_made_as_it_was_asked_and_answered(asked: Event, sent: list[Any]) -> None:
@@ -73,7 +72,7 @@ def test_a_lost_message_is_sent_again_by_the_sweep(
     evaluation_tasks.sweep()
     assert sent == []  # it may be on its way
 
-    later(monkeypatch, 2 * gold_requests.RESEND_SECONDS)
+    later(monkeypatch, 2 * wakeups.RESEND_SECONDS)
     evaluation_tasks.sweep()
     evaluation_tasks.sweep()
 
@@ -85,7 +84,7 @@ def test_what_was_answered_is_not_sent_again(
 ) -> None:
     work(asked)
     sent.clear()
-    later(monkeypatch, 2 * gold_requests.RESEND_SECONDS)
+    later(monkeypatch, 2 * wakeups.RESEND_SECONDS)
 
     evaluation_tasks.sweep()
 

@@ -96,7 +96,7 @@ def test_the_command_asks_for_its_flag(mixed: Project) -> None:
 def test_the_page_asks_with_a_box_and_shows_what_is_synthetic(
     mixed: Project, people: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gold_requests.current_app, "send_task", lambda *_: None)
+    monkeypatch.setattr("celery.current_app.send_task", lambda *_: None)
     client.force_login(people["rita"])
     page = client.get(reverse("gold", args=["orders"])).content.decode()
     assert 'name="with_synthetic"' in page

@@ -277,9 +277,9 @@ def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(proje
 def test_a_message_to_the_queue_that_is_lost_is_sent_anew(project, made, monkeypatch):
     """As if everything was killed between the commit and the queue."""
     happen(project)
-    webhook_outbox._woken_at.clear()
+    webhook_outbox.messages._sent_at.clear()
     sent = []
-    monkeypatch.setattr(webhook_outbox, "wake", lambda pk: sent.append(pk) or True)
+    monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
 
     webhook_outbox.wake_unattended()
 

@@ -1,0 +1,43 @@
+"""Messages to workers. Any may be lost: what is to do is in a row, and a sweep sends another."""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+
+from celery import current_app
+
+logger = logging.getLogger(__name__)
+
+RESEND_SECONDS = 60  # all workers may be busy with something long
+
+
+def wake(task: str, pk: int) -> bool:
+    """False if the queue cannot be reached."""
+    try:
+        current_app.send_task(task, [pk])
+    except Exception:  # whatever the broker's client raises, what is to do is safely stored
+        logger.exception("%s of %s waits for the next sweep: no queue.", task, pk)
+        return False
+    return True
+
+
+class Wakeups:
+    """The messages of one task, remembered in this process."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
+        self._sent_at: dict[int, float] = {}
+
+    def send(self, pk: int) -> bool:
+        self._sent_at[pk] = monotonic()
+        return wake(self._task, pk)
+
+    def send_again(self, pk: int) -> bool:
+        """False also where the last message may still be on its way."""
+        before = self._sent_at.get(pk)
+        is_due = before is None or monotonic() - before >= RESEND_SECONDS
+        return is_due and self.send(pk)
+
+    def forget(self, pk: int) -> None:
+        self._sent_at.pop(pk, None)
