@@ -86,6 +86,8 @@ class GoldLayer(ABC):
     """The recall and the precision that the log of experiments shows, if the layer has any."""
     rated = False
     """Whether people rate what a run predicts."""
+    off: frozenset[str] = frozenset()
+    """Why a metric has no value in a whole run, also of cases that failed: it is not asked for."""
     matched = False
     """Whether its figures depend on the project's threshold and synonyms."""
     columns: tuple[str, ...] = ()

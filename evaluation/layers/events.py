@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.layers import checks
 from evaluation.layers.base import Context, Example, GoldLayer, Label, MalformedOutput, Scored
 from evaluation.metrics.event_options import EventOptions, read_options
-from evaluation.metrics.events import Sample, score_events
+from evaluation.metrics.events import COT_OFF, NO_SCHEMA, Sample, score_events
 from evaluation.metrics.metric import Value
 from evaluation.metrics.parsing import ParsedReply, parse_reply
 
@@ -28,6 +28,7 @@ class Events(GoldLayer):
     name = "events"
     headline = ("strict_f1", "relaxed_f1", "type_f1")
     log = ("strict_recall", "strict_precision")
+    off = frozenset({COT_OFF, NO_SCHEMA})
     columns = (
         *headline,
         "parse_errors",

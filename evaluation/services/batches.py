@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -164,7 +165,7 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
             said = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
             raise file.refusal(said, "thresholds", name)
         lower, upper = METRICS[name].lower, METRICS[name].upper
-        if not lower <= value <= upper:
+        if not (isfinite(value) and lower <= value <= upper):
             said = f"“{name}” is between {lower:g} and {upper:g}, so {value:g} is no threshold."
             raise file.refusal(said, "thresholds", name)
 

@@ -156,7 +156,8 @@ def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dic
     if any(metric.scope == "micro" for metric in metrics):
         as_gold = layer.score(replace(example, output={layer.key: example.gold}), context)
         for name, value in values.items():
-            values[name] = replace(value, share=as_gold[name].share)
+            off = as_gold[name].reason in layer.off
+            values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
     return values
 
 
@@ -207,11 +208,11 @@ def _summaries(
     layer: GoldLayer, metrics: list[Metric], scored: list[Scored], context: Context
 ) -> dict[str, Summary]:
     clusters = [case.cluster for case in scored]
-    failed = [case.failed for case in scored]
     found = layer.pooled(scored, context)
     for metric in metrics:
         if metric.per_case:
             values = [case.values[metric.id] for case in scored]
+            failed = [case.failed and case.values[metric.id].value is not None for case in scored]
             found[metric.id] = summary_of(
                 metric, values, clusters=clusters, failed=failed, seed=context.seed
             )

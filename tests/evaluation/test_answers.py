@@ -31,6 +31,7 @@ from evaluation.services.comparisons import compare_runs
 from labeling.models import Project
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
+from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
@@ -69,6 +70,23 @@ def start(project: Project, people: dict[str, User], script: Any) -> Any:
         return runs.launch(release, **({"evaluate_answers": True} | given | options))
 
     return start
+
+
+def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(
+    start: Any, server: LanguageServer, script: Any
+) -> None:
+    def fail_the_third(case: Case) -> Output:
+        if "Who" in (case.question or ""):
+            raise ValueError("no")
+        return asked.retrieve(case)
+
+    script(fail_the_third)
+
+    run = work(start())
+
+    correctness, relevance = aggregate(run, "correctness"), aggregate(run, "relevance")
+    assert (correctness.mean, correctness.n, correctness.n_undefined) == (4, 2, 1)
+    assert (relevance.mean, relevance.n, relevance.n_failed) == (6, 3, 1)  # (9 + 9 + 0)/3
 
 
 def work(run: Run) -> Run:

@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Aggregate, GateResult, Run, SplitAccess
-from labeling.models import GoldRelease
+from labeling.models import GoldRelease, Project
+from tests.evaluation.answers import questions
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
 from tests.evaluation.staged import inferred, make_release
@@ -167,6 +168,15 @@ def test_what_is_wrong_is_told_with_its_line_and_nothing_starts(
     release: GoldRelease, config: Any, changes: dict[str, Any], sentence: str
 ) -> None:
     assert sentence in refused("--config", config(with_changes(**changes)))
+
+
+def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any) -> None:
+    questions(project)
+    asked = {"datasets": {"d": {"gold": "asked"}}, "agents": {"a": {"pipeline": "memory"}}}
+
+    file = config(asked | {"thresholds": {"fuzzy_recall_corrected": float("-inf")}})
+
+    assert "so -inf is no threshold" in refused("--config", file)
 
 
 @pytest.mark.parametrize(

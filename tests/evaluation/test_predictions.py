@@ -114,6 +114,14 @@ def test_a_missing_prediction_is_a_failed_case(news, write):
     assert lost.error == "The file holds no prediction for this case."
 
 
+def test_what_is_switched_off_has_no_figure_of_a_failed_case_either(news, write):
+    run = measure(write(*RIGHT[:2]))
+
+    row = next(one for one in results.aggregates_of(run) if one.metric == "cot_faithfulness")
+    assert (row.mean, row.n, row.n_undefined) == (None, 0, 3)
+    assert row.reason == "metrics.cot.enabled is false."
+
+
 def test_missing_and_extra_ids_are_printed_and_written(news, write, tmp_path):
     path = write(RIGHT[0], prediction("doc-9"))
 
