@@ -76,6 +76,24 @@ class MiniLM:
         rows = [np.frombuffer(known[digest], dtype="<f4") for digest in digests]
         return np.stack(rows) if rows else np.empty((0, DIMENSIONS), dtype=np.float32)
 
+    def encode_both(
+        self, texts: Sequence[str]
+    ) -> tuple[Vectors, list[tuple[tuple[str, ...], Vectors]]]:
+        """What ``encode`` and ``encode_tokens`` give of a few texts, in one pass; never cached."""
+        import torch
+
+        model = _load(self._folder or packaged_folder())
+        with torch.inference_mode():
+            found = model(model.preprocess([_sound(text) for text in texts]))
+        lengths = found["attention_mask"].sum(dim=1).tolist()
+        rows = zip(found["input_ids"], found["token_embeddings"], lengths, strict=True)
+        tokens = [
+            (tuple(model.tokenizer.convert_ids_to_tokens(ids[:length])), _unit(row[:length]))
+            for ids, row, length in rows
+        ]
+        sentences = torch.nn.functional.normalize(found["sentence_embedding"], dim=1)
+        return sentences.numpy(), tokens
+
     def encode_tokens(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], Vectors]]:
         """The word pieces of each text and an L2-normalised row for each; never cached."""
         model = _load(self._folder or packaged_folder())
@@ -103,10 +121,14 @@ def _sound(text: str) -> str:
 
 
 def _pieces(model: Any, text: str, row: Any) -> tuple[tuple[str, ...], Vectors]:
-    vectors = row.numpy().astype(np.float32)
+    ids = model.tokenizer(_sound(text), truncation=True, max_length=len(row))["input_ids"]
+    return tuple(model.tokenizer.convert_ids_to_tokens(ids)), _unit(row)
+
+
+def _unit(rows: Any) -> Vectors:
+    vectors: Vectors = rows.numpy().astype(np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    ids = model.tokenizer(_sound(text), truncation=True, max_length=len(vectors))["input_ids"]
-    return tuple(model.tokenizer.convert_ids_to_tokens(ids)), vectors
+    return vectors
 
 
 def packaged_folder() -> Path:

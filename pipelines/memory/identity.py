@@ -10,8 +10,5 @@ from pipelines.types import Message
 
 def key_of(messages: Sequence[Message]) -> str:
     """Of speaker, time and words of all messages: the same talk has the same key everywhere."""
-    digest = hashlib.sha256()
-    for message in messages:
-        said = (message.speaker, message.time or "", message.content)
-        digest.update("\0".join(said).encode("utf-8", "replace") + b"\1")
-    return digest.hexdigest()
+    said = "".join(f"{one.speaker}\0{one.time or ''}\0{one.content}\1" for one in messages)
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pipelines.memory.at_hand import AtHand
 from pipelines.memory.identity import key_of
@@ -59,8 +59,8 @@ class Talks:
 class NothingSaid:
     """The index of a talk without messages."""
 
-    def rank(self, question: str, *, limit: int | None = None) -> Ranking:
-        return Ranking((), (), ())
+    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Ranking]:
+        return [Ranking((), (), ()) for _ in texts]
 
 
 def nodes_of(layers: Layers) -> list[Node]:

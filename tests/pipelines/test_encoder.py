@@ -56,6 +56,17 @@ def test_a_text_is_computed_once_even_if_it_stands_there_twice() -> None:
     assert float(again[0] @ again[1]) == pytest.approx(0.40456, abs=1e-4)
 
 
+def test_both_kinds_of_vectors_in_one_pass_are_those_of_two(encoder: MiniLM) -> None:
+    texts = [EXAMPLE, "", "Grüße, 你好 🙂", "\ud800"]
+
+    sentences, tokens = encoder.encode_both(texts)
+
+    assert sentences == pytest.approx(encoder.encode(texts), abs=1e-6)
+    for (pieces, rows), (known, alone) in zip(tokens, encoder.encode_tokens(texts), strict=True):
+        assert pieces == known
+        assert rows == pytest.approx(alone, abs=1e-5)
+
+
 def test_known_texts_need_no_weights(tmp_path: Path) -> None:
     cache = MemoryCache()
     MiniLM(cache).encode([EXAMPLE])

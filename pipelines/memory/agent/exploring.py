@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipelines.memory.query.candidates import Search, search
+from pipelines.memory.query.candidates import Search, search_all
 from pipelines.memory.query.mind import Verdict
 from pipelines.memory.query.questions import topic_question
 from pipelines.memory.query.talk import Talk
@@ -28,23 +28,21 @@ def explore(
 ) -> list[Search]:
     """First other wordings and what stands beside the best; then threads and replies."""
     known = {one.question for one in searches}
-    asked = [
-        search(talk, part.text, why=part.why, limit=limit)
-        for part in verdict.questions
-        if part.text not in known
-    ]
+    asked = [(part.text, part.why) for part in verdict.questions if part.text not in known]
     if look == 1:
-        return [*asked, *_reworded(question, talk, verdict, limit), _beside(talk, verdict)]
-    return [*asked, _in_threads(talk, verdict), _replies(talk, verdict)]
+        asked += _reworded(question, talk, verdict)
+        return [*search_all(talk, asked, limit=limit), _beside(talk, verdict)]
+    found = search_all(talk, asked, limit=limit)
+    return [*found, _in_threads(talk, verdict), _replies(talk, verdict)]
 
 
-def _reworded(question: str, talk: Talk, verdict: Verdict, limit: int) -> list[Search]:
+def _reworded(question: str, talk: Talk, verdict: Verdict) -> list[tuple[str, str]]:
     """The subject alone, and the question in the words of the best messages."""
     topic = topic_question(question)
-    found = [search(talk, topic.text, why="topic", limit=limit)] if topic else []
+    found = [(topic.text, "topic")] if topic else []
     for position in verdict.ranked[:HITS]:
         words = " ".join(talk.messages[position].content.split())[:FEEDBACK_LENGTH]
-        found.append(search(talk, f"{question} {words}", why="feedback", limit=limit))
+        found.append((f"{question} {words}", "feedback"))
     return found
 
 

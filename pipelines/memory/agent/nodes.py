@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.memory.agent.exploring import explore
 from pipelines.memory.agent.state import AgentState, Deps
 from pipelines.memory.query.anchors import lookup_anchors
-from pipelines.memory.query.candidates import expand_candidates, search
+from pipelines.memory.query.candidates import expand_candidates, search_all
 from pipelines.memory.query.mind import SURE
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ def planner(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
 
 def retriever(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
     """The question as asked, and each of its parts."""
-    deps, limit = runtime.context, runtime.context.config.candidate_limit
-    parts = [
-        search(deps.talk, part.text, why=part.why, limit=limit)
-        for part in state["plan"].sub_questions
-    ]
-    return {"searches": [search(deps.talk, state["question"], why="asked", limit=limit), *parts]}
+    deps = runtime.context
+    parts = [(part.text, part.why) for part in state["plan"].sub_questions]
+    asked = [(state["question"], "asked"), *parts]
+    return {"searches": search_all(deps.talk, asked, limit=deps.config.candidate_limit)}
 
 
 def grader(state: AgentState, runtime: Runtime[Deps]) -> AgentState:

@@ -36,8 +36,17 @@ class Candidates:
 
 
 def search(talk: Talk, question: str, *, why: str, limit: int) -> Search:
-    found = talk.index.rank(question, limit=limit)
-    return Search(question, why, tuple(found.indexes), tuple(map(float, found.probabilities)))
+    (found,) = search_all(talk, [(question, why)], limit=limit)
+    return found
+
+
+def search_all(talk: Talk, asked: Sequence[tuple[str, str]], *, limit: int) -> list[Search]:
+    """Of each question, with why it is asked; at once is cheaper than one after the other."""
+    rankings = talk.index.rank_all([question for question, _ in asked], limit=limit)
+    return [
+        Search(question, why, tuple(found.indexes), tuple(map(float, found.probabilities)))
+        for (question, why), found in zip(asked, rankings, strict=True)
+    ]
 
 
 def best_of(searches: Iterable[Search]) -> dict[int, float]:

@@ -26,7 +26,7 @@ class Ranking(Protocol):
 
 
 class Index(Protocol):
-    def rank(self, question: str, *, limit: int | None = None) -> Ranking: ...
+    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> Sequence[Ranking]: ...
 
 
 @dataclass(frozen=True, slots=True)

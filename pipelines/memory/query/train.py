@@ -24,7 +24,7 @@ from pipelines.memory.agent.nodes import after_retriever
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.identity import key_of
 from pipelines.memory.query import evidence
-from pipelines.memory.query.candidates import Search, search
+from pipelines.memory.query.candidates import Search, search_all
 from pipelines.memory.query.evidence import FEATURES, Matrix, Weights
 from pipelines.memory.query.mind import LocalMind, Plan, Verdict
 from pipelines.memory.query.talk import Talk
@@ -108,9 +108,8 @@ def look(told: Told, talk: Talk, config: MemoryConfig) -> list[Asked]:
     found = []
     for question, expected in told.questions:
         plan = mind.plan(question, talk, task="qa")
-        parts = [search(talk, one.text, why=one.why, limit=limit) for one in plan.sub_questions]
-        asked = search(talk, question, why="asked", limit=limit)
-        found.append(Asked(question, expected, plan, [asked, *parts]))
+        asked = [(question, "asked"), *((one.text, one.why) for one in plan.sub_questions)]
+        found.append(Asked(question, expected, plan, search_all(talk, asked, limit=limit)))
     return found
 
 

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.retrieval import dense
-from pipelines.memory.retrieval.late import encode_tokens
+from pipelines.memory.retrieval.late import Encoded
 from pipelines.memory.retrieval.question import KINDS, Asked
 from pipelines.memory.retrieval.text import IMAGE, words
 from pipelines.memory.retrieval.views import Views
-from pipelines.types import Encoder
 
 Floats = NDArray[np.float64]
 FEEDBACK = 5  # messages that are taken for right when looking for more of their kind
@@ -53,8 +52,11 @@ _PAIRS = (
 class Evidence:
     """The single scores of all messages for one question."""
 
-    def __init__(self, views: Views, asked: Asked, encoder: Encoder) -> None:
-        self.views, self.asked, self.encoder = views, asked, encoder
+    def __init__(
+        self, views: Views, asked: Asked, encoded: Callable[[], Mapping[str, Encoded]]
+    ) -> None:
+        """``encoded`` gives every wording of the question; only some scores need it."""
+        self.views, self.asked, self._encoded = views, asked, encoded
         self.size = len(views.messages)
 
     @cached_property
@@ -63,8 +65,9 @@ class Evidence:
 
     @cached_property
     def _questions(self) -> Floats:
-        asked = self.asked
-        return self.encoder.encode([asked.text, asked.first, asked.bare]).astype(np.float64)
+        encoded = self._encoded()
+        rows = [encoded[wording].sentence for wording in self.asked.wordings]
+        return np.stack(rows).astype(np.float64)
 
     def _by_width(self, width: int) -> Floats:
         """Columns: as asked, in the first person, without names."""
@@ -87,7 +90,8 @@ class Evidence:
     @cached_property
     def _near(self) -> tuple[Floats, Floats, Floats]:
         """The nearest words to each token in the first person, and without names; their rarity."""
-        first, bare = encode_tokens([self.asked.first, self.asked.bare], self.encoder)
+        encoded = self._encoded()
+        first, bare = encoded[self.asked.first].tokens, encoded[self.asked.bare].tokens
         near = self.views.tokens.nearest(np.concatenate([first.vectors, bare.vectors]))
         cut = len(first.pieces)
         return near[:, :cut], near[:, cut:], self.views.tokens.weights(bare.pieces)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.identity import key_of
-from pipelines.memory.retrieval import features, question, ranker, views
+from pipelines.memory.retrieval import features, late, question, ranker, views
 from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker
 from pipelines.memory.retrieval.views import Views
@@ -49,6 +50,10 @@ class ConversationIndex:
     def rank(self, text: str, *, limit: int | None = None) -> Ranking:
         return self.rank_by("learned", text, limit=limit)
 
+    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Ranking]:
+        """Each of them by ``learned``; together they cost less, for they are encoded together."""
+        return [self._learned(evidence, limit) for evidence in self._evidence(texts)]
+
     def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
         if method not in METHODS:
             raise ValueError(f"There is no method “{method}”. Known are: {', '.join(METHODS)}.")
@@ -59,8 +64,15 @@ class ConversationIndex:
         return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
 
     def evidence(self, text: str) -> Evidence:
-        asked = question.read(text, self.views.speakers, span=self.views.span)
-        return Evidence(self.views, asked, self._encoder)
+        (found,) = self._evidence([text])
+        return found
+
+    def _evidence(self, texts: Sequence[str]) -> list[Evidence]:
+        views = self.views
+        asked = [question.read(text, views.speakers, span=views.span) for text in texts]
+        wordings = [wording for one in asked for wording in one.wordings]
+        encoded = cache(partial(late.encode_both, wordings, self._encoder))
+        return [Evidence(views, one, encoded) for one in asked]
 
     def columns(self, evidence: Evidence) -> dict[str, Floats]:
         return features.columns(evidence, self._cues)

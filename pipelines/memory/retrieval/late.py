@@ -27,6 +27,31 @@ class TokenEncoder(Protocol):
     def encode_tokens(self, texts: Sequence[str]) -> list[Tokens]: ...
 
 
+@runtime_checkable
+class WholeEncoder(Protocol):
+    def encode_both(self, texts: Sequence[str]) -> tuple[Vectors, list[Tokens]]: ...
+
+
+class Encoded(NamedTuple):
+    """A text as one row, and as a row for each of its pieces."""
+
+    sentence: Vectors
+    tokens: Tokens
+
+
+def encode_both(texts: Sequence[str], encoder: Encoder) -> dict[str, Encoded]:
+    """By text; in one pass if the encoder can."""
+    different = list(dict.fromkeys(texts))
+    if not different:
+        return {}
+    if isinstance(encoder, WholeEncoder):
+        sentences, rows = encoder.encode_both(different)
+        tokens = [Tokens(*one) for one in rows]
+    else:
+        sentences, tokens = encoder.encode(different), encode_tokens(different, encoder)
+    return {text: Encoded(*one) for text, *one in zip(different, sentences, tokens, strict=True)}
+
+
 def encode_tokens(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
     """Vectors in context if the encoder has them, else those of the single words."""
     if isinstance(encoder, TokenEncoder):

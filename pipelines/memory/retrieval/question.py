@@ -55,6 +55,10 @@ class Asked:
     days: Days | None
     both: bool
 
+    @property
+    def wordings(self) -> tuple[str, str, str]:
+        return self.text, self.first, self.bare
+
 
 def read(text: str, speakers: Speakers, *, span: Days | None) -> Asked:
     about = speakers.about(text)

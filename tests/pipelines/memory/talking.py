@@ -46,8 +46,11 @@ class SharedWords:
     factor: float = 1.0
     asked: list[str] = field(default_factory=list)
 
-    def rank(self, question: str, *, limit: int | None = None) -> Found:
-        self.asked.append(question)
+    def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Found]:
+        self.asked += texts
+        return [self._rank(text, limit) for text in texts]
+
+    def _rank(self, question: str, limit: int | None) -> Found:
         wanted = long_words(question)
         scores = [
             len(wanted & long_words(message.content)) / max(len(wanted), 1)

@@ -178,6 +178,32 @@ def test_a_limit_keeps_the_best(index: ConversationIndex) -> None:
     assert index.rank("cat", limit=2).indexes == whole.indexes[:2]
 
 
+def test_questions_asked_together_are_ranked_as_alone_and_encoded_once(
+    index: ConversationIndex, encoder: WordOverlap
+) -> None:
+    asked = ["Where does Elise ski?", "Has Emi a cat?", "Where does Elise ski?"]
+    alone = [index.rank(one) for one in asked]
+    encoder.batches.clear()
+
+    together = index.rank_all(asked)
+
+    assert [one.scores for one in together] == [one.scores for one in alone]
+    sentences = encoder.batches[0]
+    assert len(sentences) == len(set(sentences)) == 6
+    assert len(encoder.batches) == 2  # of sentences, and of words
+    assert index.rank_all([]) == []
+
+
+def test_words_alone_are_counted_without_an_encoder(
+    index: ConversationIndex, encoder: WordOverlap
+) -> None:
+    encoder.batches.clear()
+
+    index.rank_by("lexical", "Who ate noodle soup?")
+
+    assert encoder.batches == []
+
+
 def test_an_unknown_method_is_refused_with_those_there_are(index: ConversationIndex) -> None:
     with pytest.raises(ValueError, match="lexical, dense"):
         index.rank_by("magic", "cat")
