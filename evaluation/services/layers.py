@@ -18,6 +18,7 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.services import working
 from evaluation.services.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.models import model_from_settings
 from evaluation.services.runs import RESEND_SECONDS, PipelineRefused
@@ -253,7 +254,7 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
 
 def _failure(error: Exception, attempts: int) -> dict[str, Any]:
     said = isinstance(error, PipelineError | RuleError)
-    text = str(error) if said else f"{type(error).__name__}: {error}"
+    text = str(error) if said else working.text_of(error)
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
         wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))

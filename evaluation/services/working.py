@@ -122,9 +122,9 @@ def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
 
 
 def text_of(error: Exception) -> str:
-    """In words, without keys, and no longer than a person reads."""
+    """In words that can be stored, without keys, and no longer than a person reads."""
     text = str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
-    return models.keyless(text)[:LONGEST_ERROR]
+    return str(adapters.storable(models.keyless(text)[:LONGEST_ERROR]))
 
 
 def _why_pause(work: Work, error: Exception, desk: Desk) -> str:

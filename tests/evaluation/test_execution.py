@@ -184,14 +184,16 @@ def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
     launch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: Any, **options: Any) -> None:
-        raise ImportError("No module named langgraph")
+        raise ImportError("No module named langgraph\x00\ud800")
 
     monkeypatch.setattr("pipelines.registry.build", broken)
 
     run = work(launch())
 
     assert run.status == "failed"
-    assert run.failure.startswith("The pipeline cannot be built: ImportError")
+    assert run.failure == (
+        "The pipeline cannot be built: ImportError: No module named langgraph\ufffd?"
+    )
     assert CaseRun.objects.filter(run=run, attempts=0).count() == 3
 
 

@@ -140,6 +140,21 @@ def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
     assert build.failure == "The server is down."
 
 
+def test_what_a_library_says_of_a_failure_is_stored_without_keys(chat, monkeypatch, settings):
+    settings.LLM_API_KEY = "wxyz-very-secret"
+
+    def leak(*args, **options):
+        raise ValueError("wxyz-very-secret\x00 \ud800")
+
+    monkeypatch.setattr(layers, "build_layers", leak)
+
+    build = ask(chat)
+    layers.work(build.pk, uuid4())
+
+    build.refresh_from_db()
+    assert build.failure == "ValueError: [key]\ufffd ?"
+
+
 def test_a_server_that_wants_to_be_left_alone_for_ever_is_asked_again_in_an_hour(chat, monkeypatch):
     def busy(*args, **kwargs):
         raise RateLimited("Come back later.", retry_after=1e300)
