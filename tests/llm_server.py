@@ -7,8 +7,8 @@ one is a name below, or a function from the request's body to a reply.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -170,3 +170,16 @@ class Handler(http_server.Handler):
 
 def running() -> AbstractContextManager[LanguageServer]:
     return http_server.running(LanguageServer())
+
+
+@contextmanager
+def named_by(settings: Any) -> Iterator[LanguageServer]:
+    """A server that the settings of this process name."""
+    with running() as server:
+        settings.LLM_MODEL = MODEL
+        settings.LLM_BASE_URL = server.url
+        settings.LLM_API_KEY = KEY
+        settings.LLM_PROVIDER = "test"
+        settings.LLM_TIMEOUT_SECONDS = 5.0
+        settings.LLM_INPUT_PRICE, settings.LLM_OUTPUT_PRICE = 2.0, 10.0
+        yield server

@@ -107,14 +107,7 @@ def look(probing: Probing, *, by: Any) -> JudgeCertificate:
             ci_high=found.kappa_high,
             spearman=found.spearman,
             mae=found.mae,
-            comparison={
-                **found.as_json(),
-                "raters": compared.raters,
-                "judge_failures": compared.failed,
-                "probes_held": sum(one["held"] for one in marked),
-                "probes_asked": len(marked),
-                "required": asdict(asked),
-            },
+            comparison=_comparison(compared, marked, asked),
             probes=marked,
             passed=not reasons,
             reasons=[one.as_json() for one in reasons],
@@ -124,6 +117,19 @@ def look(probing: Probing, *, by: Any) -> JudgeCertificate:
         told = {"kind": probing.kind, "judge": probing.judge_sha256[:12]}
         events.record(verb, made, project=probing.project, actor=by, **told)
     return made
+
+
+def _comparison(
+    compared: Compared, marked: list[dict[str, Any]], asked: Requirements
+) -> dict[str, Any]:
+    return {
+        **compared.found.as_json(),
+        "raters": compared.raters,
+        "judge_failures": compared.failed,
+        "probes_held": sum(one["held"] for one in marked),
+        "probes_asked": len(marked),
+        "required": asdict(asked),
+    }
 
 
 def compare(project: Project, kind: str, judge_sha256: str, served_model: str) -> Compared:

@@ -124,24 +124,9 @@ def freeze(
     release = _create(
         project, layer, name, message, by, parent, left_out, hashes, ruler, synthetic=synthetic
     )
-    GoldItem.objects.bulk_create(
-        [
-            GoldItem(
-                release=release,
-                conversation=one.conversation,
-                item_id=one.conversation.external_id,
-                position=position,
-                split=one.conversation.split,
-                how=one.provenance["how"],
-                canonical=canonical_json(document),
-                sha256=sha256,
-            )
-            for position, (one, document, sha256) in enumerate(
-                zip(settled, documents, hashes, strict=True)
-            )
-        ],
-        batch_size=500,
-    )
+    numbered = enumerate(zip(settled, documents, hashes, strict=True))
+    items = [_item(release, position, *found) for position, found in numbered]
+    GoldItem.objects.bulk_create(items, batch_size=500)
     held = release.items.values("conversation")
     locking.lock(Annotation.objects.filter(assignment__conversation__in=held))
     events.record(
@@ -157,6 +142,25 @@ def freeze(
         **({"request": request} if request else {}),
     )
     return release
+
+
+def _item(
+    release: GoldRelease,
+    position: int,
+    one: settling.SettledConversation,
+    document: dict[str, Any],
+    sha256: str,
+) -> GoldItem:
+    return GoldItem(
+        release=release,
+        conversation=one.conversation,
+        item_id=one.conversation.external_id,
+        position=position,
+        split=one.conversation.split,
+        how=one.provenance["how"],
+        canonical=canonical_json(document),
+        sha256=sha256,
+    )
 
 
 def check_name(project: Project, layer: str, name: str) -> None:
@@ -178,6 +182,15 @@ def check_name(project: Project, layer: str, name: str) -> None:
                 layers=", ".join(project.layers),
             )
         )
+    check_free(project, layer, name)
+    if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
+        raise NameTaken(
+            say("{value} is gold that a program made: choose another name.", value=f"{name!r}")
+        )
+
+
+def check_free(project: Project, layer: str, name: str) -> None:
+    """A name is a file name, too, and belongs to one layer of one project."""
     if not RELEASE_NAME.fullmatch(name):
         raise BadName(
             say(
@@ -195,10 +208,6 @@ def check_name(project: Project, layer: str, name: str) -> None:
                 slug=taken.project.slug,
                 layer=taken.layer,
             )
-        )
-    if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
-        raise NameTaken(
-            say("{value} is gold that a program made: choose another name.", value=f"{name!r}")
         )
 
 

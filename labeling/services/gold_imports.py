@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from labeling.domain.chats import natural_key
-from labeling.domain.release import RELEASE_NAME, canonical_json, item_sha256, release_sha256
+from labeling.domain.release import canonical_json, item_sha256, release_sha256
 from labeling.domain.schema import SCHEMA_VERSION
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import events, projects
-from labeling.services.gold import BadName, NameTaken, messages_of, origin_of
+from labeling.services.gold import NameTaken, check_free, messages_of, origin_of
 
 MADE_ELSEWHERE = ("imported", "generated")
 
@@ -98,16 +98,7 @@ def freeze_imported(
 
 
 def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
-    if not RELEASE_NAME.fullmatch(name):
-        raise BadName(
-            f"{name!r} cannot name a release: use up to 100 letters, digits, dots, hyphens and "
-            "underscores, no dot first."
-        )
-    others = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer)
-    if taken := others.select_related("project").first():
-        raise NameTaken(
-            f"{name!r} is the name of {taken.project.slug}'s {taken.layer} gold: choose another."
-        )
+    check_free(project, layer, name)
     made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
     if made_here.exists():
         raise NameTaken(f"{name!r} is gold that was labelled here: choose another name.")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from labeling.models import GoldRelease, Project
 from pipelines.types import Case, Output
-from tests import llm_server
 from tests.evaluation.releases import freeze
 from tests.llm_server import Body, LanguageServer
 
@@ -106,20 +104,6 @@ def speak(body: Body) -> str:
 
 def kinds_asked(server: LanguageServer) -> list[str]:
     return [kind_of(body) for body in server.requests]
-
-
-@contextmanager
-def speaking(settings: Any) -> Iterator[LanguageServer]:
-    """The test server, named by the settings of this process."""
-    with llm_server.running() as server:
-        server.default = speak
-        settings.LLM_MODEL = llm_server.MODEL
-        settings.LLM_BASE_URL = server.url
-        settings.LLM_API_KEY = llm_server.KEY
-        settings.LLM_PROVIDER = "test"
-        settings.LLM_TIMEOUT_SECONDS = 5.0
-        settings.LLM_INPUT_PRICE, settings.LLM_OUTPUT_PRICE = 2.0, 10.0
-        yield server
 
 
 def means(rows: Sequence[Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.fakes import WordOverlap
-from tests.llm_server import KEY, LanguageServer
+from tests.llm_server import LanguageServer
 
 
 @pytest.fixture(autouse=True)
@@ -225,22 +225,16 @@ def signed_in(people: dict[str, User]) -> Callable[[str], Client]:
 def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageServer]:
     """A language model's server, and the settings that name it."""
     monkeypatch.setattr("pipelines.chat.client.FIRST_WAIT_SECONDS", 0.0)
-    with llm_server.running() as server:
+    made: list[OpenAIModel] = []
+
+    @cache
+    def client_of(endpoint: Endpoint) -> OpenAIModel:
+        made.append(OpenAIModel(endpoint))
+        return made[-1]
+
+    monkeypatch.setattr(models, "client_of", client_of)
+    with llm_server.named_by(settings) as server:
         server.retry_after = "0"
-        settings.LLM_MODEL = llm_server.MODEL
-        settings.LLM_BASE_URL = server.url
-        settings.LLM_API_KEY = KEY
-        settings.LLM_PROVIDER = "test"
-        settings.LLM_TIMEOUT_SECONDS = 5.0
-        settings.LLM_INPUT_PRICE, settings.LLM_OUTPUT_PRICE = 2.0, 10.0
-        made: list[OpenAIModel] = []
-
-        @cache
-        def client_of(endpoint: Endpoint) -> OpenAIModel:
-            made.append(OpenAIModel(endpoint))
-            return made[-1]
-
-        monkeypatch.setattr(models, "client_of", client_of)
         yield server
         for client in made:
             client.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,6 @@ from evaluation.services import (
 )
 from evaluation.services.comparisons import compare_runs
 from labeling.models import Project
-from pipelines.chat.client import OpenAIModel
-from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import answers as asked
@@ -44,20 +41,9 @@ CALLS = 3 * 6 - 1
 
 
 @pytest.fixture
-def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageServer]:
-    monkeypatch.setattr("pipelines.chat.client.FIRST_WAIT_SECONDS", 0.0)
-    made: list[OpenAIModel] = []
-
-    @cache
-    def client_of(endpoint: Endpoint) -> OpenAIModel:
-        made.append(OpenAIModel(endpoint))
-        return made[-1]
-
-    monkeypatch.setattr(models, "client_of", client_of)
-    with asked.speaking(settings) as server:
-        yield server
-        for client in made:
-            client.close()
+def server(server: LanguageServer) -> LanguageServer:
+    server.default = asked.speak
+    return server
 
 
 @pytest.fixture

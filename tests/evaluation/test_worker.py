@@ -21,7 +21,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services import judgings, runs, suggestions
 from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
-from tests import factories
+from tests import factories, llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation.slow_worker import ENTRY, HANGING
 from tests.llm_server import Body, LanguageServer
@@ -91,7 +91,7 @@ def speaking(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Languag
         time.sleep(0.1)
         return asked.speak(body)
 
-    with asked.speaking(settings) as server:
+    with llm_server.named_by(settings) as server:
         server.default = slowly
         for name in ("LLM_MODEL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_PROVIDER"):
             monkeypatch.setenv(name, getattr(settings, name))
