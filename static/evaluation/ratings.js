@@ -33,7 +33,8 @@ function step(by) {
 
 function rate(score) {
   const button = current.querySelector(`[data-score="${score}"]`);
-  if (!button) return false;
+  const ended = document.activeElement === byId("next-page"); // what comes now is on another page
+  if (!button || ended) return false;
   goOn = true;
   button.click();
   return true;
