@@ -64,7 +64,7 @@ class Protocol(_Part):
 
 
 class Configuration(_Part):
-    name: str = ""
+    name: Annotated[str, Field(max_length=200)] = ""
     version: str = ""
     seed: int = 0
     datasets: Annotated[dict[str, Dataset], Field(min_length=1)]

@@ -103,6 +103,7 @@ def launch(
             say("The layer “{layer}” cannot be measured.", layer=release.layer)
         )
     runs.check_seed(seed)
+    runs.check_name(name)
     items = runs.selected_items(release, split, reason.strip())
     run = Run(
         release=release,

@@ -22,6 +22,7 @@ from pipelines.errors import PipelineError
 from pipelines.registry import Entry, check_config, entry_for
 
 MAX_SEED = 2**31 - 1  # what the column holds
+LONGEST_NAME = 200
 RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
 
 
@@ -90,6 +91,7 @@ def launch(
     if not 1 <= repetitions <= 100:
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
+    check_name(name)
     items = selected_items(release, split, reason.strip())[:size]
     given = {"thresholds": thresholds, "size": size}
     told = {
@@ -283,6 +285,11 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
             layer=layer,
         )
     return entry, full
+
+
+def check_name(name: str) -> None:
+    if len(name.strip()) > LONGEST_NAME:
+        raise RunRefused(say("The name of a run has at most {most} characters.", most=LONGEST_NAME))
 
 
 def check_seed(seed: int) -> None:

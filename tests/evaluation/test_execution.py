@@ -291,6 +291,11 @@ def test_a_seed_that_cannot_be_stored_is_refused(make_release: Any, seed: int) -
         runs.launch(make_release(), pipeline="nothing", seed=seed)
 
 
+def test_a_name_that_cannot_be_stored_is_refused(make_release: Any) -> None:
+    with pytest.raises(runs.RunRefused, match="at most 200 characters"):
+        runs.launch(make_release(1), pipeline="nothing", name="x" * 201, queue=False)
+
+
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
     with pytest.raises(runs.RunRefused, match="all done"):
         runs.rescore(launch(), by=people["rita"])
