@@ -11,15 +11,9 @@ from uuid import uuid4
 from evaluation.management.bars import bar
 from evaluation.models import Run
 from evaluation.services import execution
+from evaluation.services.attendance import OPEN
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
-OPEN = {
-    Run.Status.QUEUED,
-    Run.Status.RUNNING,
-    Run.Status.ANSWERING,
-    Run.Status.JUDGING,
-    Run.Status.SCORING,
-}
 
 
 def reload(run_id: int) -> Run:

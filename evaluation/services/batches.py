@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
 from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.registry import METRICS, metrics_in
+from evaluation.metrics.registry import metrics_in
 from evaluation.models import Run
-from evaluation.services import answers, budgets, measuring, models, runs
+from evaluation.services import answers, budgets, measuring, models, runs, thresholds
 from evaluation.services.config_files import FORMATS, Agent, ConfigFile, nearest
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
@@ -164,10 +163,10 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
         if name not in known:
             said = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
             raise file.refusal(said, "thresholds", name)
-        lower, upper = METRICS[name].lower, METRICS[name].upper
-        if not (isfinite(value) and lower <= value <= upper):
-            said = f"“{name}” is between {lower:g} and {upper:g}, so {value:g} is no threshold."
-            raise file.refusal(said, "thresholds", name)
+        try:
+            thresholds.check(name, value)
+        except thresholds.ThresholdRefused as error:
+            raise file.refusal(error.message, "thresholds", name) from error
 
 
 def _check_formats(file: ConfigFile) -> None:

@@ -53,7 +53,7 @@ def store(
     """Keep what differs from the defaults. Runs that were launched before keep their gate."""
     for name, value in given.items():
         if value is not None:
-            _check(name, value)
+            check(name, value)
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
         raise ThresholdRefused(noted("The largest drop lies between 0 and 1."))
     own = {name: value for name, value in given.items() if value != DEFAULTS.get(name)}
@@ -69,7 +69,7 @@ def store(
     events.record("gate.changed", project, project=project, actor=by, thresholds=told)
 
 
-def _check(name: str, value: float) -> None:
+def check(name: str, value: float) -> None:
     metric: Metric | None = METRICS.get(name)
     if metric is None:
         raise ThresholdRefused(say("There is no metric “{name}”.", name=name), metric=name)

@@ -158,7 +158,7 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
             {"thresholds": {"extraction_recall": 0.8}},
             "No data set here has a metric “extraction_recall”. Did you mean “requirement_recall”?",
         ),
-        ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” is between 0 and 1, so 80"),
+        ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” lies between 0 and 1: 80"),
         ({"reporting": {"formats": ["jsn"]}}, "There is no format “jsn”. Did you mean “json”?"),
         ({"reporting": {"formats": "json"}}, "“reporting.formats”: Input should be a valid list"),
         ({"seed": -1}, "config.yaml:9: The seed is a whole number"),
@@ -176,7 +176,7 @@ def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any)
 
     file = config(asked | {"thresholds": {"fuzzy_recall_corrected": float("-inf")}})
 
-    assert "so -inf is no threshold" in refused("--config", file)
+    assert "-inf is no threshold" in refused("--config", file)
 
 
 @pytest.mark.parametrize(
