@@ -1,7 +1,7 @@
 // The comments panel: threads about the conversation, a message or a label, and how many there are.
 
 import { send } from "./api.js";
-import { byId, clockTime, el } from "./dom.js";
+import { byId, clockTime, dayOf, el } from "./dom.js";
 import { register } from "./panels.js";
 import { t } from "./texts.js";
 
@@ -251,7 +251,7 @@ class Comments {
 }
 
 function drawComment({ author, created_at, body }) {
-  const when = `${new Date(created_at).toLocaleDateString(document.documentElement.lang)} ${clockTime(created_at).slice(0, 5)}`;
+  const when = `${dayOf(created_at)} ${clockTime(created_at).slice(0, 5)}`;
   return el(
     "div",
     { class: "comment" },

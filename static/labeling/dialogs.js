@@ -35,7 +35,7 @@ export function setUpSkip(skip) {
 export function pickLabel({ name, others }) {
   const dialog = byId("merge-dialog");
   const list = byId("merge-labels");
-  const options = others.map((one) => el("option", { value: one.uid }, `${one.name} ${one.heading || "Untitled"}`));
+  const options = others.map((one) => el("option", { value: one.uid }, `${one.name} ${one.heading || t("Untitled")}`));
   byId("merge-name").textContent = name;
   list.replaceChildren(...options);
   list.size = Math.min(10, Math.max(2, options.length));

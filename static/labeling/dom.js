@@ -36,6 +36,11 @@ export function newUid() {
   return [8, 12, 16, 20].reduceRight((text, at) => `${text.slice(0, at)}-${text.slice(at)}`, hex);
 }
 
+export function dayOf(moment) {
+  const written = { day: "numeric", month: "short", year: "numeric" };
+  return new Date(moment).toLocaleDateString(document.documentElement.lang, written);
+}
+
 export function clockTime(moment) {
   return new Date(moment).toLocaleTimeString(document.documentElement.lang);
 }

@@ -2,7 +2,7 @@
 
 import { send } from "./api.js";
 import { drawChanges } from "./changes.js";
-import { clockTime, el } from "./dom.js";
+import { clockTime, dayOf, el } from "./dom.js";
 import { register } from "./panels.js";
 import { t } from "./texts.js";
 
@@ -155,8 +155,7 @@ class History {
 function moment(time) {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
-  const day = date.toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short", year: "numeric" });
-  return isToday ? clockTime(time) : `${day} ${clockTime(time)}`;
+  return isToday ? clockTime(time) : `${dayOf(time)} ${clockTime(time)}`;
 }
 
 function contents({ labels, empty }) {

@@ -104,7 +104,7 @@ export class Labelling {
     if (!uid) return this.sayNone();
     const others = this.offers([this.page.layer.name]).filter((offer) => offer.uid !== uid);
     if (!others.length) return this.status.say(t("There is no other label to merge with."));
-    const other = await pickLabel({ name: this.store.name(uid), others });
+    const other = await pickLabel({ name: `${this.store.name(uid)} ${this.store.heading(uid)}`, others });
     if (!other || !this.store.label(other) || !this.store.label(uid)) return undefined;
     const said = t("{name} merged into {into}.", { name: this.store.name(other), into: this.store.name(uid) });
     this.store.merge(uid, other);

@@ -47,6 +47,7 @@ export class Suggestions {
     }
     this.status.dismiss("suggestions");
     this.focus();
+    if (!this.open.length) return this.status.say(t("There is no suggestion here."));
     return this.status.say(t("{n} suggested, below your labels", { n: this.open.length }));
   }
 

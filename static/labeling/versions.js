@@ -47,7 +47,7 @@ function drawVersionLabel({ layer, uid, mine, theirs, isSame }, side, store) {
     el(
       "summary",
       {},
-      el("strong", {}, `${store.name(uid)} ${store.heading(uid) || "Untitled"}`),
+      el("strong", {}, `${store.name(uid)} ${store.heading(uid) || t("Untitled")}`),
       mark ? el("span", { class: "badge warn" }, mark) : null,
     ),
     drawDetails(layer.fields, side === "mine" ? mine : theirs, store),
@@ -68,7 +68,7 @@ function drawChoice({ layer, uid, mine, theirs }, stores, choices) {
   const label = mine ?? theirs;
   const at = store.inLayer(layer).indexOf(label);
   const offers = mine && theirs ? CHANGED : mine ? ONLY_MINE : ONLY_THEIRS;
-  const name = `${nameOf(layer, label, at)} ${headingOf(layer, label, store) || "Untitled"}`;
+  const name = `${nameOf(layer, label, at)} ${headingOf(layer, label, store) || t("Untitled")}`;
   choices[uid] = offers[0][0];
   const chips = offers.map(([value, text]) => {
     const input = el("input", { type: "radio", name: `version-${uid}`, value, checked: value === choices[uid] });

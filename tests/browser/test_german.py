@@ -32,6 +32,7 @@ def test_an_annotator_works_in_german_from_queue_to_submission(
 
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.get_by_role("heading", level=1)).to_have_text("Meine Warteschlange")
+    expect(page.get_by_role("link", name="Offen")).to_be_visible()
 
     workspace = Workspace(page, live_server, assignment).open()
     expect(page.get_by_text("Noch kein Label")).to_be_visible()
