@@ -23,6 +23,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySe
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
+TIMES_RAISED = 5  # what a pipeline swallows so often, it would swallow for ever
 SCORING_SECONDS = 6 * 3600.0
 """So long a worker may score one run; a limit all the same, for one that hangs."""
 
@@ -140,8 +141,9 @@ class KeepAlive:
     """Renews a lease from a thread while the block runs, by default up to the limit of a case.
 
     The limit is what frees a case whose pipeline hangs: its worker looks alive for ever. ``late``
-    is raised in the block when it is still running a beat after the limit, and again at each beat:
-    that ends what loops in Python. What waits inside of C, Python cannot interrupt.
+    is raised in the block when it is still running a beat after the limit, and again at the next
+    beats, as a pipeline may swallow it: that ends what loops in Python. What waits inside of C,
+    Python cannot interrupt.
     """
 
     def __init__(
@@ -153,7 +155,7 @@ class KeepAlive:
     ) -> None:
         self._renew = renew
         self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
-        self._late = late
+        self._late = (late,) if late else ()
         self._ended = Lock()  # who holds it may raise in the block, or leave it
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3
@@ -169,10 +171,16 @@ class KeepAlive:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        try:
+            self._end()
+        except self._late:  # it came as the block was left, so it is of no use any more
+            self._end()
+        self._thread.join()
+
+    def _end(self) -> None:
         with self._ended:
             self._done.set()
             _raise_in(self._block, None)  # what was raised and has not arrived comes too late
-        self._thread.join()
 
     def _repeat(self) -> None:
         end = timezone.now() + timedelta(seconds=self._seconds)
@@ -185,10 +193,15 @@ class KeepAlive:
                     connections.close_all()
         finally:
             connections.close_all()  # those of this thread
-        while self._late and not self._done.wait(self._interval):
+        self._press()
+
+    def _press(self) -> None:
+        for late in self._late * TIMES_RAISED:
+            if self._done.wait(self._interval):
+                return
             with self._ended:
                 if not self._done.is_set():
-                    _raise_in(self._block, self._late)
+                    _raise_in(self._block, late)
 
 
 def _raise_in(thread: int, error: type[Exception] | None) -> None:

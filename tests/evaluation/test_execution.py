@@ -391,6 +391,26 @@ def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) ->
         assert renewed.wait(5)
 
 
+def test_a_limit_that_strikes_as_a_case_ends_harms_nobody(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive = leases.KeepAlive(lambda: True, late=TimeoutError)
+    struck = iter([TimeoutError])
+    end = alive._done.set
+
+    def strike_once() -> None:
+        if error := next(struck, None):
+            raise error
+        end()
+
+    monkeypatch.setattr(alive._done, "set", strike_once)
+
+    with alive:
+        pass
+
+    assert not alive._thread.is_alive()
+
+
 def test_scoring_may_take_longer_than_a_case(
     launch: Any, script: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -481,6 +501,29 @@ def test_the_sweep_wakes_a_run_that_nobody_holds(
     )
     runs.wake_unattended()
     assert woken == [run.pk, run.pk]
+
+
+def test_a_silent_worker_keeps_what_it_holds_and_nothing_else(
+    make_release: Any, launch: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.CASE_LEASE_SECONDS = 120
+    run, woken = launch(release=make_release(2, name="two")), sent(monkeypatch)
+    silent = leases.claim_case(run.pk, uuid4())
+    assert silent is not None
+
+    def last_renewed(seconds: int) -> list[int]:
+        end = timezone.now() + timedelta(seconds=120 - seconds)
+        CaseRun.objects.filter(pk=silent.pk).update(lease_expires_at=end)
+        woken.clear()
+        runs.wake_unattended()
+        return woken
+
+    assert last_renewed(45) == []  # a lease of 120 seconds is renewed after 40
+    assert last_renewed(50) == [run.pk]
+    other = leases.claim_case(run.pk, uuid4())
+    assert other is not None
+    assert other.pk != silent.pk
+    assert leases.claim_case(run.pk, uuid4()) is None
 
 
 def test_the_sweep_leaves_alone_what_is_paused_finished_or_just_sent(
