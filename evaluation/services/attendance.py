@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
@@ -35,6 +35,12 @@ class Silence(NamedTuple):
 
     seconds: int
     left: int
+
+
+def attended_work(now: datetime) -> list[QuerySet[Any]]:
+    """Which runs somebody is at. What a silent worker holds stays its own until the lease ends,
+    and does not keep others from the rest of the run."""
+    return leases.held_work(now + timedelta(seconds=(1 - LATE) * settings.CASE_LEASE_SECONDS))
 
 
 def silence(run: Run) -> Silence | None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import answers, budgets, leases, models, spec
+from evaluation.services import answers, attendance, budgets, leases, models, spec
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.models import Conversation, GoldItem, GoldRelease
@@ -258,7 +258,7 @@ def _unattended() -> list[int]:
     now = timezone.now()
     unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
     idle = unscored.exclude(scoring_expires_at__gt=now)
-    for held in leases.held_work(now):
+    for held in attendance.attended_work(now):
         idle = idle.exclude(pk__in=held)
     startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
     to_run = idle.filter(reduce(or_, startable), paused=False)
