@@ -11,6 +11,7 @@ from django.utils.translation import get_language, gettext, gettext_lazy, overri
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
+from labeling.domain.keys import Key
 from labeling.domain.sentences import Sentence
 
 SHOWN = frozenset({"title", "label", "help", "group"})
@@ -51,6 +52,10 @@ def translated_tree(value: Any, *, shown: Iterable[str] = SHOWN) -> Any:
     if isinstance(value, list | tuple):
         return [translated_tree(one, shown=shown) for one in value]
     return value
+
+
+def translated_keys(keys: Iterable[Key]) -> Any:
+    return translated_tree([key._asdict() for key in keys])
 
 
 def script_texts() -> dict[str, str]:

@@ -20,7 +20,7 @@ from evaluation.services.answers import shown
 from evaluation.views import rating_sheets as sheets
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import ANSWER_RATING_KEYS
-from labeling.translation import lazy, translated_tree
+from labeling.translation import lazy, translated_keys
 from labeling.views.refusals import refused
 
 PAGE = 20
@@ -70,7 +70,7 @@ def answer_rating(request: HttpRequest, code: UUID) -> HttpResponse:
         "title": _("Rating of answers {pk}").format(pk=panel.pk),
         "entries": _entries(panel, page, own),
         "points": range(HIGHEST + 1),
-        "keys": translated_tree([key._asdict() for key in ANSWER_RATING_KEYS]),
+        "keys": translated_keys(ANSWER_RATING_KEYS),
     }
     return render(request, "evaluation/answer_rating.html", context)
 

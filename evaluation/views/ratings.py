@@ -19,7 +19,7 @@ from evaluation.views import rating_sheets as sheets
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
 from labeling.translation import lazy as _
-from labeling.translation import translated_tree
+from labeling.translation import translated_keys
 from labeling.views.paging import page_of
 from labeling.views.refusals import refused
 
@@ -78,7 +78,7 @@ def rating(request: HttpRequest, code: UUID) -> HttpResponse:
         "title": _("Rating {pk}").format(pk=panel.pk),
         "entries": _entries(panel, labels, request.user),
         "choices": CHOICES,
-        "keys": translated_tree([key._asdict() for key in RATING_KEYS]),
+        "keys": translated_keys(RATING_KEYS),
     }
     if context["sees_others"]:
         context |= {"judges": service.judges(panel), "pairs": service.agreement(panel)}

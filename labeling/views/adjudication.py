@@ -21,7 +21,7 @@ from labeling.services import blindness, merges
 from labeling.services.adjudications import Item
 from labeling.services.settling import needs_of
 from labeling.translation import lazy as _
-from labeling.translation import translated_tree
+from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
 from labeling.views.markdown import render_markdown
 from labeling.views.paging import PAGE
@@ -191,9 +191,7 @@ def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[st
         "layers": translated_tree(
             form_layers([merge.layer, *given], event_schema=found.project.event_schema)
         ),
-        "keys": translated_tree(
-            [key._asdict() for key in adjudication_keys(list(letters.values()))]
-        ),
+        "keys": translated_keys(adjudication_keys(list(letters.values()))),
         "page": {
             "user": request.user.pk,
             "conversation": found.pk,

@@ -22,7 +22,7 @@ from labeling.services import agreement, blindness
 from labeling.services import discussions as service
 from labeling.services.discussions import Place
 from labeling.services.vectors import RulerNeeded
-from labeling.translation import translated_tree
+from labeling.translation import translated_keys
 from labeling.views import access
 from labeling.views.discussion_entries import Entry, People, entries_of
 from labeling.views.refusals import refused
@@ -56,7 +56,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "fitting": len(places),
         "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
         "size": PAGE,
-        "keys": translated_tree([key._asdict() for key in DISCUSSION_KEYS]),
+        "keys": translated_keys(DISCUSSION_KEYS),
         "query": _query(request),
     }
     return render(request, "labeling/disagreements.html", context)

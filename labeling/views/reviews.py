@@ -17,7 +17,7 @@ from labeling.services import assignments, blindness, merges
 from labeling.services import reviews as service
 from labeling.services.reviews import Row
 from labeling.translation import lazy as _
-from labeling.translation import translated_tree
+from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
 from labeling.views.markdown import render_markdown
 from labeling.views.paging import PAGE
@@ -144,7 +144,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         "may_write": may_write,
         "next_url": _next_url(project, found, query),
         "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
-        "keys": translated_tree([key._asdict() for key in REVIEW_KEYS]),
+        "keys": translated_keys(REVIEW_KEYS),
         "page": {
             "user": request.user.pk,
             "annotation": found.pk,

@@ -16,7 +16,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import admission, assignments, locking, suggestions
-from labeling.translation import translated, translated_tree
+from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views.markdown import render_markdown
 
 
@@ -46,7 +46,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)},
         "annotation": _annotation(assignment, annotation or Annotation()),
         "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
-        "keys": translated_tree([key._asdict() for key in KEYS]),
+        "keys": translated_keys(KEYS),
         **_place_in_queue(assignment),
     }
     return render(request, "labeling/workspace.html", context)
