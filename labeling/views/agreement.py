@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.schema import LAYERS, form_fields
@@ -236,7 +237,7 @@ def _figures(found: Round, asked: Asked) -> dict[str, Any]:
             for name, figures in stored.get("layers", {}).items()
         ],
         "records": _of_annotator(records.get("layers", {}).get(asked.layer), asked),
-        "records_at": records.get("computed_at"),
+        "records_at": parse_datetime(records.get("computed_at", "")),
         "has_records": asked.layer in service.RECORD_LAYERS,
         "is_live": found.state == Round.State.OPEN,
     }

@@ -17,6 +17,7 @@ from labeling.models import Project, Round
 from labeling.services import agreement, discussions
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
+from labeling.translation import translated
 from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
 from labeling.views.gate import DONE, gates, lowest_pair
@@ -109,7 +110,9 @@ def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
         "done", _("Label it blind"), detail=_("{n_done} answers").format(n_done=latest.n_done)
     )
     value = (latest.agreement or {}).get("value")
-    measured = Step("done", _("Measure agreement"), detail=f"{latest.state}, κ {figure(value)}")
+    measured = Step(
+        "done", _("Measure agreement"), detail=f"{translated(latest.state)}, κ {figure(value)}"
+    )
     before = [written, opened, labelled, measured]
     if any(one.state == Round.State.PASSED for one in rounds):
         return _marked([*before, _full_step(project)])

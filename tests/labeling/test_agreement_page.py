@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -336,7 +337,10 @@ def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, wo
     (pair,) = after["records"]["layers"]["extraction"]
     # requirements 1 to 5 of each read alike; which messages they cite differs
     assert (pair["record_f1"], pair["matches"]) == (1.0, 5)
-    assert "ana – ben 1.00 1.00 5 5 + 5 1.00 1.00 1.00 0.60" in page(client, URL)
+    shown = page(client, URL)
+    assert "ana – ben 1.00 1.00 5 5 + 5 1.00 1.00 1.00 0.60" in shown
+    made = datetime.fromisoformat(after["records"]["computed_at"])
+    assert f"Computed {made:%-d %b %Y %H:%M} UTC" in shown
 
 
 def test_the_worker_never_touches_a_blind_round(project, worker):

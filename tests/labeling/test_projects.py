@@ -90,6 +90,8 @@ def test_figures_of_the_gate_are_written_as_the_language_does(signed_in, project
 
     assert shown.count("0,755") == 4
     assert "0.755" not in shown
+    fail_calibration(project)
+    assert "nicht bestanden, κ −0,33" in page(client, f"{URL}calibration/")
 
 
 def test_the_gate_says_how_far_an_open_calibration_is(signed_in, project, rita):
