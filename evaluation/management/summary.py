@@ -38,8 +38,8 @@ def summary_table(run: Run) -> Table:
 def notes(run: Run) -> list[str]:
     """What nobody should read a figure without."""
     return [
-        f"Nothing was inferred in {row.detail['nothing']} of {row.n} cases: by definition they "
-        "count with relevance 1 and false-inference rate 0."
+        f"Nothing was inferred in {row.detail['nothing']} of {row.n + row.n_undefined} cases: by "
+        "definition they count with relevance 1 and false-inference rate 0."
         for row in results.aggregates_of(run)
         if row.detail.get("nothing")
     ]

@@ -22,6 +22,12 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         documents = ("agreement", "header", "left_out", "overrides")
         return self.select_related("project").defer(*documents)
 
+    def with_synthetic(self) -> GoldReleaseQuerySet:
+        """Those that hold any, by their header: it is small, and never changes."""
+        # quotes in what a person wrote there are escaped, so these can only be keys
+        held = models.Q(header__contains='"synthetic":')
+        return self.filter(held | models.Q(header__contains='"generated":'))
+
     def with_size(self) -> GoldReleaseQuerySet:
         """Adds ``n_items`` and loads the project with it."""
         return self.select_related("project").annotate(n_items=models.Count("items"))

@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 
 from evaluation.models import Run
 from evaluation.services import synthetic
@@ -22,6 +23,7 @@ from labeling.models import Conversation, GoldRelease
 from labeling.services.verification import verify
 from tests.evaluation.conftest import requirement
 from tests.llm_server import MODEL
+from tests.pages import page
 
 
 def command(*arguments: str) -> str:
@@ -125,6 +127,7 @@ def test_what_is_made_is_marked_everywhere_and_measured_as_such(
     call_command("evaluate", gold="load-synthetic", pipeline="everything", stdout=out)
     assert "10 of 10 cases are synthetic." in out.getvalue()
     assert Run.objects.get().cases.filter(state="done").count() == 10
+    assert "load-synthetic@1 synthetic every" in page(client, reverse("runs"))
 
 
 @pytest.mark.django_db
