@@ -75,19 +75,17 @@ def _without_reference(run: Run) -> QuerySet[Judgement, int]:
     return rows.order_by().values_list("answer", flat=True).distinct()
 
 
-def rate(
-    panel: AnswerPanel, answer: int, kind: str, *, rater: Any, score: int | None, note: str = ""
-) -> None:
+def rate(place: Place, *, rater: Any, score: int | None, note: str = "") -> None:
     """Keep what the rater says of one answer in one respect; ``None`` takes it back."""
     if score is not None and not 0 <= score <= HIGHEST:
         raise RatingRefused(noted("A rating of an answer is a whole number from 0 to 10."))
     check_note(note)
-    place = {"answer_id": answer, "kind": kind, "rater": rater}
+    own = {"answer_id": place.answer, "kind": place.kind, "rater": rater}
     if score is None:
-        AnswerRating.objects.filter(**place).delete()
+        AnswerRating.objects.filter(**own).delete()
     else:
         kept = {"score": score, "note": note.strip()}
-        AnswerRating.objects.update_or_create(**place, defaults=kept)
+        AnswerRating.objects.update_or_create(**own, defaults=kept)
 
 
 def ratings_of(panel: AnswerPanel) -> QuerySet[AnswerRating]:

@@ -185,7 +185,7 @@ def _values(layer: GoldLayer, example: Example, context: Context) -> dict[str, V
 def _cases(layer: GoldLayer, one: Submitted) -> Iterator[list[tuple[str, str, Example]]]:
     """The examples of each case of an item that two or more people labelled."""
     for part in layer.parts(one.content):
-        labels = _of_part(layer, one, part.uid)
+        labels = _of_part(one, part.uid)
         if len(labels) > 1:
             gold = layer.gold(one.content, part.uid)
             yield [
@@ -204,7 +204,7 @@ def _cases(layer: GoldLayer, one: Submitted) -> Iterator[list[tuple[str, str, Ex
             ]
 
 
-def _of_part(layer: GoldLayer, one: Submitted, uid: str) -> dict[str, Labels]:
+def _of_part(one: Submitted, uid: str) -> dict[str, Labels]:
     """Of a question or an arc: everybody's own label of it, as gold knows it."""
     if not uid:
         return one.labels

@@ -84,9 +84,8 @@ def answer_rating_store(request: HttpRequest, code: UUID, number: int) -> HttpRe
         raise Http404
     place = places[number - 1]
     before = _own(panel, request.user).get((place.answer, place.kind))
-    rating = sheets.posted(request)
     try:
-        service.rate(panel, place.answer, place.kind, rater=request.user, **rating)
+        service.rate(place, rater=request.user, **sheets.posted(request))
     except RuleError as error:
         return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]

@@ -90,7 +90,7 @@ def rating_label(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
     panel = sheets.get_panel(request, RatingPanel, code)
     label = get_object_or_404(_labels(panel), number=number)
-    before = _own(panel, [label], request.user).get((label.case_id, label.position))
+    before = _own([label], request.user).get((label.case_id, label.position))
     try:
         service.rate(panel, number, judge=request.user, **sheets.posted(request))
     except RuleError as error:
@@ -138,7 +138,7 @@ def _entries(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> list[En
     rows = CaseRun.objects.filter(pk__in={label.case_id for label in labels})
     cases = {row.pk: row for row in rows.select_related("item")}
     shown = {pk: _case(layer, row) for pk, row in cases.items()}
-    own = _own(panel, labels, user)
+    own = _own(labels, user)
     found: list[Entry] = []
     for label in labels:
         case = shown[label.case_id]
@@ -169,7 +169,7 @@ def _triggers(predicted: dict[str, Any], case: _Case) -> list[str]:
     return [titles[uid] for uid in predicted.get("triggered_by") or [] if uid in titles]
 
 
-def _own(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> dict[tuple[int, int], Rating]:
+def _own(labels: list[RatedLabel], user: Any) -> dict[tuple[int, int], Rating]:
     cases = {label.case_id for label in labels}
     mine = Rating.objects.filter(case__in=cases, judge=user)
     return {(one.case_id, one.position): one for one in mine}
