@@ -42,10 +42,8 @@ def story_phases(
 ) -> list[Phase]:
     """Cut at the longest pauses between the chosen messages, then fill up thin phases."""
     groups = _cut(talk, sorted(chosen))
-    filled = [_filled(group, talk, chances, least=least) for group in groups]
-    return [
-        Phase(_title(talk, group, chances), tuple(group)) for group in _without_shared(filled, most)
-    ]
+    filled = [_filled(group, chances, least=least) for group in groups]
+    return [Phase(_title(talk, group, chances), tuple(group)) for group in _without_shared(filled)]
 
 
 def node_summaries(
@@ -106,14 +104,14 @@ def _hours(talk: Talk, before: int, after: int) -> float:
     return passed.total_seconds() / 3600
 
 
-def _filled(group: list[int], talk: Talk, chances: dict[int, float], *, least: int) -> list[int]:
+def _filled(group: list[int], chances: dict[int, float], *, least: int) -> list[int]:
     """A thin phase takes the most likely messages around those it has."""
     around = {near for at in group for near in range(at - 3, at + 4)} - set(group)
     known = sorted((near for near in around if near in chances), key=lambda near: -chances[near])
     return sorted([*group, *known[: max(0, least - len(group))]])
 
 
-def _without_shared(groups: list[list[int]], most: int) -> list[list[int]]:
+def _without_shared(groups: list[list[int]]) -> list[list[int]]:
     """A message belongs to the first phase that has it."""
     seen: set[int] = set()
     result = []
