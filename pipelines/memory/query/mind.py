@@ -124,8 +124,8 @@ class LocalMind:
         chosen = self.chosen(plan.intent, verdict)
         if plan.intent.output_mode != "narrative":
             return Told(tuple(one_phase(question, chosen)), tuple(chosen), shown=verdict.shown)
-        least, most = bounds(plan.intent)
-        phases = story_phases(talk, verdict.chances, chosen, least=least, most=most)
+        least, _most = bounds(plan.intent)
+        phases = story_phases(talk, verdict.chances, chosen, least=least)
         told = {position for phase in phases for position in phase.evidence}
         in_order = tuple(position for position in verdict.ranked if position in told)
         return Told(tuple(phases), in_order, shown=verdict.shown)

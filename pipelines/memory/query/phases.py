@@ -38,7 +38,7 @@ def one_phase(question: str, chosen: Sequence[int]) -> list[Phase]:
 
 
 def story_phases(
-    talk: Talk, chances: dict[int, float], chosen: Sequence[int], *, least: int, most: int
+    talk: Talk, chances: dict[int, float], chosen: Sequence[int], *, least: int
 ) -> list[Phase]:
     """Cut at the longest pauses between the chosen messages, then fill up thin phases."""
     groups = _cut(talk, sorted(chosen))
