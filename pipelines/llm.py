@@ -115,6 +115,12 @@ class UnknownModel(ModelError):
     code = "unknown_model"
 
 
+class PromptTooLong(ModelError):
+    """What was asked does not fit into the model's context."""
+
+    code = "prompt_too_long"
+
+
 class NoQuota(ModelError):
     """The provider's account may spend no more."""
 

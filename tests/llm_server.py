@@ -109,6 +109,9 @@ class Handler(http_server.Handler):
         after = self.server.retry_after
         self._error(429, "Slow down", "rate_limit_exceeded", Retry_After=after)
 
+    def _too_long_without_code(self, body: Body) -> None:
+        self._error(400, "This model's maximum context length is 4096 tokens, not 9000", "")
+
     def _no_quota(self, body: Body) -> None:
         self._error(429, "You exceeded your current quota", "insufficient_quota")
 

@@ -12,6 +12,7 @@ from pipelines.llm import (
     InvalidReply,
     ModelError,
     NoQuota,
+    PromptTooLong,
     RateLimited,
     Refused,
     Unavailable,
@@ -22,6 +23,8 @@ from pipelines.llm import (
 RETRIED = (RateLimited, Unavailable)
 OUT_OF_MONEY = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 REFUSALS = {"content_filter", "content_policy_violation"}
+TOO_LONG = {"context_length_exceeded", "exceed_context_size_error"}
+TOO_LONG_SAID = ("context length", "context size", "context window")
 BUSY = {408, 409, 425}
 LONGEST = 300  # characters quoted of what a server said
 
@@ -67,6 +70,12 @@ def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
         return Unavailable(f"The model's server failed ({status}): {said}", status=status)
     if code in REFUSALS:
         return Refused(f"The model's server declined the request: {said}", status=status)
+    if code in TOO_LONG or any(words in said.lower() for words in TOO_LONG_SAID):
+        return PromptTooLong(
+            f"The conversation does not fit into one prompt of this model: {said}. "
+            "Choose a model with a longer context; no conversation is read in parts.",
+            status=status,
+        )
     return ModelError(f"The model's server refused the request ({status}): {said}", status=status)
 
 

@@ -19,6 +19,7 @@ from pipelines.llm import (
     InvalidReply,
     ModelError,
     NoQuota,
+    PromptTooLong,
     RateLimited,
     Refused,
     Reply,
@@ -178,8 +179,9 @@ def test_a_refusal_is_final(
     ("way", "error", "said"),
     [
         ("no_quota", NoQuota, "You exceeded your current quota"),
+        ("too_long", PromptTooLong, "Choose a model with a longer context"),
+        ("too_long_without_code", PromptTooLong, "maximum context length is 4096"),
         ("unknown_model", UnknownModel, "Correct LLM_MODEL"),
-        ("too_long", ModelError, "refused the request .400.: This is longer"),
         ("page", InvalidReply, "no chat completion"),
     ],
 )
