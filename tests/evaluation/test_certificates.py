@@ -116,6 +116,16 @@ def agree(run: Run, raters: list[User], *, off: int = 0) -> None:
             AnswerRating.objects.create(answer=one.answer, kind=KIND, rater=rater, score=score)
 
 
+@pytest.fixture
+def run(server: LanguageServer, start: Any, settings: Any, people: dict[str, User]) -> Run:
+    """Judged by a judge that is right, as a person has found, too: enough for a certificate."""
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    made: Run = start()
+    agree(made, [people["noor"]])
+    return made
+
+
 def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     Run.objects.filter(pk=run.pk).update(spec=run.spec | {"thresholds": {KIND: limit}})
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
@@ -323,12 +333,8 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
 
 
 def test_a_judge_that_is_asked_in_another_way_is_another_judge(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+    run: Run, project: Project, settings: Any
 ) -> None:
-    settings.JUDGE_MIN_RATED = 4
-    server.default = decent
-    run = start()
-    agree(run, [people["noor"]])
     probe(project)
     assert gate(run) == (True, "")
 
@@ -393,13 +399,7 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
     assert not found.passed
 
 
-def test_the_newest_look_counts_and_none_is_ever_changed(
-    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
-) -> None:
-    settings.JUDGE_MIN_RATED = 4
-    server.default = decent
-    run = start()
-    agree(run, [people["noor"]])
+def test_the_newest_look_counts_and_none_is_ever_changed(run: Run, project: Project) -> None:
     (probing,) = probe(project)
     assert gate(run)[0]
     AnswerRating.objects.all().update(score=5)
@@ -411,17 +411,8 @@ def test_the_newest_look_counts_and_none_is_ever_changed(
 
 
 def test_another_model_behind_the_same_name_and_newer_probes_end_a_certificate(
-    server: LanguageServer,
-    start: Any,
-    project: Project,
-    settings: Any,
-    people: dict[str, User],
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.JUDGE_MIN_RATED = 4
-    server.default = decent
-    run = start()
-    agree(run, [people["noor"]])
     probe(project)
     assert gate(run)[0]
 
