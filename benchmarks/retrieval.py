@@ -13,9 +13,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import pipelines  # noqa: F401 - one thread, which must be said before numpy comes
+
+# isort: split
+import numpy as np
 
 from evaluation.metrics.comparison import compare
 from evaluation.metrics.retrieval import score_ranking
