@@ -59,6 +59,11 @@ class RunQuerySet(models.QuerySet["Run"]):
             )
         )
 
+    def with_synthetic(self) -> RunQuerySet:
+        """Adds ``holds_synthetic``: whether the gold holds what nobody has held or labelled."""
+        marked = GoldRelease.objects.with_synthetic().filter(pk=OuterRef("release"))
+        return self.annotate(holds_synthetic=Exists(marked))
+
     def beside(self, run: Run) -> RunQuerySet:
         """Other finished runs on the same cases."""
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)

@@ -10,11 +10,12 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
+from evaluation.models.runs import RunQuerySet
 from labeling.domain.csv_cells import safe_row
 
 SPLITS = ("train", "test")
@@ -36,10 +37,11 @@ COLUMNS = (
     "config_changes",
     "config_sha256",
     "commit",
+    "synthetic",
 )
 
 
-def rows(runs: QuerySet[Run]) -> list[dict[str, Any]]:
+def rows(runs: RunQuerySet) -> list[dict[str, Any]]:
     """Oldest first; what changed is told against the run before on gold of the same name."""
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     figures = Prefetch("aggregates", Aggregate.objects.filter(metric__in=shown).defer("detail"))
@@ -47,7 +49,7 @@ def rows(runs: QuerySet[Run]) -> list[dict[str, Any]]:
     light = finished.defer("release__header", "release__agreement", "release__left_out")
     before: dict[str, Run] = {}
     found = []
-    for run in light.prefetch_related(figures):
+    for run in light.with_synthetic().prefetch_related(figures):
         found.append(_row(run, before.get(run.release.name)))
         before[run.release.name] = run
     return found
@@ -67,6 +69,7 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
         if METRICS[row.metric].version == row.metric_version
     }
     split = run.split or "all"
+    marked: Any = run  # by with_synthetic()
     return {
         **dict.fromkeys(COLUMNS),
         "experiment_id": run.pk,
@@ -83,6 +86,7 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
         "config_changes": _changes(before, run),
         "config_sha256": run.config_sha256,
         "commit": (run.spec.get("git") or {}).get("commit"),
+        "synthetic": marked.holds_synthetic,
         "config": run.config,
     }
 

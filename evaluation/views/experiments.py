@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
 from evaluation.models import Run
+from evaluation.models.runs import RunQuerySet
 from evaluation.services import experiments
 from evaluation.views.present import figure
 
@@ -47,11 +47,11 @@ def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
     return response
 
 
-def _all(request: HttpRequest) -> QuerySet[Run]:
+def _all(request: HttpRequest) -> RunQuerySet:
     return Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
 
 
-def _runs(request: HttpRequest) -> QuerySet[Run]:
+def _runs(request: HttpRequest) -> RunQuerySet:
     name = request.GET.get("gold", "")
     return _all(request).filter(release__name=name) if name else _all(request)
 

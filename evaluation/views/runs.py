@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef, Prefetch
+from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -117,10 +117,9 @@ def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[lis
 def _light(runs: Any) -> Any:
     """With what a row shows and nothing heavy."""
     shown = Aggregate.objects.filter(metric__in=SHOWN).defer("detail")
-    synthetic = GoldRelease.objects.with_synthetic().filter(pk=OuterRef("release"))
     return (
         runs.select_related("release", "requested_by")
-        .annotate(holds_synthetic=Exists(synthetic))
+        .with_synthetic()
         .defer("spec", "config", "release__header", "release__agreement", "release__left_out")
         .prefetch_related(Prefetch("aggregates", shown))
     )
