@@ -130,7 +130,7 @@ def describe(*, judging: bool = False) -> dict[str, Any] | None:
 
 def told(description: Mapping[str, Any]) -> str:
     """The parameters that a model is asked with; ``server``: none is sent."""
-    asked = [(name, value) for name, value in how_asked(description).items() if name != "id"]
+    asked = sorted((name, value) for name, value in how_asked(description).items() if name != "id")
     return ", ".join(f"{name}={'server' if value is None else value}" for name, value in asked)
 
 

@@ -366,7 +366,7 @@ def test_a_worker_with_other_settings_judges_and_probes_nothing(
     probings.work(probing.pk, uuid4())
 
     assert (paused.status, len(server.requests)) == ("paused", asked_before)
-    assert "temperature=0.0, max_tokens=4096" in paused.pause_reason
+    assert "max_tokens=4096, temperature=0.0" in paused.pause_reason
     assert "temperature=0.7" in paused.pause_reason
     probing.refresh_from_db()
     assert (probing.state, "temperature=0.7" in probing.error) == ("failed", True)
