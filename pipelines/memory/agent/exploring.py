@@ -11,7 +11,6 @@ from pipelines.memory.query.talk import Talk
 
 HITS = 3
 """How many of the best messages are followed."""
-FEEDBACK_LENGTH = 120
 NEIGHBOURS = 3
 SHARE = 0.3
 """What a message hands on to those beside it, and a topic to its thread."""
@@ -26,24 +25,16 @@ def explore(
     look: int,
     limit: int,
 ) -> list[Search]:
-    """First other wordings and what stands beside the best; then threads and replies."""
+    """First the subject alone and what stands beside the best; then threads and replies."""
     known = {one.question for one in searches}
     asked = [(part.text, part.why) for part in verdict.questions if part.text not in known]
-    if look == 1:
-        asked += _reworded(question, talk, verdict)
-        return [*search_all(talk, asked, limit=limit), _beside(talk, verdict)]
-    found = search_all(talk, asked, limit=limit)
-    return [*found, _in_threads(talk, verdict), _replies(talk, verdict)]
-
-
-def _reworded(question: str, talk: Talk, verdict: Verdict) -> list[tuple[str, str]]:
-    """The subject alone, and the question in the words of the best messages."""
     topic = topic_question(question)
-    found = [(topic.text, "topic")] if topic else []
-    for position in verdict.ranked[:HITS]:
-        words = " ".join(talk.messages[position].content.split())[:FEEDBACK_LENGTH]
-        found.append((f"{question} {words}", "feedback"))
-    return found
+    if look == 1 and topic:
+        asked.append((topic.text, "topic"))
+    found = search_all(talk, asked, limit=limit)
+    if look == 1:
+        return [*found, _beside(talk, verdict)]
+    return [*found, _in_threads(talk, verdict), _replies(talk, verdict)]
 
 
 def _beside(talk: Talk, verdict: Verdict) -> Search:

@@ -21,7 +21,7 @@ class Search:
 
     question: str
     why: str
-    """asked, person, slot, topic, time, feedback, neighbours, thread or reply."""
+    """asked, person, slot, topic, time, neighbours, thread or reply."""
     indexes: tuple[int, ...]
     probabilities: tuple[float, ...]
 

@@ -22,7 +22,7 @@ from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk
 
 FEATURES = (
-    "asked", "rank", "lead", "runner_up", "total", "parts", "topic", "feedback",
+    "asked", "rank", "lead", "runner_up", "total", "parts", "topic",
     "before", "after", "near", "like_best", "like_first", "like_all", "node", "thread",
     "in_days", "outside_days", "when", "count", "yes_no", "why", "many", "both", "story",
     "asked_when", "asked_many", "asked_story", "rank_when", "rank_many",
@@ -32,7 +32,6 @@ FLOOR = 1e-4
 HITS = 10
 NEAR = 3
 PARTS = ("person", "slot", "time")
-EXTRA = ("topic", "feedback")
 
 Matrix = NDArray[np.float64]
 
@@ -64,7 +63,7 @@ def weigh(
 
 
 def has_explored(searches: Sequence[Search]) -> bool:
-    return any(one.why in EXTRA for one in searches)
+    return any(one.why == "topic" for one in searches)
 
 
 @cache
@@ -118,7 +117,7 @@ def _other_searches(
     searches: Sequence[Search], positions: list[int], asked: Matrix
 ) -> dict[str, Matrix]:
     """What the other searches said; where there were none, the same as the question asked."""
-    kinds = {"parts": PARTS, "topic": ("topic",), "feedback": ("feedback",)}
+    kinds = {"parts": PARTS, "topic": ("topic",)}
     columns = {}
     for name, whys in kinds.items():
         found = best_of(one for one in searches if one.why in whys)

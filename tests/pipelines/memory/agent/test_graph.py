@@ -69,7 +69,7 @@ def test_without_a_model_thin_evidence_is_explored_and_still_answered():
     reasons = next(step for step in output["steps"] if step["node"] == "grader")["missing"]
     assert "a sure message" in reasons
     whys = [one["why"] for step in output["steps"] for one in step.get("searches", [])]
-    assert {"asked", "topic", "feedback", "neighbours", "thread", "reply"} <= set(whys)
+    assert {"asked", "topic", "neighbours", "thread", "reply"} <= set(whys)
     assert output["evidence"]
 
 

@@ -59,7 +59,7 @@ def test_the_rest_of_a_topic_does_not_count_the_message_itself():
 
 
 def test_other_searches_say_nothing_where_there_were_none():
-    assert set(column("Who bought the bicycle?", "feedback").values()) == {0.0}
+    assert set(column("Who bought the bicycle?", "topic").values()) == {0.0}
 
 
 def test_the_weights_decide():
