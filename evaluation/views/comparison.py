@@ -107,4 +107,4 @@ def _signed(value: float | None) -> str:
 
 
 def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else number_format(f"{value:.4f}", 4)
