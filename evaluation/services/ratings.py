@@ -47,19 +47,13 @@ def open_panel(run: Run, *, by: Any) -> RatingPanel:
     problem = why_not_ratable(run)
     if problem:
         raise RatingRefused(problem, run=run.pk)
-    known = RatingPanel.objects.filter(run=run).first()
-    if known:
-        return known
     places = list(_places(run))
-    panel = RatingPanel.objects.create(run=run, n_labels=len(places), opened_by=by)
-    RatedLabel.objects.bulk_create(
-        (
-            RatedLabel(panel=panel, number=number, case_id=case, position=position)
-            for number, (case, position) in enumerate(places, start=1)
-        ),
-        batch_size=1000,
+    panel, is_new = RatingPanel.objects.get_or_create(
+        run=run, defaults={"n_labels": len(places), "opened_by": by}
     )
-    record("rating.opened", panel, by, labels=len(places))
+    if is_new:
+        _number(panel, places)
+        record("rating.opened", panel, by, labels=len(places))
     return panel
 
 
@@ -162,6 +156,16 @@ def wake_unattended() -> None:
     for panel in stale.select_related("run"):
         if scoring.is_current(panel.run):
             _wake(panel.pk)
+
+
+def _number(panel: RatingPanel, places: Iterable[tuple[int, int]]) -> None:
+    RatedLabel.objects.bulk_create(
+        (
+            RatedLabel(panel=panel, number=number, case_id=case, position=position)
+            for number, (case, position) in enumerate(places, start=1)
+        ),
+        batch_size=1000,
+    )
 
 
 def _take(panel_id: int, counted: int) -> bool:

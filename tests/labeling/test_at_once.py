@@ -5,9 +5,7 @@ One of them rests a little where the other could come between. PostgreSQL lets i
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Event as Signal
 from typing import Any
@@ -31,42 +29,10 @@ from labeling.services import (
     settling,
 )
 from tests import factories
+from tests.at_once import Rest, both, closing
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REST = 0.3
-Act = Callable[[], Any]
-
-
-class Rest:
-    """Whoever calls the function first rests after it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
-        self.reached = Signal()
-        self._real = getattr(owner, name)
-        monkeypatch.setattr(owner, name, self)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self._real(*args, **kwargs)
-        if not self.reached.is_set():
-            self.reached.set()
-            time.sleep(REST)
-        return found
-
-
-def both(first: Act, rest: Rest, second: Act) -> tuple[Future[Any], Future[Any]]:
-    """The second begins while the first one rests."""
-    with ThreadPoolExecutor(2) as threads:
-        one = threads.submit(closing, first)
-        rest.reached.wait(10)
-        return one, threads.submit(closing, second)
-
-
-def closing(act: Act) -> Any:
-    try:
-        return act()
-    finally:
-        connection.close()
 
 
 def save(seq: int) -> annotations.Save:
