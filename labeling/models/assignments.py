@@ -112,6 +112,10 @@ class Assignment(models.Model):
                 fields=["round", "lease_expires_at"],
                 condition=Q(slot__isnull=False, lease_expires_at__isnull=False),
             ),
+            # the few checks among the work: a worker looks for those that are not compared yet
+            models.Index(
+                name="assignment_check", fields=["purpose"], condition=~Q(purpose="labelling")
+            ),
         ]
 
     def __str__(self) -> str:

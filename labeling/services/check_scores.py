@@ -60,7 +60,8 @@ def _unscored() -> QuerySet[Assignment]:
     )
     tested = Q(purpose=Purpose.QUALIFICATION, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
-    return Assignment.every.filter(tested | hidden).exclude(Exists(scored)).order_by("pk")
+    checks = Assignment.every.exclude(purpose=Purpose.LABELLING)  # what the index of checks holds
+    return checks.filter(tested | hidden).exclude(Exists(scored)).order_by("pk")
 
 
 def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
