@@ -43,9 +43,7 @@ def settings_of(run: Run) -> tuple[dict[str, float], float]:
 
 def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
     """Look at everything and keep the answer. Needs ``with_progress()`` of both runs."""
-    for one in (run, baseline):
-        if one is not None and one.status != Run.Status.FINISHED:
-            raise GateImpossible(_why_unfinished(one), run=one.pk)
+    _check(run, baseline)
     limits, max_drop = settings_of(run)
     checks = _thresholds(run, limits)
     if baseline is not None:
@@ -84,6 +82,17 @@ def as_json(result: GateResult) -> dict[str, Any]:
         "checks": result.checks,
         "at": result.at.isoformat(),
     }
+
+
+def _check(run: Run, baseline: Run | None) -> None:
+    if baseline is not None and baseline.pk == run.pk:
+        raise GateImpossible(
+            say("Run {pk} cannot be its own baseline: choose an earlier run.", pk=run.pk),
+            run=run.pk,
+        )
+    for one in (run, baseline):
+        if one is not None and one.status != Run.Status.FINISHED:
+            raise GateImpossible(_why_unfinished(one), run=one.pk)
 
 
 def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:

@@ -170,6 +170,18 @@ def test_what_could_not_finish_ends_with_2(good: Run, launch: Any) -> None:
     assert not GateResult.objects.exists()
 
 
+def test_a_run_is_no_baseline_of_itself(good: Run, signed_in: Any) -> None:
+    status, said = gate(good.pk, baseline=good.pk)
+    assert status == 2
+    assert "cannot be its own baseline" in said
+
+    asked = signed_in("noor").post(
+        reverse("run-gate", args=[good.pk]), {"baseline": good.pk}, follow=True
+    )
+    assert "cannot be its own baseline" in asked.content.decode()
+    assert not GateResult.objects.exists()
+
+
 def test_undefined_fails_with_its_reason(good: Run) -> None:
     Aggregate.objects.filter(run=good, metric="requirement_recall").update(
         mean=None, reason="no case has a value"
