@@ -16,6 +16,7 @@ from evaluation.services import runs, spec
 from labeling.domain.errors import RuleError
 from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
+from labeling.domain.reasons import reason_in
 from labeling.domain.release import canonical_json
 from labeling.domain.sentences import noted, say
 from labeling.models import GoldItem, GoldRelease
@@ -104,14 +105,15 @@ def launch(
         )
     runs.check_seed(seed)
     runs.check_name(name)
-    items = runs.selected_items(release, split, reason.strip())
+    reason = reason_in(reason)
+    items = runs.selected_items(release, split, reason)
     run = Run(
         release=release,
         pipeline=NAME,
         pipeline_version=source.sha256[:12],
         config={"file": source.name, "sha256": source.sha256},
         split=split,
-        reason=reason.strip(),
+        reason=reason,
         seed=seed,
         name=name.strip(),
         requested_by=requested_by,

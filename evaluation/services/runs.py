@@ -15,6 +15,7 @@ from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
 from evaluation.services import answers, attendance, budgets, leases, models, spec
 from labeling.domain.errors import RuleError
+from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import noted, say
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import events, wakeups
@@ -92,7 +93,7 @@ def launch(
         raise RunRefused("A run is repeated at least once and at most 100 times.")
     check_seed(seed)
     check_name(name)
-    items = selected_items(release, split, reason.strip())[:size]
+    items = selected_items(release, split, reason_in(reason))[:size]
     given = {"thresholds": thresholds, "size": size}
     told = {
         **(described or {}),
@@ -109,7 +110,7 @@ def launch(
         config=config,
         config_sha256=told["config_sha256"],
         split=split,
-        reason=reason.strip(),
+        reason=reason_in(reason),
         repetitions=repetitions,
         seed=seed,
         name=name.strip(),

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from labeling.domain.errors import RuleError
 from labeling.domain.merging import attributed, numbered, overrules_everybody, plain
+from labeling.domain.reasons import reason_in
 from labeling.domain.references import heading_of
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.sentences import say
@@ -73,7 +74,7 @@ def decide_clusters(
         raise ReasonMissing("Choose why the annotators differed.")
     pairs = list(zip(decision.labels, clusters, strict=True))
     overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
-    if (overruled or decision.added) and not decision.note.strip():
+    if (overruled or decision.added) and not reason_in(decision.note):
         raise ReasonMissing(
             "Write a note: this decision is one that no annotator had given.",
             labels=[heading_of(layer, cluster.label) for cluster in overruled],
@@ -84,7 +85,7 @@ def decide_clusters(
         conversation=conversation,
         layer=layer,
         payload={LAYERS[layer].key: numbered([*chosen, *added])},
-        reason=decision.note.strip() or _reason_in_words(decision.kind),
+        reason=reason_in(decision.note) or _reason_in_words(decision.kind),
         kind=decision.kind,
         guideline_flag=decision.guideline_flag,
         by=by,

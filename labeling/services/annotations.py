@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
+from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import (
@@ -123,7 +124,8 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
 
     Where the round gives it to the same person again, it stays a draft at the end of the queue.
     """
-    if not reason.strip():
+    reason = reason_in(reason)
+    if not reason:
         raise ReasonMissing("Say why you skip this conversation.")
     _check(assignment, save, complete=False)
     _lock_round(assignment)
@@ -139,9 +141,9 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
         save,
         kind=Kind.SKIPPED,
         status=Status.DRAFT if comes_again else Status.SKIPPED,
-        skip_reason="" if comes_again else reason.strip(),
+        skip_reason="" if comes_again else reason,
     )
-    _record("annotation.skipped", annotation, reason=reason.strip())
+    _record("annotation.skipped", annotation, reason=reason)
     _finish(assignment)
     return annotation
 
@@ -164,14 +166,15 @@ def reopen(assignment: Assignment) -> Annotation:
 @transaction.atomic
 def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     """Return a submitted answer to who gave it, as a draft, with what has to change."""
-    if not reason.strip():
+    reason = reason_in(reason)
+    if not reason:
         raise ReasonMissing("Say what has to change.")
     open_round = _lock_round(assignment)
     annotation = Annotation.every.select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
-        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason.strip())
-        _record("annotation.returned", annotation, by=by, reason=reason.strip())
+        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
+        _record("annotation.returned", annotation, by=by, reason=reason)
     return annotation
 
 

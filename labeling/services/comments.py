@@ -18,6 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import say
 from labeling.models import (
     Annotation,
@@ -145,7 +146,7 @@ def _add(
     pin: Pin,
     parent: Comment | None = None,
 ) -> Comment:
-    body = body.strip()
+    body = reason_in(body)
     if not body:
         raise EmptyComment("Write something first.")
     # one after the other

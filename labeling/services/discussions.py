@@ -15,6 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from labeling.domain.disagreements import Split, letters
 from labeling.domain.errors import RuleError
+from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import agreement, events, splitting
@@ -112,7 +113,7 @@ def _secret(discussed: Round, name: str) -> str:
 @transaction.atomic
 def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
     """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""
-    body = body.strip()
+    body = reason_in(body)
     if not body:
         raise EmptyComment("Write something first.")
     row, split = _row(discussed, place)
@@ -140,7 +141,7 @@ def decide(
     """Say what came of a disagreement; an empty outcome opens it again. The last word counts."""
     row, split = _row(discussed, place)
     named = _named(row, split)
-    row.outcome, row.note = outcome, note.strip()
+    row.outcome, row.note = outcome, reason_in(note)
     row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
     row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
     if outcome:

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import say
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
 from labeling.services import annotations as answers
@@ -92,7 +93,8 @@ def check(
     What does not hold goes back to its annotator, to be made under the newest version, unless it
     is locked; then the check alone says that it has to be labelled anew.
     """
-    if not stands and not note.strip():
+    note = reason_in(note)
+    if not stands and not note:
         raise answers.ReasonMissing("Say what has to change.")
     if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
         raise NotSuperseded("These labels follow the newest version already.")
@@ -102,14 +104,14 @@ def check(
                 annotation=annotation,
                 guideline=newest,
                 stands=stands,
-                note=note.strip(),
+                note=note,
                 checked_by=by,
             )
     except IntegrityError:
         raise NotSuperseded("Somebody has checked these labels meanwhile.") from None
     assignment = annotation.assignment
     if not stands and not locking.why_locked(annotation, assignment.round):
-        answers.send_back(assignment, by=by, reason=note.strip())
+        answers.send_back(assignment, by=by, reason=note)
         Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
     events.record(
         "guideline.checked",

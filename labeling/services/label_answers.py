@@ -13,6 +13,7 @@ from labeling.domain.formats.answers import (
     without_empty_layers,
 )
 from labeling.domain.importing import with_line_feeds
+from labeling.domain.reasons import reason_in
 from labeling.domain.release import item_sha256
 from labeling.domain.schema import check_payload
 from labeling.models import Annotation, Assignment, Conversation, Project, Round, RoundConversation
@@ -100,7 +101,7 @@ def check_text(labelled: Labelled, texts: Sequence[str]) -> None:
 def check_answer(answer: Answer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
-    if answer.status != SUBMITTED and not answer.skip_reason.strip():
+    if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
         raise Refused("it was skipped without a reason")
     if answer.active_seconds > MAX_SECONDS:
         raise Refused("active_seconds is too large")

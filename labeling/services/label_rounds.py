@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from labeling.domain.formats.answers import SUBMITTED, Answer
+from labeling.domain.reasons import reason_in
 from labeling.models import (
     Annotation,
     AnnotationRevision,
@@ -50,7 +51,7 @@ class ImportedRounds:
         self._project = project
         self._by = by
         self._locked = not rounds.gate_is_open(project)
-        self._reason = reason.strip() if self._locked else ""
+        self._reason = reason_in(reason) if self._locked else ""
         self._filling: list[_Filling] = []
 
     @property
@@ -191,7 +192,7 @@ def _annotation(assignment: Assignment, row: _Row) -> Annotation:
         status=Annotation.Status.SUBMITTED if is_submitted else Annotation.Status.SKIPPED,
         payload=row.payload,
         empty=answer.empty,
-        skip_reason="" if is_submitted else answer.skip_reason.strip(),
+        skip_reason="" if is_submitted else reason_in(answer.skip_reason),
         version=1,
         active_seconds=answer.active_seconds,
         submitted_at=(answer.submitted_at or timezone.now()) if is_submitted else None,

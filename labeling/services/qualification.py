@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold_checks import mean
+from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import say
 from labeling.models import (
     Assignment,
@@ -266,7 +267,8 @@ def newest(project: Project, user: User) -> list[GoldCheck]:
 @transaction.atomic
 def waive(project: Project, user: User, *, by: User, reason: str) -> Qualification:
     """Let somebody work without the test. The reason is kept, and told by the audit log."""
-    if not reason.strip():
+    reason = reason_in(reason)
+    if not reason:
         raise WaiverImpossible("Say why this person needs no test.")
     projects.lock(project)
     found = Qualification.objects.filter(project=project, user=user).first()
@@ -275,11 +277,11 @@ def waive(project: Project, user: User, *, by: User, reason: str) -> Qualificati
         raise WaiverImpossible(
             say("{user} may work already: nothing is to waive.", user=user.get_username())
         )
-    found.state, found.reason, found.waived_by = State.WAIVED, reason.strip(), by
+    found.state, found.reason, found.waived_by = State.WAIVED, reason, by
     found.decided_at = timezone.now()
     found.save()
     of(user, project).exclude(DONE).update(slot=None)
-    _record("qualification.waived", found, by=by, reason=reason.strip())
+    _record("qualification.waived", found, by=by, reason=reason)
     return found
 
 

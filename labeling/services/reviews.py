@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.reasons import reason_in
 from labeling.models import Annotation, Project, Review, Round
 from labeling.services import assignments, blindness, events, handovers, merges, suggestions
 from labeling.services.annotations import InvalidPayload, ReasonMissing
@@ -140,7 +141,7 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
         version=found.version,
         verdict=opinion.verdict,
         payload=_fix(found, opinion) if opinion.verdict == Verdict.FIXED else None,
-        comment=opinion.comment.strip(),
+        comment=reason_in(opinion.comment),
         reviewer=by,
     )
     _record(made)
@@ -165,7 +166,7 @@ def _check(annotation: Annotation, opinion: Opinion, by: User) -> None:
     submitted = annotation.status == Annotation.Status.SUBMITTED
     if not submitted or assignment.round.kind != Round.Kind.FULL:
         raise NotSubmitted("Only a submitted answer of full labeling can be reviewed.")
-    if opinion.verdict == Verdict.RETURNED and not opinion.comment.strip():
+    if opinion.verdict == Verdict.RETURNED and not reason_in(opinion.comment):
         raise ReasonMissing("Say what has to change.")
     if opinion.verdict == Verdict.FIXED:
         _check_fix(annotation, opinion.payload or {})

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.planning import Planned, plan, shuffled
+from labeling.domain.reasons import reason_in
 from labeling.domain.similarity import Ruler
 from labeling.models import (
     Annotation,
@@ -86,7 +87,7 @@ def open_round(
         pool=pool and not calibration,
         order=order,
         skip_policy=skip_policy,
-        override_reason="" if calibration or gate_is_open(project) else override_reason.strip(),
+        override_reason="" if calibration or gate_is_open(project) else reason_in(override_reason),
         opened_by=by,
     )
     _check_sharing(opened, quotas)
@@ -161,7 +162,7 @@ def _check(
             raise RoundImpossible("Agreement needs at least two annotators: add one.")
         if project.rounds.filter(kind=kind, state=Round.State.OPEN).exists():
             raise RoundImpossible("A calibration round is open already: finish it first.")
-    elif not gate_is_open(project) and not override_reason.strip():
+    elif not gate_is_open(project) and not reason_in(override_reason):
         raise GateLocked(
             "Full labeling is locked until a calibration round passes. "
             "Open a calibration round, or override the gate with a written reason."

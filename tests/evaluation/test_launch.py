@@ -21,6 +21,7 @@ pytestmark = pytest.mark.django_db
         ({"split": "train"}, "There is nothing to measure"),
         ({"split": "test"}, "Say why the test split is looked at"),
         ({"split": "test", "reason": "  "}, "Say why the test split is looked at"),
+        ({"split": "test", "reason": "\u200b \ufeff"}, "Say why the test split is looked at"),
         ({"repetitions": 0}, "at least once"),
     ],
 )

@@ -146,7 +146,7 @@ def test_what_overrules_everybody_needs_a_note(
     }[case]
     added = [factories.requirement(9, sources=[3])] if case == "added" else []
 
-    refused = decide(client, disputed, labels, added=added)
+    refused = decide(client, disputed, labels, added=added, note="\u200b\u2060")
     accepted = decide(client, disputed, labels, added=added, note="Message 3 says so")
 
     assert (refused.status_code, refused.json()["code"]) == (400, "reason_missing")

@@ -213,11 +213,12 @@ def test_returned_work_is_a_draft_again_and_says_what_has_to_change(signed_in, r
     assert (event.actor, event.data["reason"]) == (rita, "Link message 2 as well.")
 
 
-def test_returned_work_needs_a_reason(rita, assignment):
+@pytest.mark.parametrize("nothing", [" ", "\xad\u200b"])
+def test_returned_work_needs_a_reason(rita, assignment, nothing):
     factories.answer(assignment)
 
     with pytest.raises(annotations.ReasonMissing):
-        annotations.send_back(assignment, by=rita, reason=" ")
+        annotations.send_back(assignment, by=rita, reason=nothing)
 
     assert Annotation.objects.get().status == "submitted"
 

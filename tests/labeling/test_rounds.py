@@ -21,8 +21,9 @@ def test_a_calibration_round_goes_to_every_annotator(project: Project) -> None:
 
 
 def test_full_labeling_is_locked_until_a_calibration_passes(project: Project, rita: User) -> None:
-    with pytest.raises(rounds.GateLocked, match="locked until a calibration round passes"):
-        factories.open_full(project, override_reason="  ")
+    for nothing in ("  ", "\u2060\ufeff"):
+        with pytest.raises(rounds.GateLocked, match="locked until a calibration round passes"):
+            factories.open_full(project, override_reason=nothing)
 
     factories.answer_all(factories.open_calibration(project))
     opened = factories.open_full(project, override_reason="not needed any more")

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["agreement", "kappa", "matching", "records", "release", "resampling", "similarity"],
+    ["agreement", "kappa", "matching", "reasons", "records", "release", "resampling", "similarity"],
 )
 def test_examples_say_what_happens(name):
     found = doctest.testmod(importlib.import_module(f"labeling.domain.{name}"))

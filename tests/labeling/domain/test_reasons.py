@@ -1,0 +1,24 @@
+"""A reason that somebody has to give is one that can be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from labeling.domain.reasons import reason_in
+
+UNSEEN = [
+    *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e", "\u202e", "\u2066"),
+    *("\u034f", "\ufe0f", "\U000e0020", "\u3164", "\u115f", "\uffa0", "\u2800", "\x00", "\x7f"),
+    *("\u00a0", "\u3000", "\u2028", "\n", ""),
+]
+
+
+@pytest.mark.parametrize("text", UNSEEN, ids=ascii)
+def test_what_shows_nothing_is_no_reason(text: str) -> None:
+    assert reason_in(text) == ""
+    assert reason_in(f" {text}\u200b{text} ") == ""
+
+
+@pytest.mark.parametrize("text", ["x", "…", "理由", "सच", "👍\ufe0f", "ein\u00adfach", "e\u0301"])
+def test_what_can_be_read_is_a_reason(text: str) -> None:
+    assert reason_in(f" {text}\n") == text
