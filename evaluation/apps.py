@@ -17,4 +17,8 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
+        from evaluation.stored import PATTERNS
+        from labeling import translation
+
+        translation.STORED.extend(PATTERNS)
         post_migrate.connect(_install_guards, sender=self)

@@ -19,7 +19,7 @@ from evaluation.services.judges import Judge
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import retold
 from labeling.models import Membership, Project
-from labeling.translation import lazy, translated
+from labeling.translation import from_store, lazy, translated
 from labeling.views import access
 
 BADGES = {
@@ -149,7 +149,9 @@ def _reasons(judge: Judge) -> list[str]:
     if judge.state == judges.REFUSED and judge.certificate:
         return [translated(retold(one)) for one in judge.certificate["reasons"]]
     if judge.probing and judge.probing["state"] == Probing.State.FAILED:
-        return [_("The probes could not be asked: {why}").format(why=judge.probing["error"])]
+        return [
+            _("The probes could not be asked: {why}").format(why=from_store(judge.probing["error"]))
+        ]
     if judge.state == judges.UNKNOWN:
         return [_("It was not yet asked the probes.")]
     return []

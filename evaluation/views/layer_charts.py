@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from labeling.translation import from_store
 from labeling.translation import lazy as _
 from pipelines.memory.layers.nodes import Baseline, NodeSignals, Signals, Threads, TopicNode
 
@@ -132,7 +133,7 @@ def _chart(
         standing_out,
         line.n,
         len(nodes) - line.n,
-        next((reason for reason in reasons if reason), "") if line.n == 0 else "",
+        from_store(next(filter(None, reasons), "")) if line.n == 0 else "",
     )
 
 
@@ -159,7 +160,7 @@ def _value_bar(
     value = row.values[line.measure]
     said = figure(value, line.measure)
     if value is None:
-        said = _("undefined: {reasons}").format(reasons=row.reasons[line.measure])
+        said = _("undefined: {reasons}").format(reasons=from_store(row.reasons[line.measure]))
     text = f"{node.node_id} {node.topic_name}: {said}"
     if value is None:
         return _bar(node, size, y=HEIGHT - 3, height=3, text=text)._replace(undefined=True)

@@ -18,7 +18,7 @@ from evaluation.services import layers
 from evaluation.views import layer_charts as charts
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.translation import translated
+from labeling.translation import from_store, translated
 from labeling.views import access
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
@@ -185,7 +185,7 @@ def _figures(row: Any) -> list[tuple[str, str, str]]:
         (
             charts.TITLES[measure][0],
             charts.figure(row.values[measure], measure),
-            row.reasons.get(measure, ""),
+            from_store(row.reasons.get(measure)),
         )
         for measure in MEASURES
     ]

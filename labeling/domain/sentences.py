@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
+
+PLACE = re.compile(r"\{(\w+)\}")
 
 
 class Sentence(str):
@@ -44,3 +48,53 @@ def retold(stored: Mapping[str, Any]) -> Sentence:
 def noted(text: str) -> str:
     """The text itself: marks it for the catalogues where it is written."""
     return text
+
+
+def recognised(text: str, patterns: Sequence[str]) -> str:
+    """The sentence that was stored as this English text, by the first pattern that makes it.
+
+    A value may be such a sentence again; what came from outside stays the text that it is.
+
+    Examples
+    --------
+    >>> recognised("Round 3 is open.", ["Round {number} is open."]).values
+    {'number': '3'}
+    >>> recognised("Ruin 3", ["Round {number} is open."])
+    'Ruin 3'
+    """
+    for pattern in patterns:
+        found = _shape(pattern).fullmatch(text)
+        if found:
+            values = found.groupdict()
+            return say(pattern, **{name: _value(name, values[name], patterns) for name in values})
+    return text
+
+
+def most_literal_first(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The order for ``recognised``: what says more itself is the better guess."""
+    return tuple(sorted(set(patterns), key=lambda one: (-len(PLACE.sub("", one)), one)))
+
+
+def _value(name: str, text: str, patterns: Sequence[str]) -> str:
+    return _several(text, patterns) if name == "reasons" else recognised(text, patterns)
+
+
+def _several(text: str, patterns: Sequence[str]) -> str:
+    """Sentences joined by semicolons, which may hold semicolons themselves."""
+    parts = text.split("; ")
+    for end in range(1, len(parts)):
+        first = recognised("; ".join(parts[:end]), patterns)
+        more = _several("; ".join(parts[end:]), patterns)
+        if isinstance(first, Sentence) and isinstance(more, Sentence):
+            return say("{first}; {more}", first=first, more=more)
+    return recognised(text, patterns)
+
+
+@cache
+def _shape(pattern: str) -> re.Pattern[str]:
+    shaped, seen = "", set()
+    for at, piece in enumerate(PLACE.split(pattern)):  # text and name by turns
+        named = f"(?P={piece})" if piece in seen else f"(?P<{piece}>.+?)"
+        shaped += named if at % 2 else re.escape(piece)
+        seen |= {piece} if at % 2 else set()
+    return re.compile(shaped, re.DOTALL)

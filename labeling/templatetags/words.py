@@ -9,7 +9,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from labeling.translation import script_texts, translated
+from labeling.translation import from_store, script_texts, translated
 
 register = template.Library()
 
@@ -18,6 +18,12 @@ register = template.Library()
 def in_the_language(text: Any) -> str:
     """What a pure place, a table or the state of a row says: ``{{ metric.title|translated }}``."""
     return translated(str(text) if not isinstance(text, str) else text)
+
+
+@register.filter
+def stored(text: Any) -> str:
+    """Why something failed, waits or was left out, from a row: ``{{ case.error|stored }}``."""
+    return from_store(str(text or ""))
 
 
 @register.filter

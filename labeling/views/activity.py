@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from labeling.models import Event
 from labeling.templatetags.figures import figure
+from labeling.translation import from_store, translated
 from labeling.translation import lazy as _
-from labeling.translation import translated
 
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
@@ -123,8 +123,17 @@ def lines(events: Iterable[Event]) -> list[Line]:
 def words(event: Event) -> str:
     """A sentence for the verbs of this application; the verb itself for one it does not know."""
     return WORDS.get(event.verb, event.verb).format_map(
-        _Known({**event.data, "object_id": event.object_id})
+        _Known({**event.data, **_told(event), "object_id": event.object_id})
     )
+
+
+STORED = {"gold.freeze_refused": "message", "suggestions.broke_off": "reason"}
+"""Where events hold a sentence of the product."""
+
+
+def _told(event: Event) -> dict[str, str]:
+    key = STORED.get(event.verb, "")
+    return {key: from_store(event.data[key])} if key in event.data else {}
 
 
 ROLES = ("role", "before")
