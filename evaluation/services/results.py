@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from django.db.models import Prefetch, Q
@@ -74,12 +75,13 @@ def case_table(run: Run) -> Iterator[str]:
     metrics = [metric.id for metric in metrics_in(run.spec) if metric.per_case]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
-    for case in cases_with_scores(run, with_output=True):
-        values = {score.metric: score.value for score in case.scores.all()}
-        example = adapters.to_example(case, layer)
-        row = [case.case_id, case.repetition, case.state, case.error]
-        ids = [_listed(layer.expected_ids(example)), _listed(layer.returned_ids(example))]
-        yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+    cases = iter(cases_with_scores(run, with_output=True))
+    while chunk := list(islice(cases, CHUNK)):
+        for case, example in zip(chunk, adapters.examples(chunk, layer), strict=True):
+            values = {score.metric: score.value for score in case.scores.all()}
+            row = [case.case_id, case.repetition, case.state, case.error]
+            ids = [_listed(layer.expected_ids(example)), _listed(layer.returned_ids(example))]
+            yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
 
 
 def ids_report(run: Run) -> Iterator[str]:

@@ -6,9 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation import adapters
 from evaluation.models import CaseRun
+from evaluation.services import results
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
@@ -77,6 +81,31 @@ def test_an_undefined_value_is_an_empty_cell(finished: Any, signed_in: Any) -> N
 
     row = next(csv.DictReader(io.StringIO(response.getvalue().decode())))
     assert row["type_accuracy"] == ""
+
+
+def test_cases_csv_asks_as_often_for_many_cases_as_for_one(
+    make_release: Any, finished: Any
+) -> None:
+    """Twelve gold items are more than are kept at hand; see also ``CHUNK``."""
+    counts = []
+    for cases in (1, 12):
+        run = finished(release=make_release(cases, name=f"of-{cases}"), pipeline="everything")
+        adapters._content.cache_clear()
+        with CaptureQueriesContext(connection) as asked:
+            assert len(list(results.case_table(run))) == 1 + cases
+        counts.append(len(asked))
+
+    assert counts == [3, 3]  # cases, their scores, their gold
+
+
+def test_the_table_goes_on_after_a_chunk(finished: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = finished(pipeline="everything")
+    whole = list(results.case_table(run))
+
+    monkeypatch.setattr(results, "CHUNK", 2)
+
+    assert list(results.case_table(run)) == whole
+    assert len(whole) == 1 + 3
 
 
 def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
