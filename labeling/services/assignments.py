@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -25,6 +25,7 @@ from labeling.models.assignments import PUT_ASIDE
 from labeling.services import admission, checks
 
 _TRIES = 5  # another annotator may take the same place in between
+NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
 UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
 
 
@@ -362,7 +363,19 @@ def lease_end() -> datetime:
 
 def progress(project: Project) -> dict[str, int]:
     """How many assignments of a project are in each status."""
-    statuses = Assignment.objects.filter(round__project=project).order_by()
-    rows = statuses.values_list("annotation__status").annotate(n=Count("pk"))
-    counts = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
-    return counts | {status or "pending": n for status, n in rows}
+    return sum_of(by_round(project.rounds.all()).values())
+
+
+def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
+    """Of each round, how many of its assignments are in each status."""
+    counts = {one.pk: dict(NOTHING_GIVEN) for one in rounds}
+    given = Assignment.objects.filter(round__in=counts).order_by()
+    for pk, status, n in given.values_list("round", "annotation__status").annotate(n=Count("pk")):
+        counts[pk][status or "pending"] = n
+    return counts
+
+
+def sum_of(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """By status, over everything that was counted."""
+    counts = list(counts)
+    return {status: sum(one[status] for one in counts) for status in NOTHING_GIVEN}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Value
 from django.db.models import When as If
-from django.db.models.functions import Coalesce
 
 from labeling.domain.agreement import PairAgreement, pair_agreement
 from labeling.domain.calibration import Standing, standings
@@ -97,14 +96,9 @@ class Person:
 
 def by_state(project: Project) -> list[Share]:
     """Every conversation is in one state: the last one that it has reached."""
-    counts = dict(
-        project.conversations.order_by()
-        .annotate(stage=_stage(project))
-        .values_list("stage")
-        .annotate(n=Count("pk"))
-    )
-    total = sum(counts.values())
-    return [Share(name, title, counts.get(name, 0), total) for name, title in STATES.items()]
+    staged = project.conversations.order_by().annotate(stage=_stage(project))
+    counts = Counter(staged.values_list("stage", flat=True))  # SQLite would find each twice
+    return [Share(name, title, counts[name], counts.total()) for name, title in STATES.items()]
 
 
 def _stage(project: Project) -> Case:
@@ -116,32 +110,29 @@ def _stage(project: Project) -> Case:
         If(pk__in=_in_gold(project).values("conversation"), then=Value("gold")),
         If(Exists(decided), then=Value("decided")),
         If(Exists(merges), then=Value("disputed")),
-        If(pk__in=_complete(project).values("conversation"), then=Value("labelled")),
+        If(pk__in=_complete(project), then=Value("labelled")),
         If(Exists(given), then=Value("begun")),
         If(Exists(RoundConversation.objects.filter(conversation=here)), then=Value("waiting")),
         default=Value("unplanned"),
     )
 
 
-def work_by_status(project: Project) -> list[Share]:
-    counts = assignments.progress(project)
+def work_by_status(people: Sequence[Person]) -> list[Share]:
+    """The work of everybody together."""
+    counts = {name: sum(getattr(one, name) for one in people) for name in STATUS}
     total = sum(counts.values())
     return [Share(name, name.capitalize(), number, total) for name, number in counts.items()]
 
 
-def _complete(project: Project) -> QuerySet[RoundConversation]:
-    """Places in rounds whose conversation has every answer that the round wants."""
-    answers = (
-        Assignment.objects.filter(
-            ANSWERED, round=OuterRef("round"), conversation=OuterRef("conversation")
-        )
+def _complete(project: Project) -> QuerySet[Any]:
+    """Conversations that have, in one round, every answer that the round wants."""
+    places = (
+        Assignment.objects.filter(ANSWERED, round__project=project)
         .order_by()
-        .values("conversation")
-        .annotate(n=Count("pk"))
+        .values("round", "round__overlap", "conversation")
     )
-    places = RoundConversation.objects.filter(round__project=project).order_by()
-    counted = places.annotate(n_answers=Coalesce(Subquery(answers.values("n")), 0))
-    return counted.filter(n_answers__gte=F("round__overlap"))
+    counted = places.annotate(n_answers=Count("pk")).filter(n_answers__gte=F("round__overlap"))
+    return counted.values("conversation")
 
 
 def _newest_releases(project: Project) -> dict[str, int]:
@@ -212,12 +203,13 @@ def _work_of_people(project: Project) -> list[dict[str, Any]]:
 
 
 def _median_minutes(project: Project) -> dict[int, float]:
-    """Computed here, because SQLite has no median. One number per submitted answer is loaded."""
-    seconds: dict[int, list[int]] = defaultdict(list)
+    """Computed here, because SQLite has no median, from how often each time was taken."""
+    seconds: dict[int, Counter[int]] = defaultdict(Counter)
     answers = Annotation.objects.filter(assignment__round__project=project, status="submitted")
-    for person, spent in answers.values_list("assignment__annotator", "active_seconds"):
-        seconds[person].append(spent)
-    return {person: median(spent) / 60 for person, spent in seconds.items()}
+    times = answers.order_by().values_list("assignment__annotator", "active_seconds")
+    for person, spent, n in times.annotate(n=Count("pk")):
+        seconds[person][spent] = n
+    return {person: median(spent.elements()) / 60 for person, spent in seconds.items()}
 
 
 def _returned(project: Project) -> dict[int, int]:
@@ -306,7 +298,7 @@ def targets(project: Project) -> dict[str, list[Target]]:
     gold = _in_gold(project)
     by_layer = dict(gold.values_list("release__layer").annotate(n=Count("pk")))
     in_gold = project.conversations.filter(pk__in=gold.values("conversation"))
-    complete = project.conversations.filter(pk__in=_complete(project).values("conversation"))
+    complete = project.conversations.filter(pk__in=_complete(project))
     levels, labelled = _by_difficulty(in_gold), _by_difficulty(complete)
     return {
         "layers": [

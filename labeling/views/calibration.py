@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,7 +20,7 @@ from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
-from labeling.views.gate import DONE, gates, lowest_pair
+from labeling.views.gate import count_work, gates, lowest_pair
 
 
 class Step(NamedTuple):
@@ -59,10 +59,9 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
     rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
-    counted = rounds.annotate(
-        n_assigned=Count("assignments"), n_done=Count("assignments", filter=DONE)
-    )
-    return list(counted.defer("guideline__body").order_by("number"))
+    found = list(rounds.defer("guideline__body").order_by("number"))
+    count_work(found)
+    return found
 
 
 def _reading(measured: Round) -> Reading:
@@ -204,7 +203,7 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
 
 
 def _full_step(project: Project) -> Step:
-    opened = project.rounds.filter(Q(kind=Round.Kind.FULL)).order_by("-number").first()
+    opened = project.rounds.filter(kind=Round.Kind.FULL).order_by("-number").first()
     if opened:
         return Step(
             "done", _("Open full labeling"), detail=_("round {number}").format(number=opened.number)

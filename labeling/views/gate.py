@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
-from labeling.models import Assignment, Project, Round
+from labeling.models import Project, Round
+from labeling.services import assignments
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import within
 from labeling.translation import translated
-
-GIVEN = Q(assignments__purpose=Assignment.Purpose.LABELLING)
-DONE = GIVEN & Q(assignments__annotation__status__in=["submitted", "skipped"])
 
 
 class Gate(NamedTuple):
@@ -45,24 +42,29 @@ class Gate(NamedTuple):
 
 
 def gates(projects: Iterable[Project]) -> dict[int, Gate]:
-    """The gate of each project, by its id, in one query."""
+    """The gate of each project, by its id, in two queries."""
     projects = list(projects)
     rounds: dict[int, list[Round]] = {project.pk: [] for project in projects}
-    found = (
-        Round.objects.filter(project__in=rounds)
-        .select_related("opened_by")
-        .annotate(
-            n_assigned=Count("assignments", filter=GIVEN), n_done=Count("assignments", filter=DONE)
-        )
-        .order_by("-number")
+    found = list(
+        Round.objects.filter(project__in=rounds).select_related("opened_by").order_by("-number")
     )
+    count_work([one for one in found if one.is_blind])  # of no other does the gate tell it
     for one in found:
         rounds[one.project_id].append(one)
     return {project.pk: gate_of(project, rounds[project.pk]) for project in projects}
 
 
+def count_work(rounds: Collection[Any]) -> None:
+    """Give each round ``n_assigned`` and ``n_done``, and both by status as ``work``."""
+    counts = assignments.by_round(rounds)
+    for one in rounds:
+        one.work = counts[one.pk]
+        one.n_assigned = sum(one.work.values())
+        one.n_done = one.work["submitted"] + one.work["skipped"]
+
+
 def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
-    """``newest_first`` are the project's rounds with ``n_assigned`` and ``n_done``."""
+    """``newest_first`` are the project's rounds; the work of a blind one is counted."""
     rounds = list(newest_first)
     calibrations = [one for one in rounds if one.kind == Round.Kind.CALIBRATION]
     passed = next((one for one in calibrations if one.state == Round.State.PASSED), None)

@@ -20,12 +20,13 @@ from labeling.views import access
 @require_GET
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
+    people = service.people(project)
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
         "states": service.by_state(project),
-        "work": service.work_by_status(project),
-        "people": service.people(project),
+        "work": service.work_by_status(people),
+        "people": people,
         "targets": service.targets(project),
         "blind": service.is_blind(project),
         "enough": check_scores.ENOUGH,

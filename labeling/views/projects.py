@@ -19,7 +19,7 @@ from labeling.services import projects as service
 from labeling.services.rounds import unplanned
 from labeling.translation import translated
 from labeling.views import access, activity
-from labeling.views.gate import DONE, GIVEN, gate_of, lowest_pair
+from labeling.views.gate import count_work, gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
 
@@ -80,11 +80,9 @@ def rounds_of(found: Project) -> list[Any]:
     rounds: list[Any] = list(
         found.rounds.select_related("guideline", "opened_by")
         .defer("guideline__body")
-        .annotate(
-            n_assigned=Count("assignments", filter=GIVEN), n_done=Count("assignments", filter=DONE)
-        )
         .order_by("-number")
     )
+    count_work(rounds)
     sizes = dict(
         found.rounds.order_by().values_list("pk").annotate(n=Count("places")),
     )
@@ -102,7 +100,7 @@ def _lacking(found: Project) -> list[Target]:
 def _flow(found: Project, rounds: list[Any]) -> dict[str, Any]:
     """The stages from conversations to gold with a figure each."""
     measured = [one for one in rounds if one.agreement]
-    given = assignments.progress(found)
+    given = assignments.sum_of(one.work for one in rounds)
     releases = GoldRelease.objects.filter(project=found).defer("header", "left_out", "agreement")
     return {
         **{f"n_{status}": number for status, number in given.items()},

@@ -32,7 +32,7 @@ def _states(project: Project, request: HttpRequest) -> Rows:
     yield ["of", "state", "number"]
     for share in progress.by_state(project):
         yield ["conversations", share.title, share.number]
-    for share in progress.work_by_status(project):
+    for share in progress.work_by_status(progress.people(project)):
         yield ["assignments", share.title, share.number]
 
 
