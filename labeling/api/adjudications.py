@@ -134,8 +134,8 @@ class AdjudicationView(APIView):
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:
     standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
     waits_for = standing[conversation.pk].waits_for if standing else ""
-    made = {} if waits_for else merges.current(conversation.project, layer, standing)
-    merge = made.get(conversation.pk)
+    settled = bool(standing) and not waits_for
+    merge = merges.with_clusters(layer, standing[conversation.pk]) if settled else None
     decisions = Adjudication.objects.filter(conversation=conversation, layer=layer)
     empty: dict[str, Any] = {"answers": None, "agreement": None, "clusters": []}
     state = {"state": "preparing" if standing and not waits_for else "waiting"} | empty

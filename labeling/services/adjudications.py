@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -184,17 +185,18 @@ def _check_labels(conversation: Conversation, layer: str, payload: Mapping[str, 
 
 
 class Item(NamedTuple):
-    """A conversation that everybody has answered, with the newest decision about it."""
+    """A conversation that everybody has answered; with the newest decision where it is shown."""
 
     conversation: int
     external_id: str
     round: int
-    merge: Merge
-    decision: Adjudication | None
+    merge: merges.Made
+    is_decided: bool
+    decision: Adjudication | None = None
 
     @property
     def tab(self) -> str:
-        if self.decision:
+        if self.is_decided:
             return "decided"
         return "disputed" if self.merge.state == "disputed" else "agreed"
 
@@ -214,19 +216,23 @@ def standing(project: Project, layer: str) -> Standing:
     everything = merges.ready(project, layer)
     ready = {pk: one for pk, one in everything.items() if not one.waits_for}
     made = merges.current(project, layer, ready)
-    decisions = _newest_decisions(project, layer)
+    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    decided = set(decisions.order_by().values_list("conversation", flat=True))
     items = [
-        Item(pk, ready[pk].external_id, ready[pk].round_number, merge, decisions.get(pk))
+        Item(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
         for pk, merge in made.items()
     ]
     items.sort(key=lambda item: (item.merge.agreement, item.external_id))
     return Standing(items, len(ready) - len(made), len(everything) - len(ready))
 
 
-def _newest_decisions(project: Project, layer: str) -> dict[int, Adjudication]:
-    rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
+def with_decisions(layer: str, items: Sequence[Item]) -> list[Item]:
+    """These few, each with the newest decision about it."""
+    shown = [item.conversation for item in items if item.is_decided]
+    rows = Adjudication.objects.filter(conversation__in=shown, layer=layer)
     people = rows.select_related("decided_by").defer("payload").order_by("version")
-    return {row.conversation_id: row for row in people}
+    newest = {row.conversation_id: row for row in people}
+    return [item._replace(decision=newest.get(item.conversation)) for item in items]
 
 
 def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Item | None:
@@ -239,19 +245,10 @@ def next_disputed(project: Project, layer: str, *, after: int | None = None) -> 
     )
 
 
-def acceptable(
-    project: Project, layer: str, *, states: Collection[str] = ACCEPTABLE
-) -> list[Merge]:
-    """Agreed conversations that nobody has accepted or decided yet, without their clusters."""
-    decided = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    known = set(decided.values_list("conversation", flat=True))
-    ready = merges.ready(project, layer)
-    made = merges.current(project, layer, ready)
-    return [
-        merge
-        for pk, merge in sorted(made.items())
-        if pk not in known and merge.state in states and not ready[pk].waits_for
-    ]
+def acceptable(items: Sequence[Item], *, states: Collection[str] = ACCEPTABLE) -> list[merges.Made]:
+    """Agreed conversations that nobody has accepted or decided yet."""
+    found = [item.merge for item in items if not item.is_decided and item.merge.state in states]
+    return sorted(found, key=attrgetter("conversation"))
 
 
 @transaction.atomic
@@ -262,14 +259,15 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     answers agree: it decides nothing.
     """
     projects.lock(project)  # nothing is accepted twice
-    chosen = acceptable(project, layer, states=set(states) & set(ACCEPTABLE))
+    items = standing(project, layer).items
+    chosen = acceptable(items, states=set(states) & set(ACCEPTABLE))
     guideline = project.guidelines.all()[0]
     clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
     stored = {merge.pk: merge.clusters for merge in clusters}
     Adjudication.objects.bulk_create(
         [
             Adjudication(
-                conversation_id=merge.conversation_id,
+                conversation_id=merge.conversation,
                 layer=layer,
                 version=1,
                 guideline=guideline,

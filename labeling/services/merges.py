@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Case, When
 
 from labeling.domain.merging import Cluster, agreement_of, clusters_of, plain, read_clusters
 from labeling.domain.references import Base
@@ -49,52 +50,59 @@ class Ready(NamedTuple):
     waits_for: str = ""
 
 
+class Made(NamedTuple):
+    """A stored merge that fits the answers of now, without its clusters."""
+
+    pk: int
+    conversation: int
+    state: str
+    agreement: float
+    n_agreed: int
+    n_disputed: int
+
+
 class _Row(NamedTuple):
     conversation: int
-    external_id: str
     round: int
-    number: int
-    kind: str
-    state: str
-    overlap: int
     annotation: int | None
     version: int | None
     status: str | None
-    is_answer: bool
+    counts: int  # 1 or 0: a truth value of SQLite would have to be converted, in each row
 
 
 _COLUMNS = (
-    "conversation",
-    "conversation__external_id",
-    "round",
-    "round__number",
-    "round__kind",
-    "round__state",
-    "round__overlap",
-    "annotation",
-    "annotation__version",
-    "annotation__status",
-    "is_answer",
+    *("conversation", "round"),
+    *("annotation", "annotation__version", "annotation__status", "counts"),
 )
+FEW = 500
+"""So many conversations are named in a query; of more, those of the whole project are read."""
 
 
 def ready(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
     """By conversation. An open calibration round is blind, so nothing of it is ready."""
-    return for_layer(answered(project, conversation=conversation), project, layer)
+    among = None if conversation is None else [conversation]
+    return for_layer(answered(project, among=among), project, layer)
 
 
-def answered(project: Project, *, conversation: int | None = None) -> dict[int, Ready]:
-    """What is ready, whatever the layer."""
-    chosen = Q() if conversation is None else Q(conversation=conversation)
-    assignments = Assignment.objects.filter(chosen, conversation__project=project)
-    ordered = assignments.with_answered().order_by("conversation", "-round__number", "annotation")
-    rows = [_Row(*row) for row in ordered.values_list(*_COLUMNS)]
-    fixes = _fixes(project)
+def answered(project: Project, *, among: Collection[int] | None = None) -> dict[int, Ready]:
+    """What is ready, whatever the layer; of everything, or of these few conversations."""
+    rounds = {one.pk: one for one in project.rounds.defer("agreement")}
+    assignments = Assignment.objects.filter(round__in=rounds)
+    talks, fixes = project.conversations.order_by(), _fixes(project, among)
+    if among is not None:
+        assignments = assignments.filter(conversation__in=among)
+        talks = talks.filter(pk__in=among)
+    names = dict(talks.values_list("pk", "external_id"))
+    rules = _rules(project)
+    counted = assignments.annotate(counts=Case(When(ANSWERED, then=1), default=0))
+    ordered = counted.order_by("conversation", "-round__number", "annotation")
     found = {}
-    for pk, group in groupby(rows, key=attrgetter("conversation")):
-        standing = _standing(list(group), project, fixes)
-        if standing is not None:
-            found[pk] = standing
+    for pk, group in groupby(ordered.values_list(*_COLUMNS).iterator(), key=itemgetter(0)):
+        rows = [_Row(*row) for row in group]
+        newest = rounds[rows[0].round]
+        digest = _digest([row for row in rows if row.round == newest.pk], newest, rules, fixes)
+        if digest:
+            found[pk] = Ready(pk, names[pk], newest.pk, newest.number, digest)
     return found
 
 
@@ -118,7 +126,7 @@ def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dic
 def _decided(project: Project, layer: str, found: Collection[int]) -> dict[int, int]:
     """The newest decision that stands above the annotators' labels, by conversation."""
     rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    if len(found) == 1:
+    if len(found) <= FEW:
         rows = rows.filter(conversation__in=found)
     newest = {
         conversation: (pk, kind)
@@ -130,9 +138,11 @@ def _decided(project: Project, layer: str, found: Collection[int]) -> dict[int, 
     return {conversation: pk for conversation, (pk, kind) in newest.items() if kind != accepted}
 
 
-def _fixes(project: Project) -> dict[tuple[int, int], int]:
+def _fixes(project: Project, among: Collection[int] | None) -> dict[tuple[int, int], int]:
     """The newest review of an answer's version, where it corrected the labels."""
     reviews = Review.objects.filter(annotation__assignment__conversation__project=project)
+    if among is not None:
+        reviews = reviews.filter(annotation__assignment__conversation__in=among)
     newest = {
         (annotation, version): (pk, verdict)
         for annotation, version, pk, verdict in reviews.order_by("pk").values_list(
@@ -142,40 +152,47 @@ def _fixes(project: Project) -> dict[tuple[int, int], int]:
     return {one: pk for one, (pk, verdict) in newest.items() if verdict == Review.Verdict.FIXED}
 
 
-def _standing(
-    rows: Sequence[_Row], project: Project, fixes: dict[tuple[int, int], int]
-) -> Ready | None:
-    newest = [row for row in rows if row.number == rows[0].number]
-    first = newest[0]
-    if first.kind == Round.Kind.CALIBRATION and first.state == Round.State.OPEN:
-        return None
-    submitted = [row for row in newest if row.status == Annotation.Status.SUBMITTED]
-    if not submitted or sum(row.is_answer for row in newest) < first.overlap:
-        return None
+def _rules(project: Project) -> str:
+    return canonical_json([MINILM_ID, project.match_threshold, project.actor_synonyms])
+
+
+def _digest(
+    rows: Sequence[_Row], newest: Round, rules: str, fixes: dict[tuple[int, int], int]
+) -> str:
+    """Names the answers of one conversation in its newest round; empty if it is not ready."""
+    submitted = [row for row in rows if row.status == Annotation.Status.SUBMITTED]
+    enough = sum(row.counts for row in rows) >= newest.overlap
+    if newest.is_blind or not submitted or not enough:
+        return ""
     answers = [
         [row.annotation, row.version, fixes.get((row.annotation or 0, row.version or 0))]
         for row in submitted
     ]
-    rules = [MINILM_ID, project.match_threshold, project.actor_synonyms]
-    digest = _sha256([rules, answers])
-    return Ready(first.conversation, first.external_id, first.round, first.number, digest)
+    # canonical_json([rules, answers]), where the rules are written only once and all else is whole
+    # numbers: there may be a hundred thousand conversations
+    text = f"[{rules},{json.dumps(answers, separators=(',', ':'))}]"
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _sha256(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Merge]:
-    """The stored merges that fit the answers of now, without their clusters."""
-    rows = Merge.objects.filter(conversation__project=project, layer=layer)
-    if len(standing) == 1:
+def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Made]:
+    """The stored merges that fit the answers of now, by conversation."""
+    rows = Merge.objects.filter(conversation__project=project, layer=layer).order_by()
+    if len(standing) <= FEW:
         rows = rows.filter(conversation__in=standing)
-    return {
-        row.conversation_id: row
-        for row in rows.defer("clusters")
-        if row.conversation_id in standing
-        and row.answers_sha256 == standing[row.conversation_id].answers_sha256
-    }
+    wanted = {(pk, one.answers_sha256) for pk, one in standing.items()}
+    found = rows.values_list("answers_sha256", *Made._fields).iterator()
+    made = ((sha256, Made(*row)) for sha256, *row in found)
+    return {one.conversation: one for sha256, one in made if (one.conversation, sha256) in wanted}
+
+
+def with_clusters(layer: str, ready: Ready) -> Merge | None:
+    """The stored merge of one conversation that fits its answers of now."""
+    fitting = Merge.objects.filter(conversation=ready.conversation, layer=layer)
+    return fitting.filter(answers_sha256=ready.answers_sha256).first()
 
 
 def due(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:

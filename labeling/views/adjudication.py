@@ -51,7 +51,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
         "layers": [LAYERS[name] for name in merges.layers_of(project)],
         "tab": tab,
         "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
-        "rows": shown[start : start + PAGE],
+        "rows": service.with_decisions(layer, shown[start : start + PAGE]),
         "after": shown[start + PAGE - 1].conversation if following else None,
         "query": _query(request, "after"),
         "filters": _query(request, "after", "tab"),
@@ -60,7 +60,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
         "waiting": standing.waiting,
         "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
-        "n_acceptable": len(service.acceptable(project, layer)),
+        "n_acceptable": len(service.acceptable(standing.items)),
         "next": next((item for item in standing.items if item.tab == "disputed"), None),
     }
     return render(request, "labeling/adjudication.html", context)
@@ -110,7 +110,8 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     layer = _layer(project, given.get("layer", ""))
     states = ["unanimous", *(["majority"] if given.get("majority") else [])]
-    counts = Counter(merge.state for merge in service.acceptable(project, layer))
+    items = service.standing(project, layer).items
+    counts = Counter(merge.state for merge in service.acceptable(items))
     number = sum(counts[state] for state in states)
     if request.method == "POST" and given.get("expected") == str(number):
         accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
@@ -139,14 +140,13 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     )
     blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
     layer = _layer(found.project, request.GET.get("layer", ""))
-    standing = merges.ready(found.project, layer, conversation=pk)
-    waits_for = standing[pk].waits_for if pk in standing else ""
-    merge = None if waits_for else merges.current(found.project, layer, standing).get(pk)
+    ready = merges.ready(found.project, layer, conversation=pk).get(pk)
+    merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
         # the page asks whether a worker is done; then it is drawn anew
         return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})
     if merge is None:
-        return _unready(request, found, standing.get(pk))
+        return _unready(request, found, ready)
     return render(request, "labeling/adjudicate.html", _context(request, found, merge))
 
 
