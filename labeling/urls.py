@@ -38,6 +38,7 @@ from labeling.views.gold import (
     gold_release,
     gold_verify,
 )
+from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.views.guidelines import guideline_new, guidelines
 from labeling.views.health import healthz
@@ -138,6 +139,7 @@ of_a_project = [
     path("gold/", gold, name="gold"),
     path("gold/freeze/", gold_freeze, name="gold-freeze"),
     path("gold/<str:name>/<int:version>/", gold_release, name="gold-release"),
+    path("gold/<str:name>/<int:version>/compare/", gold_compare, name="gold-compare"),
     path("gold/<str:name>/<int:version>/verify/", gold_verify, name="gold-verify"),
     path("gold/<str:name>/<int:version>/export/", gold_export, name="gold-export"),
     # the ids come from imported files and may hold slashes

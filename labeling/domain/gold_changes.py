@@ -28,13 +28,16 @@ class LabelChanged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ItemChanged:
-    """``text`` says that the conversation itself differs; ``how`` has both if they differ."""
+    """``text`` says that the conversation itself differs; ``how`` and ``split`` have both if they
+    differ.
+    """
 
     item_id: str
     kind: Kind
     labels: list[LabelChanged] = field(default_factory=list)
     how: tuple[str, str] | None = None
     text: bool = False
+    split: tuple[str, str] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -42,6 +45,7 @@ class ItemChanged:
             "kind": self.kind,
             "how": list(self.how) if self.how else None,
             "text": self.text,
+            "split": list(self.split) if self.split else None,
             "labels": [label._asdict() for label in self.labels],
         }
 
@@ -60,8 +64,9 @@ def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChange
         labels=_labels(before, after),
         how=_both(before["provenance"]["how"], after["provenance"]["how"]),
         text=before["conversation"] != after["conversation"],
+        split=_both(before.get("split") or "", after.get("split") or ""),
     )
-    return found if found.labels or found.how or found.text else None
+    return found if found.labels or found.how or found.text or found.split else None
 
 
 def _labels(before: Item, after: Item) -> list[LabelChanged]:

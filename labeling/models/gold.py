@@ -71,6 +71,11 @@ class GoldRelease(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("gold-release", args=[self.project.slug, self.name, self.version])
 
+    def comparable(self) -> GoldReleaseQuerySet:
+        """The project's other releases that hold labels of the same kind."""
+        same = GoldRelease.objects.filter(project=self.project_id, layer=self.layer)
+        return same.exclude(pk=self.pk)
+
 
 class GoldItemQuerySet(models.QuerySet["GoldItem"]):
     def synthetic(self) -> GoldItemQuerySet:

@@ -70,20 +70,20 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def gold_release(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
-    return _release_page(request, _release(request.user, slug, name, version))
+    return _release_page(request, release_of(request.user, slug, name, version))
 
 
 @require_POST
 def gold_verify(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
     """Recompute every hash now. It changes nothing, so readers may ask for it."""
-    release = _release(request.user, slug, name, version)
+    release = release_of(request.user, slug, name, version)
     return _release_page(request, release, faults=verify(release))
 
 
 @require_GET
 def gold_export(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponseBase:
     """The items alone as lines, or with ``format`` all that the command writes, as one file."""
-    release = _release(request.user, slug, name, version)
+    release = release_of(request.user, slug, name, version)
     frozen = Conversation.objects.filter(gold_items__release=release)
     blindness.refuse(request.user, frozen)
     if format := request.GET.get("format"):
@@ -110,14 +110,14 @@ def gold_item(
     request: HttpRequest, slug: str, name: str, version: int, item_id: str
 ) -> HttpResponse:
     """One frozen answer: the text, the labels and where each label comes from."""
-    release = _release(request.user, slug, name, version)
+    release = release_of(request.user, slug, name, version)
     item = get_object_or_404(release.items.all(), item_id=item_id)
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
     context = {"project": release.project, "release": release, "item": item, **described(item)}
     return render(request, "labeling/gold_item.html", context)
 
 
-def _release(user: Any, slug: str, name: str, version: int) -> GoldRelease:
+def release_of(user: Any, slug: str, name: str, version: int) -> GoldRelease:
     visible = GoldRelease.objects.visible_to(user).with_size()
     people = visible.select_related("project", "guideline", "parent", "frozen_by")
     return get_object_or_404(
@@ -226,6 +226,7 @@ def _release_page(
         "faults": None if faults is None else list(faults),
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),
+        "comparable": release.comparable().exists(),
     }
     return render(request, "labeling/gold_release.html", context)
 

@@ -37,8 +37,9 @@ class Command(BaseCommand):
 
     def _write(self, item: ItemChanged) -> None:
         how = f", {item.how[0]} → {item.how[1]}" if item.how else ""
+        split = f", split {item.split[0] or '–'} → {item.split[1] or '–'}" if item.split else ""
         text = ", another text" if item.text else ""
-        self.stdout.write(f"{item.item_id}: {item.kind}{how}{text}")
+        self.stdout.write(f"{item.item_id}: {item.kind}{how}{split}{text}")
         for label in item.labels:
             fields = f" ({', '.join(label.fields)})" if label.fields else ""
             self.stdout.write(f"  {label.kind} {label.layer} “{label.title}”{fields}")

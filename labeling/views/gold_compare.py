@@ -1,0 +1,115 @@
+"""Two gold releases side by side: how many items differ, and what became of their labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from labeling.domain.gold_changes import ItemChanged, LabelChanged
+from labeling.domain.schema import form_fields
+from labeling.domain.targets import title_of
+from labeling.models import Conversation, GoldItem, GoldRelease
+from labeling.services import blindness, gold_diffs
+from labeling.translation import lazy as _
+from labeling.translation import translated
+from labeling.views.gold import release_of
+from labeling.views.paging import part_of
+
+ITEMS = {
+    "added": _("Items added"),
+    "removed": _("Items removed"),
+    "changed": _("Items changed"),
+    "same": _("Unchanged"),
+}
+WORDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed")}
+BADGES = {"added": "ok", "removed": "bad", "changed": "info"}
+
+
+class Told(NamedTuple):
+    """A label that was added, removed or changed, and which of its fields."""
+
+    word: str
+    badge: str
+    layer: str
+    title: str
+    fields: list[str]
+
+
+class Row(NamedTuple):
+    item: ItemChanged
+    word: str
+    badge: str
+    release: GoldRelease  # where the item can be opened: the newer one, if it holds it
+    how: tuple[str, str] | None
+    labels: list[Told]
+
+
+@require_GET
+def gold_compare(request: HttpRequest, slug: str, name: str, version: int) -> HttpResponse:
+    """This release and the one that ``with`` names, or else its parent; the older one first."""
+    release = release_of(request.user, slug, name, version)
+    others = list(release.comparable().light().order_by("-pk"))
+    other = _chosen(request.GET.get("with"), release, others)
+    context = {"project": release.project, "release": release, "others": others, "other": other}
+    if other:
+        held = Conversation.objects.filter(gold_items__release__in=[release.pk, other.pk])
+        blindness.refuse(request.user, held)
+        context["query"] = urlencode({"with": str(other)})
+        context |= _compared(*sorted((release, other), key=lambda one: one.pk), request=request)
+    return render(request, "labeling/gold_compare.html", context)
+
+
+def _chosen(
+    asked: str | None, release: GoldRelease, others: list[GoldRelease]
+) -> GoldRelease | None:
+    if asked is None:
+        parents = (one for one in others if one.pk == release.parent_id)
+        return next(parents, others[0] if others else None)
+    found = next((one for one in others if str(one) == asked), None)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) -> dict[str, Any]:
+    found = gold_diffs.compare(before, after)
+    page = part_of(found.items, start=request.GET.get("after"))
+    counts = found.by_split()
+    return {
+        "before": before,
+        "after": after,
+        "n_differing": len(found.items),
+        "n_same": found.same,
+        "kinds": list(ITEMS.values()),
+        "splits": [(split, _numbers(counts[split])) for split in counts],
+        "total": _numbers(sum(counts.values(), Counter())),
+        "layers": [(title_of(name), _numbers(row)[:3]) for name, row in found.by_layer().items()],
+        "page": page._replace(rows=[_row(item, before, after) for item in page.rows]),
+    }
+
+
+def _numbers(counts: Mapping[str, int]) -> list[int]:
+    return [counts.get(kind, 0) for kind in ITEMS]
+
+
+def _row(item: ItemChanged, before: GoldRelease, after: GoldRelease) -> Row:
+    how = (_how(item.how[0]), _how(item.how[1])) if item.how else None
+    opened = before if item.kind == "removed" else after
+    labels = [_told(label) for label in item.labels]
+    return Row(item, WORDS[item.kind], BADGES[item.kind], opened, how, labels)
+
+
+def _how(how: str) -> str:
+    return str(GoldItem.How(how).label) if how in GoldItem.How.values else how
+
+
+def _told(label: LabelChanged) -> Told:
+    words = {field["name"]: field["label"] for field in form_fields(label.layer)}
+    fields = [translated(words.get(name, name)) for name in label.fields]
+    return Told(WORDS[label.kind], BADGES[label.kind], title_of(label.layer), label.title, fields)

@@ -1,0 +1,188 @@
+"""Two gold releases side by side, on a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.domain.gold_changes import changed
+from labeling.models import GoldItem, GoldRelease, Membership, Project
+from labeling.services import rounds
+from labeling.views import paging
+from tests import factories
+from tests.pages import page, queries
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[[User], Client]
+RELEASE = "/projects/orders/gold/orders/2/"
+URL = f"{RELEASE}compare/"
+
+
+@pytest.fixture
+def first(project: Project) -> GoldRelease:
+    return factories.make_release(project, items=3)
+
+
+def following(release: GoldRelease, change: Callable[[dict[str, Any]], None]) -> GoldRelease:
+    """The next version, with the first item changed; the hashes need not be true here."""
+    items = list(release.items.order_by("position"))
+    parent = release.pk
+    newer = GoldRelease.objects.get(pk=parent)
+    newer.pk, newer.version, newer.parent_id = None, release.version + 1, parent
+    newer.save(force_insert=True)
+    for item in items:
+        document = item.content
+        if item is items[0]:
+            change(document)
+        item.pk, item.release, item.split = None, newer, document["split"]
+        item.canonical = json.dumps(document)
+        item.sha256 = item.sha256 if item is not items[0] else "0" * 64
+    GoldItem.objects.bulk_create(items)
+    return newer
+
+
+def another_title(document: dict[str, Any]) -> None:
+    label = document["gold"]["requirements"][0]
+    document["gold"]["requirements"] = [
+        {**label, "title": "Pay by card"},
+        {**label, "uid": "new", "title": "Refund <b>orders</b>"},
+    ]
+
+
+def test_the_page_says_how_much_changed_and_what(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    following(first, another_title)
+    client = signed_in(rita)
+
+    shown = page(client, URL)
+
+    assert "orders@1 → orders@2" in shown
+    assert "dev 0 0 1 2" in shown  # added, removed, changed, unchanged
+    assert "Requirements 1 0 1" in shown
+    assert "changed “Pay by card” (Title)" in shown
+    assert "added “Refund <b>orders</b>”" in shown
+    assert 'href="/projects/orders/gold/orders/2/items/' in client.get(URL).content.decode()
+    assert "orders@1 → orders@2" in page(client, URL.replace("/2/", "/1/"))
+    assert "Compare with…" in page(client, RELEASE)
+
+
+def test_an_item_that_moved_to_another_split_is_a_change(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    following(first, lambda document: document.update(split="test"))
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Split: dev → test" in shown
+    assert "test 0 0 1 0" in shown
+
+
+def test_items_that_only_one_release_holds_can_be_opened_there(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    newer = GoldRelease.objects.get(pk=first.pk)
+    newer.pk, newer.version = None, 2
+    newer.save(force_insert=True)
+
+    answer = signed_in(rita).get(f"{URL}?with=orders@1")
+
+    assert "only in orders@1" in answer.content.decode()
+    assert 'href="/projects/orders/gold/orders/1/items/' in answer.content.decode()
+
+
+def test_releases_that_hold_the_same_say_so(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    following(first, lambda document: None)
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Nothing changed Both releases hold the same 3 items with the same labels." in shown
+
+
+def test_a_release_without_another_says_what_to_do(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    client = signed_in(rita)
+
+    assert "Nothing to compare with" in page(client, URL.replace("/2/", "/1/"))
+    assert "Compare with…" not in page(client, RELEASE.replace("/2/", "/1/"))
+
+
+def test_only_releases_of_the_project_and_the_layer_are_offered(
+    signed_in: SignedIn, rita: User, first: GoldRelease
+) -> None:
+    factories.make_release(factories.make_project("other"), name="foreign")
+    following(first, another_title)
+    client = signed_in(rita)
+
+    assert "foreign" not in page(client, URL)
+    for name in ("foreign@1", "orders@2", "orders@9", ""):
+        assert client.get(URL, {"with": name}).status_code == 404, name
+
+
+def test_who_labels_a_conversation_blind_again_compares_no_gold_of_it(
+    signed_in: SignedIn, rita: User, first: GoldRelease, project: Project
+) -> None:
+    following(first, another_title)
+    text = first.items.get(position=0).conversation
+    Membership.objects.create(project=project, user=rita, role="annotator")
+    client = signed_in(rita)
+    assert client.get(URL).status_code == 200
+
+    rounds.open_round(project=project, kind="calibration", by=rita, conversations=[text])
+
+    assert client.get(URL).status_code == 403
+
+
+def test_the_list_is_paged_and_costs_the_same_for_more_items(
+    signed_in: SignedIn,
+    rita: User,
+    first: GoldRelease,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    newer = GoldRelease.objects.get(pk=first.pk)
+    newer.pk, newer.version = None, 2
+    newer.save(force_insert=True)
+    client = signed_in(rita)
+    whole = queries(client, URL)
+    monkeypatch.setattr(paging, "PAGE", 2)
+
+    part = client.get(URL).content.decode()
+    rest = page(client, f"{URL}?with=orders%401&after=2")
+
+    assert 'href="?with=orders%401&amp;after=2"' in part
+    assert rest.count("only in orders@1") == 1
+    GoldItem.objects.bulk_create(
+        GoldItem(
+            release=newer,
+            conversation=item.conversation,
+            item_id=f"more-{item.position}",
+            position=item.position,
+            how=item.how,
+            canonical=item.canonical,
+            sha256="1" * 64,
+        )
+        for item in first.items.all()
+    )
+    assert len(queries(client, URL)) == len(whole)
+
+
+def test_a_split_is_compared_by_the_command_too() -> None:
+    document = {
+        "conversation": [],
+        "gold": {},
+        "provenance": {"how": "majority"},
+        "split": "train",
+    }
+
+    found = changed("c-1", document, {**document, "split": "test"})
+
+    assert found is not None
+    assert found.as_json()["split"] == ["train", "test"]
