@@ -18,6 +18,7 @@ from pipelines.types import Encoder, Message, Store
 
 Floats = NDArray[np.float64]
 METHODS = ("lexical", "dense", "windows", "late", "fusion", "learned")
+NAMED = 2.0  # deviations that being said by the one asked about is worth in a single ranking
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,12 @@ class ConversationIndex:
 
 
 def _scores(method: str, evidence: Evidence) -> Floats:
-    if method == "lexical":
+    if method == "lexical":  # as BM25 has it, to be measured against
         return evidence.lexical
+    return features.scaled(_alike(method, evidence)) + NAMED * evidence.said_by
+
+
+def _alike(method: str, evidence: Evidence) -> Floats:
     if method == "dense":
         return evidence.dense[:, 1]
     if method == "windows":

@@ -168,6 +168,18 @@ def test_every_method_finds_the_plain_answer_first(index: ConversationIndex, met
         assert index.rank_by(method, "Elise go skiing in Aspen").indexes[0] == 1
 
 
+@pytest.mark.parametrize("method", ["dense", "late", "fusion"])
+def test_who_is_asked_about_comes_before_who_says_the_same_words(
+    encoder: WordOverlap, method: str
+) -> None:
+    same = "I ski in Aspen"
+    talk = said(("Emi", same), ("Elise", same), ("Emi", "It rains"), ("Elise", "We eat noodles"))
+    index = ConversationIndex.build(talk, encoder=encoder)
+
+    assert index.rank_by(method, "Where does Emi ski?").indexes[0] == 0
+    assert index.rank_by(method, "Where does Elise ski?").indexes[0] == 1
+
+
 def test_pictures_are_searched(index: ConversationIndex) -> None:
     assert index.rank_by("lexical", "Who ate noodle soup?").indexes[0] == 5
 
