@@ -239,8 +239,11 @@ def checks_of(criterion: Criterion) -> list[str]:
     """What a search must do for somebody who chooses by this."""
     name = title_of(criterion).lower().removeprefix(f"{criterion.noun} ").removeprefix("no ")
     many = plural(criterion.noun)
+    one = article(criterion.noun)
+    if criterion.negative and criterion.form == "person" and _WHO_IS.match(criterion.what):
+        return [f"Show whether {one} has {article(name)}", f"Offer {many} with {article(name)}"]
     if criterion.negative:
-        return [f"Leave out {many} with {name}", f"Show whether a {criterion.noun} has {name}"]
+        return [f"Leave out {many} with {name}", f"Show whether {one} has {name}"]
     return [f"Show the {name} of each {criterion.noun}", f"Filter {many} by {name}"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction import criteria_wording
+from pipelines.requirements.extraction import criteria_wording, measures
 from pipelines.requirements.extraction.actors import people, resolve
 from pipelines.requirements.extraction.clauses import finite
 from pipelines.requirements.extraction.lexicon import load, mapping, words
@@ -34,16 +34,6 @@ _EMPTY_TAIL = re.compile(r"\s+(?:have to be|have to|be|happen|do|look like|need|
 _POLITE = re.compile(
     r",?\s+(?:please|too|as well|of course|ideally|at all|somehow|or something)$", re.I
 )
-_NUMBER = re.compile(
-    r"(?:\b(?:no (?:more|less|later) than|at (?:most|least)|within|under|up to|in less than|"
-    r"more than|less than|after|every|between|before|by) )?"
-    r"(?:\b(?:an? |the )?(?:\d[\d.,:%]*|one|two|three|four|five|six|seven|"
-    r"eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|sixty|half|hundred)\b)"
-    r"(?:[ -](?:and a half|\w+)){1,2}",
-    re.I,
-)
-
-
 _DULL = re.compile(
     r"\w+ly|\d.*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|proper|new|more|less", re.I
 )
@@ -137,26 +127,20 @@ def _capitals(spoken: list[str]) -> str:
 
 
 def criteria_of(candidate: Candidate, *, actor: str, action: str) -> list[str]:
-    """Checks from the numbers and conditions of the talk; always at least two."""
+    """Checks from the amounts and conditions of the talk; always at least two."""
     said = " ".join([candidate.text, *candidate.details])
     drafted = [upper_first(plain(one)).rstrip(".!") for one in candidate.details]
     if candidate.criterion:
         drafted += criteria_wording.checks_of(candidate.criterion)
-    drafted += [f"Value of “{plain(found)}” is met" for found in _numbers(said)]
-    condition = candidate.reading.condition
-    if condition:
-        drafted.append(f"Happens {lower_first(condition)}")
-        drafted.append(f"Does not happen otherwise than {lower_first(condition)}")
+    else:
+        drafted += measures.amounts(said)
+    drafted += measures.conditions(candidate.reading.condition)
     never = action.removeprefix("Never ")
     can = "can" if never == action else "cannot"
     drafted.append(f"{actor} {can} {lower_first(never)}")
     drafted.append("Failure is shown with its reason")
     unique = list(dict.fromkeys(drafted))
     return unique if len(unique) <= MOST_CRITERIA else [*unique[: MOST_CRITERIA - 1], unique[-2]]
-
-
-def _numbers(text: str) -> list[str]:
-    return list(dict.fromkeys(match[0] for match in _NUMBER.finditer(text)))[:3]
 
 
 def actor_of(candidate: Candidate, earlier: list[str]) -> str:

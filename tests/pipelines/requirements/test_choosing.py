@@ -6,6 +6,8 @@ import pytest
 
 from labeling.domain.schema import check_payload
 from pipelines.registry import build
+from pipelines.requirements.extraction.criteria_wording import checks_of
+from pipelines.requirements.extraction.state import Criterion
 from pipelines.types import Case, Message, Pipeline
 
 Found = list[dict[str, Any]]
@@ -130,7 +132,18 @@ def test_a_limit_said_about_a_criterion_becomes_a_check(pipeline: Pipeline) -> N
 
     checks = found["acceptance_criteria"]
     assert "Leave out a gym that is more than forty euros a month" in checks
-    assert "Value of “more than forty euros a” is met" in checks
+    assert not [one for one in checks if "The limit" in one]
+
+
+def test_who_is_avoided_for_a_lack_is_not_left_out_for_the_contrary() -> None:
+    avoided = Criterion(
+        "flatmate who's not very clean", "person", "apartment", "find", "avoid", 0.9, negative=True
+    )
+
+    assert checks_of(avoided) == [
+        "Show whether an apartment has a clean flatmate",
+        "Offer apartments with a clean flatmate",
+    ]
 
 
 def test_a_case_that_was_named_is_the_condition(pipeline: Pipeline) -> None:

@@ -1,11 +1,13 @@
 """What ``requirements-local`` promises about a conversation."""
 
+import doctest
 from typing import Any
 
 import pytest
 
 from labeling.domain.schema import check_payload
 from pipelines.registry import build
+from pipelines.requirements.extraction import measures
 from pipelines.types import Case, Message, Pipeline
 
 Turn = tuple[str, str]
@@ -225,8 +227,51 @@ def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
     )
 
     assert found["condition"] == "When a payment fails"
-    assert "Value of “within five minutes” is met" in found["acceptance_criteria"]
-    assert "Happens when a payment fails" in found["acceptance_criteria"]
+    assert found["acceptance_criteria"][:3] == [
+        "The limit is five minutes",
+        "Happens when a payment fails",
+        "Does not happen in other cases",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "check"),
+    [
+        ("The first person has thirty minutes to take it", "The time is thirty minutes"),
+        ("Keep records for ten years for the auditor", "The period is ten years"),
+        ("Members pay one euro per item", "The amount is one euro"),
+        ("Never take more than two gigabytes", "The limit is two gigabytes"),
+        ("Nobody over ten hours a day", "The limit is ten hours"),
+        ("Wait at least 2.5 seconds", "The minimum is 2.5 seconds"),
+        ("Look at it after three days", "It happens after three days"),
+        ("One calendar for all of us", None),
+        ("Never give it to two patients at once", None),
+        ("It was one of our days", None),
+        ("More than three times in a month", None),
+        ("Everything one might expect", None),
+    ],
+)
+def test_only_amounts_become_checks_and_as_sentences(said: str, check: str | None) -> None:
+    assert measures.amounts(said) == ([check] if check else [])
+
+
+@pytest.mark.parametrize(
+    ("condition", "when"),
+    [
+        ("If a member switches it on, he can delete it", "Happens if a member switches it on"),
+        ("When I'm hiking because it is fun", "Happens when I'm hiking"),
+        ("Above that", None),
+        (None, None),
+    ],
+)
+def test_a_condition_becomes_a_check_where_it_stands_by_itself(
+    condition: str | None, when: str | None
+) -> None:
+    assert measures.conditions(condition)[:1] == ([when] if when else [])
+
+
+def test_the_examples_say_what_happens() -> None:
+    assert doctest.testmod(measures).failed == 0
 
 
 @pytest.mark.parametrize(
