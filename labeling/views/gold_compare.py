@@ -22,9 +22,9 @@ from labeling.views.gold import release_of
 from labeling.views.paging import part_of
 
 ITEMS = {
-    "added": _("Items added"),
-    "removed": _("Items removed"),
-    "changed": _("Items changed"),
+    "added": _("Added"),
+    "removed": _("Removed"),
+    "changed": _("Changed"),
     "same": _("Unchanged"),
 }
 WORDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed")}
