@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, gettext_lazy, override
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
@@ -34,12 +35,15 @@ def lazy(text: str) -> str:
 def translated(text: Any) -> str:
     """A text of a table, or a sentence with its values; what no catalogue knows stays as it is."""
     if isinstance(text, Sentence):
-        values = {
-            name: translated(value) if isinstance(value, Sentence) else value
-            for name, value in text.values.items()
-        }
+        values = {name: _read(value) for name, value in text.values.items()}
         return gettext(text.pattern).format(**values)
     return gettext(text) if text else ""  # gettext("") is the head of the catalogue
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, Sentence):
+        return translated(value)
+    return number_format(f"{value:g}") if type(value) is float else value
 
 
 def from_store(text: str | None) -> str:

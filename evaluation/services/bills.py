@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.conf import settings
+from django.utils.formats import number_format
+
 from evaluation.models import Run
-from evaluation.services.budgets import Estimate, Spent, shown
+from evaluation.services.budgets import Estimate, Spent, digits_of
 from labeling.domain.sentences import noted, say
 from labeling.models import SuggestionRequest
 from labeling.translation import translated
@@ -22,7 +25,7 @@ def estimate(found: Estimate | None) -> str:
         reply=_n(found.completion_tokens),
         cost=say("the cost is unknown")
         if found.cost is None
-        else say("about {cost}", cost=shown(found.cost)),
+        else say("about {cost}", cost=_of_money(found.cost)),
         basis=found.basis,
     )
 
@@ -34,7 +37,7 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
         (noted("Calls"), calls),
         (noted("Tokens"), f"{_n(spent.prompt_tokens)} + {_n(spent.completion_tokens)}"),
         (noted("Cost"), _money(spent.cost)),
-        (noted("Waited for replies"), f"{spent.seconds:,.1f} s"),
+        (noted("Waited for replies"), f"{number_format(spent.seconds, 1, force_grouping=True)} s"),
     ]
     if spent.cached:
         saved, n = _money(spent.saved), _n(spent.saved_tokens)
@@ -51,16 +54,23 @@ def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
 
 def budget(of: Run | SuggestionRequest) -> str:
     if of.budget_tokens is None:
-        return translated(noted("no limit")) if of.budget_cost is None else shown(of.budget_cost)
+        return (
+            translated(noted("no limit")) if of.budget_cost is None else _of_money(of.budget_cost)
+        )
     tokens = _n(of.budget_tokens)
     if of.budget_cost is None:
         return translated(say("{n} tokens", n=tokens))
-    return translated(say("{money} and {n} tokens", money=shown(of.budget_cost), n=tokens))
+    return translated(say("{money} and {n} tokens", money=_of_money(of.budget_cost), n=tokens))
 
 
 def _n(number: int) -> str:
-    return f"{number:,}"
+    return number_format(number, force_grouping=True)
 
 
 def _money(amount: float | None) -> str:
-    return say("unknown") if amount is None else shown(amount)
+    return say("unknown") if amount is None else _of_money(amount)
+
+
+def _of_money(amount: float) -> str:
+    told = number_format(f"{amount:.{digits_of(amount)}f}", force_grouping=True)
+    return f"{told} {settings.LLM_CURRENCY}"

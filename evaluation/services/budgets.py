@@ -236,9 +236,13 @@ def used_up(run: Run) -> bool:
 
 
 def shown(money: float) -> str:
-    """Enough digits for a price far below a cent."""
-    digits = 2 if money >= 10 else 4
-    return f"{money:,.{digits}f} {settings.LLM_CURRENCY}"
+    """In English, as it is stored; ``bills`` writes it for a reader."""
+    return f"{money:,.{digits_of(money)}f} {settings.LLM_CURRENCY}"
+
+
+def digits_of(money: float) -> int:
+    """Enough for a price far below a cent."""
+    return 2 if money >= 10 else 4
 
 
 def estimate(

@@ -206,16 +206,16 @@ def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sente
     if found.kappa is not None and found.kappa < asked.kappa:
         yield say(
             "agreement with people is κ {kappa}, and {least} is needed",
-            kappa=f"{found.kappa:z.2f}",
-            least=f"{asked.kappa:g}",
+            kappa=round(found.kappa, 2) + 0.0,
+            least=asked.kappa,
         )
     if found.kappa_low is None:
         yield say("the rated answers are of a single conversation: rate answers of others, too")
     elif found.kappa_low < asked.kappa_low:
         yield say(
             "κ may be as low as {low}, and {least} is needed: rate more answers",
-            low=f"{found.kappa_low:z.2f}",
-            least=f"{asked.kappa_low:g}",
+            low=round(found.kappa_low, 2) + 0.0,
+            least=asked.kappa_low,
         )
 
 

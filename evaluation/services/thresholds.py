@@ -78,9 +78,9 @@ def check(name: str, value: float) -> None:
             say(
                 "“{name}” lies between {lower} and {upper}: {value} is no threshold.",
                 name=name,
-                lower=f"{metric.lower:g}",
-                upper=f"{metric.upper:g}",
-                value=f"{value:g}",
+                lower=float(metric.lower),
+                upper=float(metric.upper),
+                value=float(value),
             ),
             metric=name,
         )

@@ -11,9 +11,12 @@ from evaluation import adapters
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.models import CaseRun, Score
 from labeling.domain.matching import same_actor
+from labeling.domain.sentences import Sentence, noted, recognised, say
 from labeling.translation import lazy as _
+from labeling.translation import translated
 
 Label = Mapping[str, Any]
+NEAR = noted("similarity {similarity} ≤ {threshold}")
 
 
 class Shown(NamedTuple):
@@ -140,7 +143,7 @@ def _row(
         "kind": _kind(pair),
         "title": title,
         "badge": badge,
-        "why_not": pair.get("why_not"),
+        "why_not": _why_not(str(pair.get("why_not") or "")),
         "similarity": pair.get("similarity"),
         "shows_similarity": not str(pair.get("why_not")).startswith("similarity"),
         "gold": left,
@@ -158,6 +161,14 @@ def _row(
         ],
         "sources": sorted(_sources(left) | _sources(right)),
     }
+
+
+def _why_not(stored: str) -> str:
+    """In the words and figures of the reader; scores hold it in English."""
+    found = recognised(stored, [NEAR])
+    if not isinstance(found, Sentence):
+        return translated(stored)
+    return translated(say(NEAR, **{name: float(one) for name, one in found.values.items()}))
 
 
 def _kind(pair: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, HumanCeiling, Score
 from evaluation.services.ceilings import Beside
+from labeling.templatetags.figures import exact
+from labeling.templatetags.figures import figure as decimals
 from labeling.translation import lazy as _
 from labeling.translation import translated
 
@@ -57,7 +59,7 @@ def figure(value: float | None) -> str:
 def of_scale(metric: Metric, value: float | None) -> str:
     """The figure with the end of its scale, where that is not 1."""
     told = figure(value)
-    return told if value is None or metric.upper == 1 else f"{told} / {metric.upper:g}"
+    return told if value is None or metric.upper == 1 else f"{told} / {exact(metric.upper)}"
 
 
 def interval(row: Aggregate | HumanCeiling) -> str:
@@ -181,8 +183,8 @@ def _dots(used: list[dict[str, Any]]) -> list[Dot]:
             _y(row["accuracy"]),
             round(3 + 9 * (row["count"] / most) ** 0.5, 1),
             said.format(
-                value=f"{row['confidence']:.2f}",
-                value2=f"{row['accuracy']:.2f}",
+                value=decimals(row["confidence"]),
+                value2=decimals(row["accuracy"]),
                 count=row["count"],
             ),
         )
@@ -255,10 +257,10 @@ def _axes(shares: list[float], *, stretched: bool = False) -> dict[str, Any]:
         "view_box": f"0 0 {SIZE + 2 * MARGIN} {SIZE + 2 * MARGIN}",
         "frame": {"x": MARGIN, "y": MARGIN, "size": SIZE},
         "x_ticks": [
-            {"at": _x(share), "label": f"{0.5 + share / 2 if stretched else share:.2g}"}
+            {"at": _x(share), "label": exact(0.5 + share / 2 if stretched else share)}
             for share in shares
         ],
-        "y_ticks": [{"at": _y(share), "label": f"{share:.2g}"} for share in shares],
+        "y_ticks": [{"at": _y(share), "label": exact(share)} for share in shares],
         "right": MARGIN + SIZE,
         "bottom": MARGIN + SIZE,
         "middle": MARGIN + SIZE / 2,

@@ -29,8 +29,12 @@ class Sentence(str):
 
 
 def say(pattern: str, **values: Any) -> Sentence:
-    """``say("Round {number} is open.", number=3)``; catalogues hold the pattern."""
-    sentence = Sentence(pattern.format(**values))
+    """``say("Round {number} is open.", number=3)``; catalogues hold the pattern.
+
+    A fraction is given as a number, so that a screen can write it as its reader does.
+    """
+    told = {name: f"{one:g}" if type(one) is float else one for name, one in values.items()}
+    sentence = Sentence(pattern.format(**told))
     sentence.pattern = pattern
     sentence.values = values
     return sentence

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.urls import reverse
+from django.utils.translation import override
 
 from evaluation.management import summary
 from evaluation.metrics.comparison import Comparison
@@ -168,6 +169,22 @@ def test_what_could_not_finish_ends_with_2(good: Run, launch: Any) -> None:
     assert status == 2
     assert "It broke" in said
     assert not GateResult.objects.exists()
+
+
+def test_figures_are_written_as_in_the_language_of_the_reader(
+    project: Project, good: Run, bad: Run, signed_in: Any
+) -> None:
+    rita, own = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
+    rita.post(reverse("run-gate", args=[bad.pk]), {"baseline": good.pk})
+    rita.cookies["django_language"] = "de"
+
+    with override("de"):  # requests leave their language behind
+        refused = rita.post(own + "store/", {"requirement_recall": "1,5"}).content.decode()
+        shown = rita.get(reverse("run", args=[bad.pk])).content.decode()
+
+    assert "liegt zwischen 0 und 1: 1,5" in refused
+    assert "≥ 0,850" in shown
+    assert ">0,25</text>" in shown
 
 
 def test_a_run_is_no_baseline_of_itself(good: Run, signed_in: Any) -> None:
