@@ -44,7 +44,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "older_than": request.GET.get("before", ""),
         "pipelines": sorted(PIPELINES),
         "releases": [str(release) for release in releases],
-        "statuses": Run.Status.values,
+        "statuses": Run.Status.choices,
     }
     return render(request, "evaluation/runs.html", context)
 

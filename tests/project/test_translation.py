@@ -24,6 +24,7 @@ from config import messages
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.sentences import say
 from labeling.models import Project
+from labeling.services import guidelines
 from labeling.translation import translated
 from tests import everything
 from tests.project.test_access import EXPECTED
@@ -257,3 +258,19 @@ def test_files_for_machines_are_the_same_in_every_language(
             b"".join(client.get(url, headers={"accept-language": code})) for code in ("en", "de")
         ]
         assert said[0] == said[1], name
+
+
+def test_states_are_chosen_and_changed_lines_read_out_in_german(
+    project: Project, rita: User
+) -> None:
+    client = Client(headers={"accept-language": "de"})
+    client.force_login(rita)
+    newest = guidelines.add_version(
+        project=project, body="# Quite new\n", summary="Two", base_version=1, by=rita
+    )
+
+    filters = client.get(reverse("runs"), {"status": "queued"}).content.decode()
+    changes = client.get(reverse("guideline", args=[project.slug, newest.version]))
+
+    assert '<option value="queued" selected>In der Warteschlange</option>' in filters
+    assert '<span class="visually-hidden">entfernt</span>' in changes.content.decode()
