@@ -1,16 +1,17 @@
 """A second look at submitted answers: which ones, and what a reviewer may say about them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Min
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
-from labeling.models import Annotation, Project, Review, Round
+from labeling.models import Annotation, Merge, Project, Review, Round
 from labeling.services import assignments, blindness, events, handovers, merges, suggestions
 from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.services.checking import problems_of
@@ -46,15 +47,24 @@ class Opinion(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One answer in the list. ``agreement`` is None where the answers are not merged yet."""
+    """One answer among all: what it takes to choose it. ``conversation`` is a key."""
 
     pk: int
     version: int
+    conversation: int
+    annotator: str
+    sampled: bool
+    verdict: str
+
+
+class Line(NamedTuple):
+    """One answer as it is shown. ``agreement`` is None where the answers are not merged yet."""
+
+    pk: int
     conversation: str
     annotator: str
     submitted_at: datetime
     round: int
-    sampled: bool
     verdict: str
     agreement: float | None
 
@@ -64,43 +74,49 @@ def rows(project: Project, *, viewer: User) -> list[Row]:
 
     Left out are the viewer's own, and those about what the viewer labels blind.
     """
-    submitted = Annotation.objects.filter(
-        assignment__round__project=project,
-        assignment__round__kind=Round.Kind.FULL,
-        status=Annotation.Status.SUBMITTED,
-    ).exclude(assignment__annotator=viewer)
-    submitted = submitted.exclude(assignment__conversation__in=blindness.again(viewer))
-    verdicts = _verdicts(project)
-    agreement = _agreement(project)
+    seeds = dict(project.rounds.filter(kind=Round.Kind.FULL).values_list("pk", "seed"))
+    submitted = (
+        Annotation.objects.filter(assignment__round__in=seeds, status=Annotation.Status.SUBMITTED)
+        .exclude(assignment__annotator=viewer)
+        .exclude(assignment__conversation__in=blindness.again(viewer))
+    )
+    found = list(submitted.order_by("submitted_at", "pk").values_list(*_COLUMNS))
+    people = User.objects.filter(pk__in={annotator for *_, annotator in found})
+    names = dict(people.values_list("pk", "username"))
+    verdicts, rate = _verdicts(project), project.review_rate
     return [
         Row(
-            pk=row["pk"],
-            version=row["version"],
-            conversation=row["assignment__conversation__external_id"],
-            annotator=row["assignment__annotator__username"],
-            submitted_at=row["submitted_at"],
-            round=row["assignment__round__number"],
-            sampled=is_sampled(
-                row["assignment"], rate=project.review_rate, seed=row["assignment__round__seed"]
-            ),
-            verdict=verdicts.get((row["pk"], row["version"]), ""),
-            agreement=agreement.get(row["assignment__conversation"]),
+            pk=pk,
+            version=version,
+            conversation=conversation,
+            annotator=names[annotator],
+            sampled=rate > 0 and is_sampled(assignment, rate=rate, seed=seeds[round_]),
+            verdict=verdicts.get((pk, version), ""),
         )
-        for row in submitted.order_by("submitted_at", "pk").values(*_COLUMNS)
+        for pk, version, assignment, round_, conversation, annotator in found
     ]
 
 
 _COLUMNS = (
-    "pk",
-    "version",
-    "submitted_at",
-    "assignment",
-    "assignment__conversation",
-    "assignment__conversation__external_id",
-    "assignment__annotator__username",
-    "assignment__round__number",
-    "assignment__round__seed",
+    *("pk", "version", "assignment", "assignment__round"),
+    *("assignment__conversation", "assignment__annotator"),
 )
+
+
+def lines(project: Project, chosen: Sequence[Row]) -> list[Line]:
+    """What is shown of these few answers, in their order."""
+    columns = ("assignment__conversation__external_id", "submitted_at", "assignment__round__number")
+    shown = Annotation.objects.filter(pk__in=[row.pk for row in chosen])
+    details = {pk: rest for pk, *rest in shown.values_list("pk", *columns)}
+    agreement = _agreement(project, {row.conversation for row in chosen})
+    found = []
+    for row in chosen:
+        conversation, submitted_at, number = details[row.pk]
+        agreed = agreement.get(row.conversation)
+        found.append(
+            Line(row.pk, conversation, row.annotator, submitted_at, number, row.verdict, agreed)
+        )
+    return found
 
 
 def is_sampled(assignment: int, *, rate: float, seed: int) -> bool:
@@ -118,9 +134,18 @@ def _verdicts(project: Project) -> dict[tuple[int, int], str]:
     return {(annotation, version): verdict for annotation, version, verdict in triples}
 
 
-def _agreement(project: Project) -> dict[int, float]:
-    """Of conversations that everybody has answered: the lowest over the layers."""
-    answered = merges.answered(project)
+def last_known(project: Project) -> dict[int, float]:
+    """By conversation, the lowest agreement over the layers when its answers were merged last.
+
+    Good enough to sort by; what is shown is that of the answers of now.
+    """
+    known = Merge.objects.filter(conversation__project=project, layer__in=project.layers)
+    return dict(known.order_by().values_list("conversation").annotate(lowest=Min("agreement")))
+
+
+def _agreement(project: Project, conversations: Collection[int]) -> dict[int, float]:
+    """Of those that everybody has answered: the lowest over the layers, of the answers of now."""
+    answered = merges.answered(project, among=conversations)
     lowest: dict[int, float] = {}
     for layer in merges.layers_of(project):
         for pk, merge in merges.current(

@@ -50,7 +50,7 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
         "modes": MODES.items(),
         "mode": _mode(request, project),
         "people": sorted({row.annotator for row in everything}),
-        "rows": shown[start : start + PAGE],
+        "rows": service.lines(project, shown[start : start + PAGE]),
         "after": shown[start + PAGE - 1].pk if len(shown) > start + PAGE else None,
         "query": _query(request, "after"),
         "filters": _query(request, "after", "tab"),
@@ -76,7 +76,8 @@ def _chosen(rows: list[Row], request: HttpRequest, project: Project) -> list[Row
         if (mode != "sample" or row.sampled) and annotator in ("", row.annotator)
     ]
     if mode == "lowest":
-        found.sort(key=lambda row: LAST if row.agreement is None else row.agreement)
+        known = service.last_known(project)
+        found.sort(key=lambda row: known.get(row.conversation, LAST))
     return found
 
 
