@@ -61,7 +61,7 @@ def _unscored() -> QuerySet[Assignment]:
     tested = Q(purpose=Purpose.QUALIFICATION, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
     checks = Assignment.every.exclude(purpose=Purpose.LABELLING)  # what the index of checks holds
-    return checks.filter(tested | hidden).exclude(Exists(scored)).order_by("pk")
+    return checks.filter(tested | hidden).exclude(Exists(scored)).order_by()
 
 
 def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
