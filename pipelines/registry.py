@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,7 +25,7 @@ from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.agent import RequirementsAgent
 from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
-from pipelines.requirements.config import AgentConfig, asks_model, means_of
+from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.requirements.model.pipeline import RequirementsModel, RequirementsModelConfig
@@ -45,6 +45,15 @@ class Tools:
     model: ChatModel | None = None
 
 
+class Calls(NamedTuple):
+    """How often a pipeline asks a model for one case, and how much each call reads."""
+
+    least: int = 1
+    most: int = 1
+    messages: int | None = None
+    """None: the whole conversation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What is known of a pipeline before it is built."""
@@ -59,6 +68,8 @@ class Entry:
     needs_model: bool = False
     may_ask: Callable[[Mapping[str, Any]], bool] = lambda config: False
     """Whether a model is asked with this full configuration, where none is needed."""
+    calls: Callable[[Mapping[str, Any], str], Calls] = lambda config, layer: Calls()
+    """With this full configuration on this layer."""
     prompts: Path | None = None
     """The folder of its prompts."""
     floor: bool = False
@@ -85,6 +96,21 @@ def _memory(config: MemoryConfig, tools: Tools) -> Pipeline:
     return Memory(config, open_talk=talks, model=tools.model)
 
 
+def _calls_of_agent(config: Mapping[str, Any], layer: str) -> Calls:
+    """One of each node on the way; requirements that are given are not extracted again."""
+    whole = config["whole_way"] or layer not in NODES
+    way = NODES if whole else NODES[: NODES.index(layer) + 1]
+    means = means_of(config)
+    most = max(1, sum(means[node] == "model" for node in way))
+    return Calls(most if whole else 1, most)
+
+
+def _calls_of_memory(config: Mapping[str, Any], layer: str) -> Calls:
+    """Reading the question, judging what was found, telling it; an agent may judge again."""
+    rounds = config["max_rounds"] if config["mode"] == "agent" else 1
+    return Calls(3, 2 + rounds, config["shown_limit"] * (rounds + 1) // 2)
+
+
 def _prompts_of(package: ModuleType) -> Path:
     return Path(str(package.__file__)).parent / "prompts"
 
@@ -109,6 +135,7 @@ _ENTRIES = (
         config=AgentConfig,
         make=_requirements_agent,
         may_ask=asks_model,
+        calls=_calls_of_agent,
         prompts=_prompts_of(requirements),
     ),
     Entry(
@@ -129,6 +156,7 @@ _ENTRIES = (
         config=MemoryConfig,
         make=_memory,
         may_ask=lambda config: bool(config["use_model"]),
+        calls=_calls_of_memory,
         prompts=_prompts_of(memory),
     ),
     Entry(

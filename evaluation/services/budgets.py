@@ -21,6 +21,7 @@ from labeling.domain.sentences import Sentence, noted, say
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
 from pipelines.llm import OverBudget, Usage
+from pipelines.registry import Calls, entry_for
 
 PROMPT_TOKENS = 500
 REPLY_TOKENS = 700
@@ -254,9 +255,13 @@ def estimate(
     repetitions: int,
     size: int | None = None,
 ) -> Estimate:
-    """From the newest run of this kind with the same model, else from the length of the texts."""
+    """From the newest run of this kind with the same model, else from the length of the texts.
+
+    Of a pipeline that may ask several times for a case, the most that it may ask is counted.
+    """
+    calls = entry_for(pipeline).calls(config, release.layer)
     items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
-    sizes = list(_case_sizes(release, items.order_by("position")[:size]))
+    sizes = list(_case_sizes(release, items.order_by("position")[:size], calls.messages))
     cases = len(sizes) * repetitions
     known = _of_earlier_run(release, pipeline, config)
     if known:
@@ -265,10 +270,27 @@ def estimate(
             cases, prompt * cases, reply * cases, say("what run {run} used for each case", run=run)
         )
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
-    basis = say(
-        "one reading of each case’s conversation and {tokens} tokens of reply", tokens=REPLY_TOKENS
+    replies = REPLY_TOKENS * cases
+    return _estimate(cases, prompts * calls.most, replies * calls.most, _basis(calls))
+
+
+def _basis(calls: Calls) -> str:
+    """What is counted of a pipeline that has not been run yet."""
+    if calls.most == 1:
+        return say(
+            "one reading of each case’s conversation and {tokens} tokens of reply",
+            tokens=REPLY_TOKENS,
+        )
+    return say(
+        "the most that a case may take, {most} calls (at least {least}), each with {read} and "
+        "{tokens} tokens of reply",
+        most=calls.most,
+        least=calls.least,
+        tokens=REPLY_TOKENS,
+        read=say("its conversation")
+        if calls.messages is None
+        else say("{n} of its messages", n=calls.messages),
     )
-    return _estimate(cases, prompts, REPLY_TOKENS * cases, basis)
 
 
 def estimate_answers(
@@ -312,12 +334,15 @@ def _estimate(
     return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
 
 
-def _case_sizes(release: GoldRelease, items: Iterable[GoldItem]) -> Iterable[int]:
-    """Characters of the conversation, once for each case."""
+def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | None) -> Iterable[int]:
+    """Characters of the conversation, or of so many of its messages, once for each case."""
     layer = gold_layer(release.layer)
     for item in items:
         content = item.content
-        said = sum(len(message["content"]) for message in content["conversation"])
+        lengths = [len(message["content"]) for message in content["conversation"]]
+        said = sum(lengths)
+        if most is not None and len(lengths) > most:
+            said = round(said * most / len(lengths))
         yield from [said] * len(layer.parts(content))
 
 

@@ -487,6 +487,42 @@ def estimated(release: Any) -> budgets.Estimate:
     return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "config", "layer", "calls"),
+    [
+        ("requirements-model", {}, "extraction", (1, 1, None)),
+        ("requirements-agent", {"implementation": "model"}, "extraction", (1, 1, None)),
+        ("requirements-agent", {"implementation": "model"}, "validation", (1, 3, None)),
+        ("requirements-agent", {"implementation": "model"}, "end_to_end", (4, 4, None)),
+        ("requirements-agent", {"document": "model"}, "end_to_end", (1, 1, None)),
+        ("memory", {"mode": "oneshot", "use_model": True}, "qa", (3, 3, 40)),
+        ("memory", {"use_model": True}, "qa", (3, 5, 80)),  # looks at 40, 80 and 120
+        ("memory", {"use_model": True, "max_rounds": 1}, "qa", (3, 3, 40)),
+    ],
+)
+def test_a_pipeline_says_how_often_it_asks(
+    pipeline: str, config: dict[str, Any], layer: str, calls: Any
+) -> None:
+    entry, full = runs.checked_pipeline(pipeline, config, layer)
+    assert entry.calls(full, layer) == calls
+
+
+def test_the_estimate_counts_every_call_and_says_so(
+    make_release: Any, server: LanguageServer
+) -> None:
+    release = make_release(2, name="estimated")
+    release.layer = "end_to_end"
+
+    one = runs.estimate(release, pipeline="requirements-agent", config={"document": "model"})
+    four = runs.estimate(release, pipeline="requirements-agent", config={"implementation": "model"})
+
+    assert one
+    assert four
+    assert four.prompt_tokens == 4 * one.prompt_tokens
+    assert four.completion_tokens == 2 * 4 * 700
+    assert "the most that a case may take, 4 calls" in four.basis
+
+
 def test_the_estimate_learns_from_a_finished_run(
     release: Any, launch: Any, server: LanguageServer
 ) -> None:
