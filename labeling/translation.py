@@ -43,7 +43,7 @@ def translated(text: Any) -> str:
 def _read(value: Any) -> Any:
     if isinstance(value, Sentence):
         return translated(value)
-    return number_format(f"{value:g}") if type(value) is float else value
+    return number_format(f"{value:.12g}") if type(value) is float else value
 
 
 def from_store(text: str | None) -> str:

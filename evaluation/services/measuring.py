@@ -46,7 +46,7 @@ def check_version(what: str, asked: Any) -> None:
                 "“{what}.version” is {asked}, and this is {known}: figures would not be "
                 "comparable. Read what has changed, then correct the number or leave it out.",
                 what=what,
-                asked=asked,
+                asked=str(asked),
                 known=known,
             )
         )

@@ -33,7 +33,7 @@ def say(pattern: str, **values: Any) -> Sentence:
 
     A fraction is given as a number, so that a screen can write it as its reader does.
     """
-    told = {name: f"{one:g}" if type(one) is float else one for name, one in values.items()}
+    told = {name: f"{one:.12g}" if type(one) is float else one for name, one in values.items()}
     sentence = Sentence(pattern.format(**told))
     sentence.pattern = pattern
     sentence.values = values
