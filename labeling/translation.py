@@ -50,7 +50,7 @@ def from_store(text: str | None) -> str:
     """A sentence that a row holds in English; what nobody here wrote stays as it is."""
     if not text or (get_language() or "en").startswith("en"):
         return text or ""
-    found = recognised(text, most_literal_first(STORED))
+    found = recognised(text, most_literal_first(tuple(STORED)))
     return translated(_localized(found) if isinstance(found, Sentence) else found)
 
 

@@ -165,7 +165,7 @@ def _row(
 
 def _why_not(stored: str) -> str:
     """In the words and figures of the reader; scores hold it in English."""
-    found = recognised(stored, [NEAR])
+    found = recognised(stored, (NEAR,))
     if not isinstance(found, Sentence):
         return translated(stored)
     return translated(say(NEAR, **{name: float(one) for name, one in found.values.items()}))

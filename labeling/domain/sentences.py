@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 PLACE = re.compile(r"\{(\w+)\}")
+DEEP = 4  # sentences within sentences, and
+JOINED = 8  # in a row: a text from outside may look like any number of them
 
 
 class Sentence(str):
@@ -54,44 +56,49 @@ def noted(text: str) -> str:
     return text
 
 
-def recognised(text: str, patterns: Sequence[str]) -> str:
+def recognised(text: str, patterns: tuple[str, ...]) -> str:
     """The sentence that was stored as this English text, by the first pattern that makes it.
 
     A value may be such a sentence again; what came from outside stays the text that it is.
 
     Examples
     --------
-    >>> recognised("Round 3 is open.", ["Round {number} is open."]).values
+    >>> recognised("Round 3 is open.", ("Round {number} is open.",)).values
     {'number': '3'}
-    >>> recognised("Ruin 3", ["Round {number} is open."])
+    >>> recognised("Ruin 3", ("Round {number} is open.",))
     'Ruin 3'
     """
-    for pattern in patterns:
-        found = _shape(pattern).fullmatch(text)
-        if found:
-            values = found.groupdict()
-            return say(pattern, **{name: _value(name, values[name], patterns) for name in values})
-    return text
+    return _joined(text, patterns, DEEP)
 
 
-def most_literal_first(patterns: Sequence[str]) -> tuple[str, ...]:
+@cache
+def most_literal_first(patterns: tuple[str, ...]) -> tuple[str, ...]:
     """The order for ``recognised``: what says more itself is the better guess."""
     return tuple(sorted(set(patterns), key=lambda one: (-len(PLACE.sub("", one)), one)))
 
 
-def _value(name: str, text: str, patterns: Sequence[str]) -> str:
-    return _several(text, patterns) if name == "reasons" else recognised(text, patterns)
-
-
-def _several(text: str, patterns: Sequence[str]) -> str:
-    """Sentences joined by semicolons, which may hold semicolons themselves."""
+@lru_cache(maxsize=4096)  # the parts of a text are looked at again and again
+def _joined(text: str, patterns: tuple[str, ...], depth: int) -> str:
+    """Sentences joined by semicolons, which may hold semicolons themselves, or a single one."""
     parts = text.split("; ")
-    for end in range(1, len(parts)):
-        first = recognised("; ".join(parts[:end]), patterns)
-        more = _several("; ".join(parts[end:]), patterns)
-        if isinstance(first, Sentence) and isinstance(more, Sentence):
-            return say("{first}; {more}", first=first, more=more)
-    return recognised(text, patterns)
+    for end in range(1, len(parts) if len(parts) <= JOINED else 0):
+        first = _one("; ".join(parts[:end]), patterns, depth)
+        if isinstance(first, Sentence):
+            more = _joined("; ".join(parts[end:]), patterns, depth)
+            if isinstance(more, Sentence):
+                return say("{first}; {more}", first=first, more=more)
+    return _one(text, patterns, depth)
+
+
+def _one(text: str, patterns: tuple[str, ...], depth: int) -> str:
+    for pattern in patterns if depth else ():
+        found = _shape(pattern).fullmatch(text)
+        if found:
+            told = {
+                name: _joined(one, patterns, depth - 1) for name, one in found.groupdict().items()
+            }
+            return say(pattern, **told)
+    return text
 
 
 @cache

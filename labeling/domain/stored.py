@@ -19,7 +19,6 @@ PATTERNS: tuple[str, ...] = (
     "its decision refers to labels that do not stand any more; decide it again in adjudication",
     "Nothing has been labelled yet: open a round and have it submitted.",
     "None of {total} labelled conversations is settled: {reasons}.",
-    "{first}; {more}",
     "The freeze broke off; the worker's log says why.",
     "Given up after {tries} tries: the worker stopped each time.",
     "skipped: {why}",

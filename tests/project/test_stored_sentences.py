@@ -86,7 +86,7 @@ def sources() -> list[Path]:
 
 
 def test_every_reason_that_is_stored_can_be_told_in_other_languages() -> None:
-    patterns = most_literal_first(STORED)
+    patterns = most_literal_first(tuple(STORED))
     found = [
         f"{path.relative_to(BASE)}:{line}: {text}"
         for path in sources()
@@ -105,7 +105,7 @@ def from_german(text: str) -> str:
 def test_what_is_recognised_is_the_same_text_in_english(text: str) -> None:
     with override("en-gb"):
         assert from_store(text) == text
-    assert recognised(text, most_literal_first(STORED)) == text
+    assert recognised(text, most_literal_first(tuple(STORED))) == text
 
 
 def test_what_a_server_said_stays_within_a_translated_frame() -> None:
@@ -130,6 +130,16 @@ def test_a_reason_within_a_reason_is_told_too() -> None:
             "weitere; in der Schlichtung entscheiden; seine Anforderungen stehen nicht fest "
             "(niemand hat Labels abgegeben)."
         )
+
+
+@pytest.mark.parametrize(
+    "said", ["a; " * 600, "None of 3 labelled conversations is settled: " * 50]
+)
+def test_a_text_from_outside_may_look_like_any_number_of_sentences(said: str) -> None:
+    text = f"The model's server failed (500): {said}"
+
+    with override("de"):
+        assert stored(text) == f"Der Server des Modells versagte (500): {said}"
 
 
 @pytest.fixture
