@@ -15,6 +15,7 @@ from labeling.domain.chats import KINDS
 
 COUNTED_ONLY = {"gap", "picture_gap", "made_time", "no_answer"}
 """Kinds with hundreds of entries that lose nothing; the report's page lists them."""
+MEMBERS = "An administrator sees it, and adds people on its page Members."
 WIDTH = 160
 PLAIN = ("messages", "sessions", "questions")
 

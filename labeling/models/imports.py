@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.urls import reverse
 
 from labeling.models.projects import Project
 
@@ -29,3 +30,6 @@ class ImportReport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project}: {self.format} import {self.pk}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("import-report", args=[self.project.slug, self.pk])

@@ -79,6 +79,8 @@ def test_published_chats_need_no_name_for_their_project(write):
 
     assert "Project realtalk was created." in said
     assert str(GoldRelease.objects.get()) == "realtalk-qa@1"
+    report = ImportReport.objects.get()
+    assert f"The report is the page /projects/realtalk/imports/{report.pk}/." in said
 
 
 def test_gold_says_which_file_it_comes_from_and_names_nobody(write):

@@ -66,7 +66,10 @@ def stored() -> tuple[int, ...]:
 def test_conversations_are_stored_and_what_was_done_is_said(write):
     said = run(write(talk("a", domain="retail", difficulty="easy", split="dev"), talk("b")))
 
-    assert said == ("Project shop was created.\n2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n")
+    assert said == (
+        "Project shop was created. An administrator sees it, and adds people on its page Members.\n"
+        "2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n"
+    )
     a = Conversation.objects.get(project__slug="shop", external_id="a")
     assert (a.domain, a.difficulty, a.split) == ("retail", "easy", "dev")
     assert a.speakers == ["user", "analyst"]

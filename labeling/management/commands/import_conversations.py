@@ -15,7 +15,7 @@ from labeling.domain.chats import FORMATS as CHAT_FORMATS
 from labeling.domain.errors import RuleError
 from labeling.domain.formats.conversations import READERS
 from labeling.domain.importing import SPLITS
-from labeling.management.fault_tables import print_faults
+from labeling.management.fault_tables import MEMBERS, print_faults
 from labeling.services import chats, conversations
 
 FORMATS = (*READERS, *CHAT_FORMATS)
@@ -87,8 +87,8 @@ class Command(BaseCommand):
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float
     ) -> None:
         if report.project_created:
-            verb = "would be created" if options["dry_run"] else "was created"
-            self.stdout.write(f"Project {options['project']} {verb}.")
+            told = "would be created." if options["dry_run"] else f"was created. {MEMBERS}"
+            self.stdout.write(f"Project {options['project']} {told}")
         self.stdout.write(
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"
@@ -104,6 +104,8 @@ class Command(BaseCommand):
             self.stdout.write(f"Gold: {release} was frozen, sha256 {release.sha256}")
         else:
             self.stdout.write("Gold: unchanged")
+        if outcome.report and not options["dry_run"]:
+            self.stdout.write(f"The report is the page {outcome.report.get_absolute_url()}.")
 
 
 def _project_of(format: str) -> str:

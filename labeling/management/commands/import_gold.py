@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
-from labeling.management.fault_tables import print_faults
+from labeling.management.fault_tables import MEMBERS, print_faults
 from labeling.services import conversations, gold_files
 
 LAYERS_TO_IMPORT = [name for name in LAYERS if name != "relevance"]  # ratings are no gold
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
         if outcome.project_created:
-            self.stdout.write(f"Project {options['project']} was created.")
+            self.stdout.write(f"Project {options['project']} was created. {MEMBERS}")
         if outcome.new:
             self.stdout.write(f"{outcome.new} new conversations")
         release = outcome.release
@@ -59,6 +59,8 @@ class Command(BaseCommand):
         )
         if options["dry_run"]:
             self.stdout.write("Dry run: nothing was stored.")
+        elif outcome.report:
+            self.stdout.write(f"The report is the page {outcome.report.get_absolute_url()}.")
 
     def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
         given = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
