@@ -46,11 +46,11 @@ def _read(value: Any) -> Any:
     return number_format(f"{value:.12g}") if type(value) is float else value
 
 
-def from_store(text: str | None) -> str:
+def from_store(text: str | None, among: Iterable[str] = STORED) -> str:
     """A sentence that a row holds in English; what nobody here wrote stays as it is."""
     if not text or (get_language() or "en").startswith("en"):
         return text or ""
-    found = recognised(text, most_literal_first(tuple(STORED)))
+    found = recognised(text, most_literal_first(tuple(among)))
     return translated(_localized(found) if isinstance(found, Sentence) else found)
 
 

@@ -282,8 +282,8 @@ def _basis(calls: Calls) -> str:
             tokens=REPLY_TOKENS,
         )
     return say(
-        "the most that a case may take, {most} calls (at least {least}), each with {read} and "
-        "{tokens} tokens of reply",
+        "the most that a case takes if every reply can be used, {most} calls (at least {least}), "
+        "each with {read} and {tokens} tokens of reply",
         most=calls.most,
         least=calls.least,
         tokens=REPLY_TOKENS,

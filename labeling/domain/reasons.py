@@ -20,5 +20,9 @@ def reason_in(text: str) -> str:
 
 
 def _is_seen(character: str) -> bool:
-    """Not control and format characters, space, and marks without what they stand on."""
-    return category(character)[0] not in "CMZ" and character not in UNSEEN
+    """Not control and format characters, space, and marks without what they stand on.
+
+    What has no category yet may be newer than this Python: a new emoji is seen.
+    """
+    kind = category(character)
+    return kind not in ("Cc", "Cf", "Cs") and kind[0] not in "MZ" and character not in UNSEEN

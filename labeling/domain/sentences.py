@@ -9,7 +9,8 @@ from typing import Any
 
 PLACE = re.compile(r"\{(\w+)\}")
 DEEP = 4  # sentences within sentences, and
-JOINED = 8  # in a row: a text from outside may look like any number of them
+JOINED = 8  # in a row: a text from outside may look like any number of them,
+LONGEST = 2500  # and be of any length
 
 
 class Sentence(str):
@@ -68,7 +69,7 @@ def recognised(text: str, patterns: tuple[str, ...]) -> str:
     >>> recognised("Ruin 3", ("Round {number} is open.",))
     'Ruin 3'
     """
-    return _joined(text, patterns, DEEP)
+    return _joined(text, patterns, DEEP) if len(text) <= LONGEST else text
 
 
 @cache

@@ -10,6 +10,9 @@ from labeling.domain.targets import title_of
 
 TITLES = tuple(title_of(name).lower() for name in LAYERS)
 
+DECIDED = ("decided among the annotators' labels", "accepted as agreed ({state})")
+"""Why something was decided so, where no person has written why."""
+
 PATTERNS: tuple[str, ...] = (
     "calibration round {number} is open: its answers are blind until then",
     "nobody has submitted labels",
@@ -24,8 +27,7 @@ PATTERNS: tuple[str, ...] = (
     "skipped: {why}",
     "labelled under guidelines v{version}",
     "“{name}” is about a requirement that they do not have",
-    "decided among the annotators' labels",
-    "accepted as agreed ({state})",
+    *DECIDED,
     *(f"its {title} are not settled ({{why}})" for title in TITLES),
     *(f"{title}: {{why}}" for title in TITLES),
 )

@@ -9,6 +9,7 @@ from django.utils.html import json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
+from labeling.domain.stored import DECIDED
 from labeling.translation import from_store, script_texts, translated
 
 register = template.Library()
@@ -24,6 +25,12 @@ def in_the_language(text: Any) -> str:
 def stored(text: Any) -> str:
     """Why something failed, waits or was left out, from a row: ``{{ case.error|stored }}``."""
     return from_store(str(text or ""))
+
+
+@register.filter
+def decided(text: Any) -> str:
+    """Why something was decided so. What a person wrote may look like a sentence of the product."""
+    return from_store(str(text or ""), among=DECIDED)
 
 
 @register.filter

@@ -520,7 +520,7 @@ def test_the_estimate_counts_every_call_and_says_so(
     assert four
     assert four.prompt_tokens == 4 * one.prompt_tokens
     assert four.completion_tokens == 2 * 4 * 700
-    assert "the most that a case may take, 4 calls" in four.basis
+    assert "the most that a case takes if every reply can be used, 4 calls" in four.basis
 
 
 def test_the_estimate_learns_from_a_finished_run(

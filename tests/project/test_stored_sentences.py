@@ -17,7 +17,7 @@ from evaluation.models import CaseRun, Run
 from labeling.domain.sentences import Sentence, most_literal_first, recognised
 from labeling.models import GoldRelease, Project
 from labeling.services import events
-from labeling.templatetags.words import stored
+from labeling.templatetags.words import decided, stored
 from labeling.translation import STORED, from_store
 from tests import everything
 
@@ -133,13 +133,34 @@ def test_a_reason_within_a_reason_is_told_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["a; " * 600, "None of 3 labelled conversations is settled: " * 50]
+    "said",
+    [
+        "a; " * 600,
+        "None of 3 labelled conversations is settled: " * 50,
+    ],
 )
 def test_a_text_from_outside_may_look_like_any_number_of_sentences(said: str) -> None:
     text = f"The model's server failed (500): {said}"
 
     with override("de"):
         assert stored(text) == f"Der Server des Modells versagte (500): {said}"
+
+
+def test_a_text_of_any_length_is_not_looked_into() -> None:
+    text = "The run was started with version " + " of " * 3000 + ", and this is version " * 500
+
+    with override("de"):
+        assert stored(text) == text
+
+
+def test_what_a_person_wrote_of_a_decision_stays_as_it_is() -> None:
+    with override("de"):
+        assert decided("requirements: nobody has submitted labels") == (
+            "requirements: nobody has submitted labels"
+        )
+        assert decided("decided among the annotators' labels") != (
+            "decided among the annotators' labels"
+        )
 
 
 @pytest.fixture

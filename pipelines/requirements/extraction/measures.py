@@ -8,8 +8,8 @@ from pipelines.requirements.extraction.text import lower_first, plain
 
 MOST = 3
 _COUNT = (
-    r"(?:\d+(?:[.,]\d+)*|half an?|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
-    r"twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand)"
+    r"(?:\d++(?:[.,]\d++)*+|half an?|(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|"
+    r"eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty|ninety|hundred|thousand)"
     r"(?: (?:hundred|thousand|million|and a half))?)"
 )
 _TIME = r"(?:working |business |calendar )?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?)"
@@ -17,8 +17,9 @@ _MONEY = r"(?:euros?|dollars?|pounds?|cents?)"
 _SIZE = r"(?:%|percent|[kmg]b|(?:kilo|mega|giga)bytes?|kilomet(?:re|er)s?|km|met(?:re|er)s?)"
 _AMOUNT = re.compile(
     r"(?:\b(?P<bound>no (?:more|less|later|longer) than|at (?:most|least)|within|under|up to|"
-    r"in less than|more than|less than|longer than|over|after|every) )?"
-    rf"\b(?P<amount>{_COUNT}[ -]?(?:(?P<time>{_TIME})|(?P<money>{_MONEY})|{_SIZE}))(?!\w)",
+    r"in less than|more than|less than|longer than|over|after|every) |"
+    r"(?<![\d.,][ .,–-])(?<! to )\b)"
+    rf"(?P<amount>{_COUNT} ?(?:(?P<time>{_TIME})|(?P<money>{_MONEY})|{_SIZE}))(?!\w)",
     re.I,
 )
 _ONE = re.compile(r"(?:an?|one)\b", re.I)
@@ -28,6 +29,8 @@ _BOUNDS = {
     "after": "It happens after {}",
     "every": "It happens every {}",
 }
+_LOWER = ("more than", "longer than", "over")
+_DENIED = re.compile(r"\b(?:never|not?|nobody|none|nothing|cannot)\b|n['’]t\b", re.I)
 _CLAUSE = re.compile(
     r"(?:when|whenever|if|once|as soon as|as long as|unless|until|while|in case)\b"
 )
@@ -66,6 +69,8 @@ def conditions(condition: str | None) -> list[str]:
 
 def _told(found: re.Match[str]) -> str:
     amount, bound = lower_first(plain(found["amount"])), (found["bound"] or "").lower()
+    if bound in _LOWER and not _DENIED.search(found.string[: found.start()]):
+        return f"The value is more than {amount}"
     if bound:
         return _BOUNDS.get(bound, "The limit is {}").format(amount)
     if found["money"]:

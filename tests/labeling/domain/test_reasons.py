@@ -19,6 +19,9 @@ def test_what_shows_nothing_is_no_reason(text: str) -> None:
     assert reason_in(f" {text}\u200b{text} ") == ""
 
 
-@pytest.mark.parametrize("text", ["x", "…", "理由", "सच", "👍\ufe0f", "ein\u00adfach", "e\u0301"])
+SEEN = ["x", "…", "理由", "सच", "👍\ufe0f", "ein\u00adfach", "e\u0301", "\U0001fae8"]
+
+
+@pytest.mark.parametrize("text", SEEN)
 def test_what_can_be_read_is_a_reason(text: str) -> None:
     assert reason_in(f" {text}\n") == text
