@@ -41,12 +41,23 @@ class ConversationIndex:
 
     @classmethod
     def build(
-        cls, messages: Sequence[Message], *, encoder: Encoder, store: Store | None = None
+        cls,
+        messages: Sequence[Message],
+        *,
+        encoder: Encoder,
+        store: Store | None = None,
+        by_words: bool = False,
     ) -> ConversationIndex:
-        """What is dear to compute (vectors) is taken from ``store`` when it is there."""
+        """What is dear to compute (vectors) is taken from ``store`` when it is there.
+
+        An index ``by_words`` waits with it until somebody asks for more than words.
+        """
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
-        return cls(views.look(messages, encoder, store), encoder, ranker.shipped(key_of(messages)))
+        found = views.look(messages, encoder, store)
+        if not by_words:
+            found.encoded()
+        return cls(found, encoder, ranker.shipped(key_of(messages)))
 
     def rank(self, text: str, *, limit: int | None = None) -> Ranking:
         return self.rank_by("learned", text, limit=limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from pipelines.fingerprint import fingerprint
 from pipelines.memory.at_hand import AtHand
 from pipelines.memory.floors import BudgetConfig, found
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.types import Case, Encoder, Output, Store
+from pipelines.types import Case, Encoder, Message, Output, Store
 
 METHODS = {
     "lexical": "lexical",
@@ -47,11 +48,14 @@ class Retrieval:
     def run(self, case: Case) -> Output:
         if not case.messages:
             return found([], ranked=[])
-        index = self._open.get(
-            case.messages,
-            lambda: ConversationIndex.build(
-                case.messages, encoder=self._encoder, store=self._store
-            ),
-        )
+        index = self._open.get(case.messages, lambda: self._index(case.messages))
         ranking = index.rank_by(self._method, case.question or "", limit=max(RANKED, self._budget))
         return found(ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores)
+
+    def _index(self, messages: Sequence[Message]) -> ConversationIndex:
+        return ConversationIndex.build(
+            messages,
+            encoder=self._encoder,
+            store=self._store,
+            by_words=self._method == "lexical",
+        )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +30,24 @@ class Views:
     lexical: Lexical
     pairs: Lexical
     """Each message together with the one before."""
-    vectors: dict[int, Vectors]
-    """By width: messages, and windows of messages in a row."""
-    tokens: TokenMatrix
+    encoded: Callable[[], tuple[dict[int, Vectors], TokenMatrix]]
+    """Dear at first, then kept: words alone can be looked for without it."""
     bursts: NDArray[np.int64]
     days: tuple[date | None, ...]
     span: Days | None
 
+    @property
+    def vectors(self) -> dict[int, Vectors]:
+        """By width: messages, and windows of messages in a row."""
+        return self.encoded()[0]
+
+    @property
+    def tokens(self) -> TokenMatrix:
+        return self.encoded()[1]
+
 
 def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> Views:
     texts = texts_of(messages)
-    vectors, tokens = _encoded(texts, encoder, store)
     found = speakers.learn(messages)
     stems = stems_of(texts, found)
     pairs = [stems[max(at - 1, 0)] + stems[at] if at else stems[0] for at in range(len(stems))]
@@ -51,8 +59,7 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
         speakers=found,
         lexical=Lexical(stems),
         pairs=Lexical(pairs),
-        vectors=vectors,
-        tokens=TokenMatrix.of(tokens),
+        encoded=cache(partial(_matrices, texts, encoder, store)),
         bursts=_bursts(times),
         days=days,
         span=Days(min(known), max(known)) if known else None,
@@ -69,6 +76,13 @@ def stems_of(texts: Sequence[str], found: Speakers) -> list[list[str]]:
     """Without the names of those who talk: they are called out all the time."""
     names = {text.stem(name) for names in found.names.values() for name in names}
     return [[stem for stem in text.stems(said) if stem not in names] for said in texts]
+
+
+def _matrices(
+    texts: Sequence[str], encoder: Encoder, store: Store | None
+) -> tuple[dict[int, Vectors], TokenMatrix]:
+    vectors, tokens = _encoded(texts, encoder, store)
+    return vectors, TokenMatrix.of(tokens)
 
 
 def _encoded(

@@ -62,6 +62,17 @@ def test_lexical_returns_what_shares_words_within_its_budget_and_no_more() -> No
     assert output["trace"]["corpus_size"] == 5
 
 
+class Mute(WordOverlap):
+    def encode(self, texts):
+        raise AssertionError("words are looked for without vectors")
+
+
+def test_retrieval_by_words_encodes_nothing() -> None:
+    pipeline = build("retrieval", {"mode": "lexical", "budget": 2}, encoder=Mute())
+
+    assert pipeline.run(TALK)["ranked"][0] == 4
+
+
 @pytest.mark.parametrize("mode", ["lexical", "semantic", "hybrid", "windows", "late", "learned"])
 def test_every_mode_of_retrieval_answers_with_its_first_messages(mode: str) -> None:
     pipeline = build("retrieval", {"mode": mode, "budget": 2}, encoder=WordOverlap())
