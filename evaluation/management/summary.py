@@ -10,7 +10,7 @@ from rich.table import Table
 
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import bills, budgets, ceilings, results
+from evaluation.services import bills, budgets, ceilings, results, runs
 from evaluation.services.batches import Launched
 
 PEOPLE = ("people", "% of people")
@@ -37,12 +37,23 @@ def summary_table(run: Run) -> Table:
 
 def notes(run: Run) -> list[str]:
     """What nobody should read a figure without."""
-    return [
+    nothing = [
         f"Nothing was inferred in {row.detail['nothing']} of {row.n + row.n_undefined} cases: by "
         "definition they count with relevance 1 and false-inference rate 0."
         for row in results.aggregates_of(run)
         if row.detail.get("nothing")
     ]
+    return [*_look(run), *nothing]
+
+
+def _look(run: Run) -> list[str]:
+    look = runs.test_look(run)
+    if look is None:
+        return []
+    told = (
+        f"Look {look['number']} at the test split of {run.release}; items seen: {look['n_items']}."
+    )
+    return [f"{told} Why: {run.reason}" if run.reason else told]
 
 
 def people_cells(found: ceilings.Beside | None) -> list[str]:

@@ -17,7 +17,7 @@ from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import answer_scoring, budgets, ceilings, certificates
+from evaluation.services import answer_scoring, budgets, ceilings, certificates, runs
 from labeling.domain.csv_cells import safe_row
 
 OPTIONAL = (
@@ -46,6 +46,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "layer": spec["layer"],
         "split": run.split or None,
         "reason": run.reason or None,
+        "test_look": runs.test_look(run),
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
         "config": run.config,

@@ -377,6 +377,15 @@ def _note_test_access(run: Run, items: list[GoldItem]) -> None:
         )
 
 
+def test_look(run: Run) -> dict[str, int] | None:
+    """Which look at the test split of its release this run was; None if it saw no test item."""
+    look = SplitAccess.objects.filter(run=run).first()
+    if look is None:
+        return None
+    number = SplitAccess.objects.filter(release=look.release_id, pk__lte=look.pk).count()
+    return {"number": number, "n_items": look.n_items}
+
+
 @transaction.atomic
 def _steer(run: Run, by: Any, verb: str, problem: str, **fields: Any) -> None:
     open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure="", cancelled=False)

@@ -56,6 +56,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "diagnostics": [one for one in shown if one["metric"].diagnostic],
         "told": run.spec.get("predictions"),
         "synthetic": results.synthetic_cases(run),
+        "test_look": runs.test_look(run),
         "floors": list(floors),
         "micro": next((row.detail["micro"] for row in rows if "micro" in row.detail), None),
         "reliability": present.reliability_plot(aggregates),

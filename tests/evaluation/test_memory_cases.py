@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from evaluation.management import summary
 from evaluation.models import Run, SplitAccess, StageTrace
 from evaluation.services import results
 from labeling.domain.release import canonical_json, item_sha256, release_sha256
@@ -323,6 +324,23 @@ def test_every_look_at_the_test_split_is_counted(chat: Any, script: Any, launch:
 
     looks = SplitAccess.objects.order_by("pk")
     assert [(look.reason, look.n_items) for look in looks] == [("Final figures", 1), ("", 1)]
+
+
+def test_a_figure_of_the_test_split_says_which_look_it_was(
+    chat: Any, script: Any, launch: Any, finished: Any, signed_in: Any
+) -> None:
+    script(where_and_when)
+    release = chat(split="test")
+    launch(release=release)
+    run = finished(release=release, split="test", reason="Final figures")
+
+    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+
+    assert results.results_document(run)["test_look"] == {"number": 2, "n_items": 1}
+    assert "look number 2 in this release, 1 item<" in page
+    assert summary.notes(run) == [
+        f"Look 2 at the test split of {release}; items seen: 1. Why: Final figures"
+    ]
 
 
 def test_a_look_at_the_test_split_is_never_taken_back(chat: Any, script: Any, launch: Any) -> None:
