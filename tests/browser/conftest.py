@@ -44,6 +44,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
     console.error(`CSP: ${event.violatedDirective} blocked ${event.blockedURI}`);
 });
 """
+NO_SUCH_ADDRESS = "**/no-such-address"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,6 +78,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(10_000)  # milliseconds
     context.add_init_script(REPORT_VIOLATIONS)
+    # A page that was opened before the first route may let its next request pass by it.
+    context.route(NO_SUCH_ADDRESS, lambda route: route.abort())
     yield context
     context.set_offline(True)  # a page saves when it goes away, but the data of the test is gone
     context.close()

@@ -192,7 +192,8 @@ def test_what_is_written_while_a_submission_is_under_way_is_kept_and_said(
     held: list[Route] = []
     workspace.page.route("**/submit/", lambda route: held.append(route))
     workspace.press("Control+Enter")
-    workspace.page.wait_for_timeout(300)
+    while not held:  # until the time limit of a test
+        workspace.page.wait_for_timeout(50)
     workspace.press("e", "End").type(" and more")
 
     held[0].continue_()
