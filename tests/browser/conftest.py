@@ -22,6 +22,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Playwright,
+    expect,
     sync_playwright,
 )
 from pytest_django.live_server_helper import LiveServer
@@ -29,6 +30,8 @@ from pytest_django.live_server_helper import LiveServer
 from config.bootstrap import BROWSERS
 
 HERE = Path(__file__).parent
+PATIENCE = 30_000  # milliseconds; a busy machine takes its time, and a good test never waits so long
+expect.set_options(timeout=PATIENCE)
 ARGUMENTS = [
     "--no-sandbox",  # root has no sandbox, and the pages are our own
     "--disable-gpu",
@@ -76,7 +79,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(10_000)  # milliseconds
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(REPORT_VIOLATIONS)
     # A page that was opened before the first route may let its next request pass by it.
     context.route(NO_SUCH_ADDRESS, lambda route: route.abort())

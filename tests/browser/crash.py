@@ -16,7 +16,7 @@ from django.test import Client
 from playwright.sync_api import BrowserContext, Error, Page, Playwright
 
 from config.serve import answers, web_command
-from tests.browser.conftest import ARGUMENTS, browser_path
+from tests.browser.conftest import ARGUMENTS, PATIENCE, browser_path
 from tests.processes import database_url, free_port
 
 SECONDS_TO_START = 60
@@ -76,7 +76,7 @@ class Desktop:
             args=ARGUMENTS,
             viewport={"width": 1440, "height": 900},
         )
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE)
         client = Client()
         client.force_login(user)
         name = settings.SESSION_COOKIE_NAME

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Project, Round
-from tests.browser.conftest import REPORT_VIOLATIONS, error_text
+from tests.browser.conftest import PATIENCE, REPORT_VIOLATIONS, error_text
 from tests.factories import make_conversations, make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,7 +68,7 @@ def signed_in_page(browser: Browser, live_server: LiveServer, user: User) -> Ite
     client.force_login(user)
     cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
     context = browser.new_context(viewport={"width": 1440, "height": 900}, base_url=live_server.url)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(REPORT_VIOLATIONS)
     context.add_cookies(
         [{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}]

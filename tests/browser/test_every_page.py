@@ -17,7 +17,7 @@ from tests import everything
 from tests.factories import make_people, make_project
 from tests.project.test_access import EXPECTED
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 EVERYTHING = {"runOnly": WCAG, "resultTypes": ["violations"]}

@@ -168,7 +168,7 @@ def test_no_accepted_save_is_missing_and_saved_is_never_a_lie_when_the_server_is
         keys, _ = write_rationale(page, 1)
         assert_all_there(page)
         server.start()
-        expect(state(page)).to_have_attribute("data-state", "saved", timeout=20_000)
+        expect(state(page)).to_have_attribute("data-state", "saved")
         assert_all_there(page)
 
     assert stored_label(assignment)["rationale"].endswith(keys[-1].text)
