@@ -103,24 +103,20 @@ def launch(
         raise PredictionsRefused(
             say("The layer “{layer}” cannot be measured.", layer=release.layer)
         )
-    runs.check_seed(seed)
-    runs.check_name(name)
-    reason = reason_in(reason)
-    items = runs.selected_items(release, split, reason)
     run = Run(
         release=release,
         pipeline=NAME,
         pipeline_version=source.sha256[:12],
         config={"file": source.name, "sha256": source.sha256},
         split=split,
-        reason=reason,
+        reason=reason_in(reason),
         seed=seed,
         name=name.strip(),
         requested_by=requested_by,
     )
-    described = spec.describe(
-        release, pipeline=NAME, config=run.config, split=split, seed=seed, metrics=metrics
-    )
+    runs.check_fields(run)
+    items = runs.selected_items(run)
+    described = spec.describe(run, metrics)
     cases = {case.case_id: case for case in runs.open_cases(run, items)}
     found = _read(source.lines, cases, release.layer)
     missing = [case_id for case_id in cases if case_id not in found.outputs]

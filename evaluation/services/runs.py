@@ -85,30 +85,10 @@ def launch(
     project's, and ``described`` says in its specification how it came to be launched.
     """
     entry, config = checked_pipeline(pipeline, config or {}, release.layer)
-    if evaluate_answers:
-        answers.check(release.layer)
-    with_model = evaluate_answers or models.uses_model(entry, config)
-    check_model(entry, with_model, budget_cost, budget_tokens, judging=evaluate_answers)
-    if not 1 <= repetitions <= 100:
-        raise RunRefused("A run is repeated at least once and at most 100 times.")
-    check_seed(seed)
-    check_name(name)
-    items = selected_items(release, split, reason_in(reason))[:size]
-    given = {"thresholds": thresholds, "size": size}
-    told = {
-        **(described or {}),
-        **spec.describe(
-            release, pipeline=entry.name, config=config, split=split, seed=seed, metrics=metrics
-        ),
-        "model": models.describe() if with_model else None,
-        **({"answers": answers.describe()} if evaluate_answers else {}),
-        **{name: value for name, value in given.items() if value is not None},
-    }
     run = Run(
         release=release,
         pipeline=entry.name,
         config=config,
-        config_sha256=told["config_sha256"],
         split=split,
         reason=reason_in(reason),
         repetitions=repetitions,
@@ -116,11 +96,30 @@ def launch(
         name=name.strip(),
         budget_cost=budget_cost,
         budget_tokens=budget_tokens,
-        spec=told,
         requested_by=requested_by,
     )
+    asked = _asked_models(run, entry, with_answers=evaluate_answers)
+    check_fields(run)
+    items = selected_items(run)[:size]
+    told = spec.describe(run, metrics) | asked | _given(thresholds=thresholds, size=size)
+    run.spec, run.config_sha256 = (described or {}) | told, told["config_sha256"]
     store(run, open_cases(run, items), items, queue=queue)
     return run
+
+
+def _asked_models(run: Run, entry: Entry, *, with_answers: bool) -> dict[str, Any]:
+    """What the run writes down of language models, where it may ask those that it needs."""
+    if with_answers:
+        answers.check(run.release.layer)
+    with_model = with_answers or models.uses_model(entry, run.config)
+    check_model(entry, with_model, run.budget_cost, run.budget_tokens, judging=with_answers)
+    model = {"model": models.describe() if with_model else None}
+    return model | ({"answers": answers.describe()} if with_answers else {})
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """Those that were not left out."""
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @transaction.atomic
@@ -183,8 +182,7 @@ def resume(
     run: Run, *, by: Any, budget_cost: float | None = None, budget_tokens: int | None = None
 ) -> None:
     """Let it go on, perhaps with a new budget. One that is used up has to be replaced."""
-    given = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
-    changed = {name: value for name, value in given.items() if value is not None}
+    changed = _given(budget_cost=budget_cost, budget_tokens=budget_tokens)
     problem = budgets.problem_with(budget_cost, budget_tokens)
     if problem:
         raise BudgetRefused(problem, run=run.pk)
@@ -288,14 +286,13 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
     return entry, full
 
 
-def check_name(name: str) -> None:
-    if len(name.strip()) > LONGEST_NAME:
-        raise RunRefused(say("The name of a run has at most {most} characters.", most=LONGEST_NAME))
-
-
-def check_seed(seed: int) -> None:
-    if not 0 <= seed <= MAX_SEED:
+def check_fields(run: Run) -> None:
+    if not 1 <= run.repetitions <= 100:
+        raise RunRefused("A run is repeated at least once and at most 100 times.")
+    if not 0 <= run.seed <= MAX_SEED:
         raise RunRefused(say("The seed is a whole number between 0 and {most}.", most=MAX_SEED))
+    if len(run.name) > LONGEST_NAME:
+        raise RunRefused(say("The name of a run has at most {most} characters.", most=LONGEST_NAME))
 
 
 def check_model(
@@ -321,12 +318,13 @@ def check_model(
         raise BudgetRefused(problem)
 
 
-def selected_items(release: GoldRelease, split: str, reason: str) -> list[GoldItem]:
+def selected_items(run: Run) -> list[GoldItem]:
+    release, split = run.release, run.split
     if split not in ("", *Conversation.Split.values):
         known = ", ".join(Conversation.Split.values)
         said = say("There is no split “{split}”. Known are: {known}.", split=split, known=known)
         raise SplitRefused(said, split=split)
-    if split == Conversation.Split.TEST and not reason:
+    if split == Conversation.Split.TEST and not run.reason:
         raise SplitRefused("Say why the test split is looked at: it is kept for final figures.")
     items = GoldItem.objects.filter(release=release)
     if split:

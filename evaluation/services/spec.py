@@ -17,10 +17,10 @@ from django.conf import settings
 
 from evaluation import adapters
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
+from evaluation.models import Run
 from evaluation.services import measuring, thresholds
 from labeling.domain.release import canonical_json
 from labeling.domain.similarity import MINILM_ID
-from labeling.models import GoldRelease
 from pipelines import prompting
 from pipelines.registry import PIPELINES
 
@@ -41,32 +41,26 @@ def sha256_of(document: Any) -> str:
     return hashlib.sha256(canonical_json(document).encode()).hexdigest()
 
 
-def describe(
-    release: GoldRelease,
-    *,
-    pipeline: str,
-    config: dict[str, Any],
-    split: str,
-    seed: int,
-    metrics: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+def describe(run: Run, metrics: dict[str, Any] | None) -> dict[str, Any]:
+    """``metrics`` are settings of theirs, where the run gives any."""
+    release = run.release
     return {
         "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
         "layer": release.layer,
-        "split": split,
-        "pipeline": pipeline,
-        "config": config,
-        "config_sha256": sha256_of(config),
+        "split": run.split,
+        "pipeline": run.pipeline,
+        "config": run.config,
+        "config_sha256": sha256_of(run.config),
         **measures({"layer": release.layer}),
         **measuring.describe(release, metrics),
-        "prompts": _prompts(pipeline, config),
+        "prompts": _prompts(run.pipeline, run.config),
         "ruler": MINILM_ID,
         "matching": {
             "threshold": release.project.match_threshold,
             "synonyms": adapters.synonyms_of(release.project),
         },
         "gate": thresholds.describe(release),
-        "seed": seed,
+        "seed": run.seed,
         "git": _git(),
         "python": platform.python_version(),
         "packages": _packages(),
