@@ -18,6 +18,7 @@ from labeling.models import (
     Annotation,
     Assignment,
     Conversation,
+    Guideline,
     Project,
     Round,
     RoundConversation,
@@ -73,21 +74,19 @@ def open_round(
     calibration = kind == Round.Kind.CALIBRATION
     people = list(annotators) if annotators is not None else annotators_of(project)
     ids = [conversation.pk for conversation in conversations]
-    _check(project, kind=kind, ids=ids, people=people, override_reason=override_reason)
-    guideline = project.guidelines.first()
-    if guideline is None:
-        raise RoundImpossible("Write the guidelines first: a round is labelled under a version.")
+    _check(project, kind, ids, people)
+    override = "" if calibration else _override(project, override_reason)
     opened = Round.objects.create(
         project=project,
         number=(project.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
         kind=kind,
-        guideline=guideline,
+        guideline=_newest_guideline(project),
         overlap=len(people) if calibration else overlap or project.overlap,
         seed=seed,
         pool=pool and not calibration,
         order=order,
         skip_policy=skip_policy,
-        override_reason="" if calibration or gate_is_open(project) else reason_in(override_reason),
+        override_reason=override,
         opened_by=by,
     )
     _check_sharing(opened, quotas)
@@ -99,7 +98,7 @@ def open_round(
         actor=by,
         kind=kind,
         conversations=len(ids),
-        override_reason=opened.override_reason,
+        override_reason=override,
     )
     return opened
 
@@ -150,9 +149,14 @@ def working_in(round_: Round) -> list[User]:
     return list(assignments.annotators(round_.project).filter(pk__in=given))
 
 
-def _check(
-    project: Project, *, kind: str, ids: Sequence[int], people: Sequence[User], override_reason: str
-) -> None:
+def _newest_guideline(project: Project) -> Guideline:
+    newest = project.guidelines.first()
+    if newest is None:
+        raise RoundImpossible("Write the guidelines first: a round is labelled under a version.")
+    return newest
+
+
+def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[User]) -> None:
     if not ids:
         raise RoundImpossible("A round needs conversations: import some, or choose a larger batch.")
     if not people:
@@ -162,11 +166,18 @@ def _check(
             raise RoundImpossible("Agreement needs at least two annotators: add one.")
         if project.rounds.filter(kind=kind, state=Round.State.OPEN).exists():
             raise RoundImpossible("A calibration round is open already: finish it first.")
-    elif not gate_is_open(project) and not reason_in(override_reason):
+
+
+def _override(project: Project, reason: str) -> str:
+    """Why full labeling is opened past the gate; nothing to say where the gate is open."""
+    if gate_is_open(project):
+        return ""
+    if not reason_in(reason):
         raise GateLocked(
             "Full labeling is locked until a calibration round passes. "
             "Open a calibration round, or override the gate with a written reason."
         )
+    return reason_in(reason)
 
 
 def _check_sharing(opened: Round, quotas: Mapping[int, int] | None) -> None:
