@@ -71,53 +71,64 @@ def dataset_row(item: Mapping[str, Any], *, sha256: str) -> dict[str, Any]:
 
 def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str) -> str:
     """README.md of a dataset folder: what it is, where it comes from, what is not known."""
-    header = manifest["header"]
-    hows = Counter(item["how"] for item in manifest["items"])
-    total = sum(splits.values())
-    meta = {
-        "pretty_name": manifest["release"],
-        "license": license or "unknown",
-        "annotations_creators": _creators(hows),
-        "size_categories": [_size(total)],
-        "configs": [
-            {
-                "config_name": "default",
-                "data_files": [
-                    {"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)
-                ],
-            }
-        ],
+    message = manifest["header"].get("message") or "Gold labels of conversations, frozen by Assay."
+    sections = {
+        "What is in it": _contents(manifest, splits),
+        "Agreement at freeze": _agreement((manifest["agreement"] or {}).get("rounds", [])),
+        "What is not known": _unknown(license),
     }
+    metadata = _metadata(manifest, splits, license)
     lines = [
         "---",
-        yaml.safe_dump(meta, sort_keys=False, allow_unicode=True).rstrip(),
+        yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True).rstrip(),
         "---",
         "",
         f"# {_plain(manifest['release'])}",
         "",
-        _plain(header.get("message") or "Gold labels of conversations, frozen by Assay."),
-        "",
-        "## What is in it",
-        "",
+        _plain(message),
+    ]
+    for title, section in sections.items():
+        lines += ["", f"## {title}", "", *section]
+    return "\n".join(lines) + "\n"
+
+
+def _metadata(
+    manifest: Mapping[str, Any], splits: Mapping[str, int], license: str
+) -> dict[str, Any]:
+    """What dataset hubs read at the head of a card."""
+    files = [{"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)]
+    return {
+        "pretty_name": manifest["release"],
+        "license": license or "unknown",
+        "annotations_creators": _creators(_hows(manifest)),
+        "size_categories": [_size(sum(splits.values()))],
+        "configs": [{"config_name": "default", "data_files": files}],
+    }
+
+
+def _hows(manifest: Mapping[str, Any]) -> Counter[str]:
+    return Counter(item["how"] for item in manifest["items"])
+
+
+def _contents(manifest: Mapping[str, Any], splits: Mapping[str, int]) -> list[str]:
+    header = manifest["header"]
+    return [
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
-        f"- Items: {total} ({_counts(splits)})",
-        f"- How their labels came about: {_counts(hows)}",
+        f"- Items: {sum(splits.values())} ({_counts(splits)})",
+        f"- How their labels came about: {_counts(_hows(manifest))}",
         f"- Synthetic conversations, which nobody has held: {header.get('synthetic', 0)}",
         f"- Left out as not settled: {len(manifest['left_out'])} conversations",
         f"- Guidelines: version {header.get('guideline_version') or 'none'}",
         f"- SHA-256 of the release: `{manifest['sha256']}`",
-        "",
-        "## Agreement at freeze",
-        "",
-        *_agreement((manifest["agreement"] or {}).get("rounds", [])),
-        "",
-        "## What is not known",
-        "",
+    ]
+
+
+def _unknown(license: str) -> list[str]:
+    return [
         "- Licence: " + (_plain(license) if license else "none was stated."),
         "- Nobody looked for personal data on export: read the conversations before you publish.",
         "- Names of annotators stand in `provenance` as they are in the project.",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _creators(hows: Mapping[str, int]) -> list[str]:
@@ -222,17 +233,7 @@ def croissant(
         "datePublished": manifest["frozen_at"],
         "creator": {"@type": "sc:Organization", "name": header["project"]},
         "citeAs": f"{manifest['release']}, sha256 {manifest['sha256']}",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": "items",
-                "name": "items.jsonl",
-                "contentUrl": "items.jsonl",
-                "contentSize": f"{size} B",
-                "encodingFormat": "application/jsonlines",
-                "sha256": sha256,
-            }
-        ],
+        "distribution": [_file_object(sha256, size)],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -241,6 +242,18 @@ def croissant(
                 "field": [_field(name, text) for name, text in _FIELDS.items()],
             }
         ],
+    }
+
+
+def _file_object(sha256: str, size: int) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": "items",
+        "name": "items.jsonl",
+        "contentUrl": "items.jsonl",
+        "contentSize": f"{size} B",
+        "encodingFormat": "application/jsonlines",
+        "sha256": sha256,
     }
 
 
