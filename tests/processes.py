@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
+from contextlib import suppress
 from urllib.parse import quote, urlencode
 
 from django.db import connection
@@ -20,7 +22,9 @@ def database_url() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """One that the kernel gives to nobody who asks for any, so that it stays free until used."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

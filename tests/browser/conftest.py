@@ -30,7 +30,7 @@ from pytest_django.live_server_helper import LiveServer
 from config.bootstrap import BROWSERS
 
 HERE = Path(__file__).parent
-PATIENCE = 30_000  # milliseconds; a busy machine takes its time, and a good test never waits so long
+PATIENCE = 30_000  # milliseconds; a busy machine needs them, a test that passes never does
 expect.set_options(timeout=PATIENCE)
 ARGUMENTS = [
     "--no-sandbox",  # root has no sandbox, and the pages are our own

@@ -89,7 +89,8 @@ class Desktop:
         if self.context is None:
             return
         for process in self.processes():
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # it went with another one
+                process.kill()
         with contextlib.suppress(Error):  # it is closed already
             self.context.close()
         self.context = None
@@ -98,6 +99,13 @@ class Desktop:
         """Those that were started on this profile, and what they have started."""
         mark = f"--user-data-dir={self.profile}"
         mine = psutil.Process().children(recursive=True)
-        heads = [one for one in mine if one.is_running() and mark in one.cmdline()]
+        heads = [one for one in mine if mark in command_of(one)]
         assert heads, "no browser runs on this profile"
         return [*heads, *(child for one in heads for child in one.children(recursive=True))]
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Empty for one that has just ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.cmdline()
+    return []

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, AnnotationRevision
-from tests.browser.workspace import SAVES, Workspace
+from tests.browser.workspace import SAVES, Workspace, held_back, wait_until
 from tests.factories import make_people, make_project, open_full
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,13 +62,15 @@ def test_loading_saves_nothing(open_page: Callable[[], Workspace]) -> None:
 def test_saved_is_said_only_after_the_servers_answer(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
     held = hang(workspace.page)
-    workspace.start_label("Order Tracking")
+    workspace.press("0")
+    wait_until(workspace.page, lambda: held)
     expect(workspace.state).to_have_text("Saving…")
 
     held[0].continue_()
 
     workspace.expect_saved(1)
-    assert workspace.titles == ["Order Tracking"]
+    assert workspace.stored is not None
+    assert workspace.stored.empty
 
 
 def test_work_survives_a_lost_connection(
@@ -93,8 +95,9 @@ def test_a_hung_save_is_given_up_and_tried_again(open_page: Callable[[], Workspa
     workspace.page.clock.install()
     workspace.open()
     held = hang(workspace.page)
-    workspace.start_label("Order Tracking")
+    workspace.press("0")
     workspace.page.clock.run_for(1_000)
+    wait_until(workspace.page, lambda: held)
     expect(workspace.state).to_have_text("Saving…")
     assert len(held) == 1
 
@@ -111,21 +114,20 @@ def test_a_change_made_while_a_save_hangs_is_sent_on_leaving(
     workspace = open_page()
     held = hang(workspace.page)
     workspace.start_label("First")
-    expect(workspace.state).to_have_text("Saving…")
+    wait_until(workspace.page, lambda: held)
     workspace.start_label("Second")
 
     workspace.page.goto("about:blank")
-    workspace.page.wait_for_timeout(QUIET_MS)
+    wait_until(workspace.page, lambda: workspace.titles == ["First", "Second"])
 
     assert len(held) == 1
-    assert workspace.titles == ["First", "Second"]
 
 
 def test_a_late_save_does_not_undo_a_newer_one(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
     held = hang(workspace.page)
     workspace.start_label("First")
-    expect(workspace.state).to_have_text("Saving…")
+    wait_until(workspace.page, lambda: held)
     workspace.start_label("Second")
     workspace.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
     workspace.expect_saved(1)
@@ -139,10 +141,10 @@ def test_a_late_save_does_not_undo_a_newer_one(open_page: Callable[[], Workspace
 
 def test_hiding_the_page_twice_stores_one_revision(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
-    workspace.start_label("Order Tracking")
 
-    workspace.page.evaluate(
-        """for (let i = 0; i < 2; i++) dispatchEvent(new PageTransitionEvent("pagehide"))"""
+    workspace.page.evaluate(  # all at once: else the change may be on its way before
+        """document.querySelector("#empty").click();
+        for (let i = 0; i < 2; i++) dispatchEvent(new PageTransitionEvent("pagehide"))"""
     )
     workspace.expect_saved(1)
     workspace.page.wait_for_timeout(QUIET_MS)
@@ -158,14 +160,16 @@ def test_a_reload_shows_what_was_sent_on_leaving(open_page: Callable[[], Workspa
 
     expect(workspace.labels).to_contain_text(["Typed and reloaded"])
     workspace.page.wait_for_timeout(QUIET_MS)
-    assert AnnotationRevision.objects.count() == 1
+    stored = AnnotationRevision.objects.values_list("payload__requirements__0__title", flat=True)
+    assert list(stored).count("Typed and reloaded") == 1
 
 
 def two_pages_in_conflict(open_page: Callable[[], Workspace]) -> tuple[Workspace, Workspace]:
     first, second = open_page(), open_page()
     first.start_label("From the first page")
     first.expect_saved(1)
-    second.start_label("From the second page")
+    with held_back(second.page):
+        second.start_label("From the second page")
     expect(second.page.locator("#conflict-dialog")).to_be_visible()
     return first, second
 

@@ -31,6 +31,7 @@ def test_the_chosen_theme_is_remembered(page: Page, live_server: LiveServer) -> 
 
 def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, ana: User) -> None:
     page.goto(f"{live_server.url}/")
+    expect(page.get_by_label("User name")).to_be_focused()
 
     page.keyboard.type("ana")
     page.keyboard.press("Tab")
@@ -39,6 +40,7 @@ def test_one_signs_in_and_out_by_keyboard(page: Page, live_server: LiveServer, a
     expect(page.get_by_role("link", name="Home")).to_have_attribute("aria-current", "page")
     page.locator(".menu summary").focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
     page.get_by_role("button", name="Sign out").focus()
     page.keyboard.press("Enter")
 

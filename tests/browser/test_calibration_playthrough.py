@@ -124,8 +124,9 @@ def test_a_calibration_fails_is_discussed_and_passes(
 @contextmanager
 def preview(page: Page) -> Iterator[None]:
     """Waits for the preview of a round; a page left in the middle of it logs an error."""
-    with page.expect_response(lambda reply: "preview=1" in (reply.request.post_data or "")):
+    with page.expect_response(lambda reply: "preview=1" in (reply.request.post_data or "")) as got:
         yield
+    got.value.finished()
 
 
 def lead_opens_calibration(rita: Page) -> None:

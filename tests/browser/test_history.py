@@ -10,9 +10,10 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import AnnotationRevision, Assignment
+from labeling.services import annotations
 from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
-from tests.factories import answer, make_people, make_project, open_full
+from tests.factories import answer, make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,13 +42,11 @@ def revision(workspace: Workspace, number: int) -> Locator:
 
 def two_versions(workspace: Workspace) -> None:
     """Revision 1 has the label "Order Tracking", revision 2 calls it "Parcel Tracking"."""
-    workspace.open().start_label("Order Tracking").press("Control+s")
-    workspace.expect_saved(1)
-    workspace.press("e")
-    workspace.field("Title").fill("Parcel Tracking")
-    workspace.press("Control+s")
-    workspace.expect_saved(2)
-    workspace.press("Escape")
+    label = requirement(1, title="Order Tracking")
+    for version, title in enumerate(["Order Tracking", "Parcel Tracking"]):
+        save = save_of({"requirements": [label | {"title": title}]}, base_version=version)
+        annotations.save_draft(workspace.assignment, save)
+    workspace.open()
 
 
 def test_the_history_tells_what_has_changed_since_in_words(workspace: Workspace) -> None:

@@ -53,3 +53,20 @@ def test_at_the_end_of_a_page_a_digit_changes_no_rating(
     expect(page.locator(f"#label-{SIZE}")).to_contain_text("rated 1")
     given = Rating.objects.order_by("position").values_list("score", flat=True)
     assert list(given) == [2] * PAGE + [1]
+
+
+def test_a_note_is_written_left_and_sent_by_keyboard_alone(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    noor = make_people()["noor"]
+    panel = make_panel(noor)
+    sign_in(noor)
+    page.goto(live_server.url + panel.get_absolute_url())
+
+    page.keyboard.press("t")
+    page.keyboard.type("Rule 2 says it.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+
+    expect(page.locator("#label-1")).to_contain_text("rated 1")
+    assert Rating.objects.get().note == "Rule 2 says it."

@@ -13,7 +13,7 @@ from labeling.domain.schema import LAYERS
 from labeling.models import Assignment
 from labeling.services import annotations
 from tests.browser.test_accessibility import assert_accessible, every_look, look
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, held_back
 from tests.factories import make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,7 +103,8 @@ def test_two_versions_to_merge(
     workspace = Workspace(page, live_server, assignment).open()
     annotations.save_draft(assignment, save_of({"requirements": [requirement(1)]}, base_version=1))
 
-    workspace.start_label("Here").press("Control+s")
+    with held_back(page):
+        workspace.start_label("Here").press("Control+s")
 
     expect(page.locator("#conflict-dialog")).to_be_visible()
     assert_accessible(page)

@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import annotations
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, held_back
 from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,16 +56,17 @@ def save(workspace: Workspace) -> Workspace:
 # --- search -------------------------------------------------------------------------------------
 
 
-def painted(page: Page, name: str) -> int:
-    size: int = page.evaluate(f"CSS.highlights.get('{name}').size")
-    return size
+def expect_painted(page: Page, name: str, number: int) -> None:
+    """Painted is what is near the reader, which the browser tells a little later."""
+    page.wait_for_function(f"CSS.highlights.get('{name}')?.size === {number}")
 
 
 def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) -> None:
     workspace.open().press("/").type("TRACK ORDER")
     count = workspace.page.locator("#search-count")
     expect(count).to_have_text("1 of 4")
-    assert (painted(workspace.page, "hits"), painted(workspace.page, "hit")) == (4, 1)
+    expect_painted(workspace.page, "hits", 4)
+    expect_painted(workspace.page, "hit", 1)
 
     workspace.press("Enter", "Enter")
     expect(count).to_have_text("3 of 4")
@@ -76,7 +77,7 @@ def test_search_counts_hits_and_goes_from_one_to_the_next(workspace: Workspace) 
     workspace.press("Escape")
     expect(workspace.page.locator("#search")).to_be_hidden()
     expect(workspace.message(1)).to_be_focused()
-    assert painted(workspace.page, "hits") == 0
+    expect_painted(workspace.page, "hits", 0)
 
 
 def test_search_says_that_nothing_was_found(workspace: Workspace) -> None:
@@ -116,6 +117,7 @@ def test_two_labels_are_merged(workspace: Workspace) -> None:
     first = requirement(1, sources=[2], acceptance_criteria=["A", "B"], condition=None)
     other = requirement(2, sources=[0, 2], acceptance_criteria=["B", "C"], condition="If paid")
     start_from(workspace, first, other).press("Shift+M", "Enter")
+    expect(workspace.labels).to_have_count(1)
 
     save(workspace)
 
@@ -262,11 +264,12 @@ def test_two_versions_are_merged_label_by_label(
     payload = labels([0, 1, 2])
     annotations.save_draft(workspace.assignment, save_of(payload))
     other = Workspace(workspace.page.context.new_page(), live_server, workspace.assignment).open()
-    workspace.open().press("t", "e", "End").type(" MINE").press("Escape")
-    other.press("e", "End").type(" THEIRS").press("Escape").press("Shift+J", "Delete")
-    other.start_label("Only theirs").press("Control+s")
-    expect(other.state).to_have_attribute("data-state", "saved")
-    workspace.start_label("Only mine").press("Control+s")
+    with held_back(workspace.page):
+        workspace.open().press("t", "e", "End").type(" MINE").press("Escape")
+        other.press("e", "End").type(" THEIRS").press("Escape").press("Shift+J", "Delete")
+        other.start_label("Only theirs").press("Control+s")
+        expect(other.state).to_have_attribute("data-state", "saved")
+        workspace.start_label("Only mine").press("Control+s")
 
     dialog = workspace.page.locator("#conflict-dialog")
     expect(dialog).to_be_visible()

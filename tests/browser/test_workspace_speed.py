@@ -105,6 +105,7 @@ def test_what_is_far_from_the_reader_is_neither_laid_out_nor_painted(workspace: 
     workspace.press("/").type("order")
     expect(workspace.page.locator("#search-count")).to_contain_text(f"of {MESSAGES}")
 
+    workspace.page.wait_for_function("CSS.highlights.get('hits')?.size > 0")
     hidden = workspace.page.evaluate(
         "[...document.querySelectorAll('.message')]"
         ".filter(one => !one.checkVisibility({contentVisibilityAuto: true})).length"

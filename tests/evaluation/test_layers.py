@@ -191,7 +191,7 @@ def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
     kept, build_layers = Event(), layers.build_layers
 
     def build_slowly(*args, **kwargs):
-        assert kept.wait(5)
+        assert kept.wait(60)
         build_layers(*args, **kwargs)
 
     monkeypatch.setattr(layers, "_renew", lambda *held, **told: kept.set() or True)

@@ -98,7 +98,7 @@ def test_answers_come_in_during_a_freeze(
 
     def settle_later(*args: Any, **kwargs: Any) -> Any:
         freezing.set()
-        assert answered.wait(5)
+        assert answered.wait(60)
         return settle(*args, **kwargs)
 
     monkeypatch.setattr(settling, "settle_project", settle_later)
@@ -106,7 +106,7 @@ def test_answers_come_in_during_a_freeze(
 
     with ThreadPoolExecutor(1) as threads:
         frozen = threads.submit(closing, lambda: gold.freeze(project=project, **frozen_by))
-        assert freezing.wait(5)
+        assert freezing.wait(60)
         factories.answer(last)
         answered.set()
 

@@ -4,8 +4,11 @@ import pytest
 from labeling.domain.similarity import Encoder, Ruler, load_minilm
 from tests.fakes import WordOverlap
 
-# A busy machine is not a failed law.
-hypothesis.settings.register_profile("patient", deadline=None)
+# A busy machine is not a failed law, and what held here holds there: the same examples each time.
+slow = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile(
+    "patient", deadline=None, derandomize=True, suppress_health_check=slow
+)
 hypothesis.settings.load_profile("patient")
 
 

@@ -359,7 +359,7 @@ def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
 
     found = agreement(ratings)
 
-    assert time.perf_counter() - started < 10  # takes about 1 s on a quiet machine
+    assert time.perf_counter() - started < 60  # takes about 1 s on a quiet machine
     assert len(found.pairs) == 45
 
 

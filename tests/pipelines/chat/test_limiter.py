@@ -54,24 +54,24 @@ def test_requests_refused_together_halve_once() -> None:
 
 def test_nobody_enters_before_the_server_allows_it() -> None:
     limit = AdaptiveLimit(8)
-    be_refused(limit, after=0.15)
     started = time.monotonic()
+    be_refused(limit, after=0.15)
 
     succeed(limit, 1)
 
-    assert time.monotonic() - started >= 0.14
+    assert time.monotonic() - started >= 0.15
 
 
 def test_a_wait_longer_than_ones_patience_is_not_begun() -> None:
     limit = AdaptiveLimit(8)
-    be_refused(limit, after=30)
+    be_refused(limit, after=50)
     started = time.monotonic()
 
-    with pytest.raises(RateLimited) as caught, limit.slot(patience=1):
+    with pytest.raises(RateLimited) as caught, limit.slot(patience=25):
         pass
 
-    assert time.monotonic() - started < 0.5
-    assert caught.value.retry_after == pytest.approx(30, abs=0.5)
+    assert time.monotonic() - started < 20
+    assert caught.value.retry_after == pytest.approx(40, abs=10)
 
 
 def test_other_failures_leave_the_limit_alone() -> None:
@@ -108,15 +108,20 @@ def test_how_long_to_wait_is_read_in_every_form(
 def test_after_a_minute_one_may_ask_however_long_the_server_wanted_to_be_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipelines.chat.limiter.LONGEST_CLOSED_SECONDS", 0.1)
+    clock = [0.0]
+    monkeypatch.setattr("pipelines.chat.limiter.time.monotonic", lambda: clock[0])
     limit = AdaptiveLimit(8)
     be_refused(limit, after=1e9)
+    clock[0] = 59
     with pytest.raises(RateLimited), limit.slot(patience=1):
         pytest.fail("it is closed")
 
-    time.sleep(0.1)
+    clock[0] = 60
     be_refused(limit, after=1e9)  # was let in, and closes it again
+    clock[0] = 119
     with pytest.raises(RateLimited), limit.slot(patience=1):
         pytest.fail("it is closed")
-    time.sleep(0.1)
-    succeed(limit, 2)  # the first answer opens it for all
+    clock[0] = 120
+    succeed(limit, 1)  # the first answer opens it for all
+    clock[0] = 121
+    succeed(limit, 1)
