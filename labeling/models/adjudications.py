@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models.conversations import Conversation
@@ -32,7 +33,7 @@ class Adjudication(models.Model):
         default=False, help_text="The guidelines should say more about this"
     )
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    decided_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["conversation", "layer", "version"]

@@ -129,14 +129,9 @@ def decide(
     the label was written or edited by the adjudicator. ``uids`` are the annotators' own labels
     that it stands for.
     """
-    _refuse_blind(conversation)
-    _check_labels(conversation, layer, payload)
-    _refuse_own_work(conversation, by)
-    previous = Adjudication.objects.filter(conversation=conversation, layer=layer).last()
-    decision = Adjudication.objects.create(
+    decision = Adjudication(
         conversation=conversation,
         layer=layer,
-        version=previous.version + 1 if previous else 1,
         guideline=conversation.project.guidelines.all()[0],
         payload=payload,
         reason=reason,
@@ -144,24 +139,43 @@ def decide(
         guideline_flag=guideline_flag,
         decided_by=by,
     )
-    events.record(
-        "adjudication.decided",
-        decision,
-        project=conversation.project,
-        actor=by,
-        conversation=conversation.external_id,
-        layer=layer,
-        version=decision.version,
-    )
+    check(decision, given=merges.given_to(conversation, layer))
+    record(decision, actor=by)
     merges.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
     return decision
 
 
-def _check_labels(conversation: Conversation, layer: str, payload: Mapping[str, Any]) -> None:
+def check(decision: Adjudication, *, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Raise if it may not stand. ``given`` are the labels that those decided may refer to."""
+    _refuse_blind(decision.conversation)
+    _check_labels(decision, given)
+    _refuse_own_work(decision.conversation, decision.decided_by)
+
+
+def record(decision: Adjudication, *, actor: User | None) -> None:
+    """Store a decision as the newest about its conversation and layer."""
+    conversation, layer = decision.conversation, decision.layer
+    previous = Adjudication.objects.filter(conversation=conversation, layer=layer).last()
+    decision.version = previous.version + 1 if previous else 1
+    decision.save(force_insert=True)
+    events.record(
+        "adjudication.decided",
+        decision,
+        project=conversation.project,
+        actor=actor,
+        conversation=conversation.external_id,
+        layer=layer,
+        version=decision.version,
+    )
+
+
+def _check_labels(decision: Adjudication, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """Complete, and referring only to labels that stand."""
+    conversation, layer = decision.conversation, decision.layer
     project, key = conversation.project, LAYERS[layer].key
-    labels = {name: [plain(label) for label in given] for name, given in payload.items()}
-    given = merges.given_to(conversation, layer)
+    labels = {
+        name: [plain(label) for label in decided] for name, decided in decision.payload.items()
+    }
     problems = check_payload(
         {LAYERS[need].key: standing for need, standing in given.items()} | labels,
         layers=[*given, layer],

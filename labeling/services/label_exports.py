@@ -12,11 +12,12 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from labeling.domain.formats import doccano, labelstudio, native
-from labeling.domain.formats.answers import Answer, Labelled
+from labeling.domain.formats.answers import Answer, Decided, Labelled
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.importing import Turn
+from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
-from labeling.models import Annotation, Assignment, Conversation, Project, Round
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
 from labeling.services import blindness, gold
 from labeling.services.export import FolderInUse, UnknownFormat
 from labeling.services.gold_formats import json_list
@@ -48,8 +49,11 @@ def labelled(project: Project, viewer: User | None = None) -> Iterator[Labelled]
     )
     has_any = Exists(finished(project, viewer).filter(conversation=OuterRef("pk")))
     conversations = project.conversations.filter(has_any).order_by("external_id")
+    decisions = Adjudication.objects.select_related("guideline", "decided_by").order_by("pk")
     prefetched = conversations.prefetch_related(
-        "messages", Prefetch("assignments", queryset=answers, to_attr="finished")
+        "messages",
+        Prefetch("assignments", queryset=answers, to_attr="finished"),
+        Prefetch("adjudications", queryset=decisions.defer("guideline__body")),
     )
     for conversation in prefetched.iterator(chunk_size=CHUNK):
         yield _labelled(conversation)
@@ -68,6 +72,7 @@ def _labelled(conversation: Conversation) -> Labelled:
         difficulty=conversation.difficulty,
         split=conversation.split,
         **gold.origin_of(conversation),
+        decisions=tuple(map(_decided, conversation.adjudications.all())),
     )
 
 
@@ -84,6 +89,19 @@ def _answer(row: Assignment) -> Answer:
         created_at=given.created_at,
         submitted_at=given.submitted_at,
         active_seconds=given.active_seconds,
+    )
+
+
+def _decided(row: Adjudication) -> Decided:
+    return Decided(
+        layer=row.layer,
+        labels=row.payload.get(LAYERS[row.layer].key, []),
+        reason=row.reason,
+        decided_by=row.decided_by.get_username(),
+        kind=row.kind,
+        guideline_flag=row.guideline_flag,
+        guideline_version=row.guideline.version,
+        decided_at=row.decided_at,
     )
 
 

@@ -15,7 +15,7 @@ from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import SUBMITTED, Answer, Fault, Found, Labelled
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Guideline, Project
-from labeling.services import events, projects, rounds
+from labeling.services import events, label_decisions, merges, projects, rounds
 from labeling.services.export import UnknownFormat
 from labeling.services.label_answers import (
     Known,
@@ -56,10 +56,16 @@ class LabelReport:
     unchanged: int = 0
     empty: int = 0
     skipped: int = 0
+    decisions: int = 0
+    """New ones about the answers."""
     rounds: list[int] = field(default_factory=list)
     annotators: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
     needs_reason: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        return bool(self.new or self.decisions)
 
 
 class _Place(NamedTuple):
@@ -158,9 +164,25 @@ class _Intake:
                 self._conversation(place, labelled, known)
             except Refused as refused:
                 self.problems.append((place, f"conversation {labelled.id!r}: {refused}"))
-        self._batch = []
         if not self.problems:
             self._rounds.write()
+            self._decide(known)
+        self._batch = []
+
+    def _decide(self, known: Known) -> None:
+        """Decisions are about answers, so these are stored first."""
+        for place, labelled in self._batch:
+            try:
+                self.report.decisions += label_decisions.take_over(
+                    known.conversations[labelled.id],
+                    labelled.decisions,
+                    person=self.people.named,
+                    guideline=self._guideline,
+                    actor=self.by,
+                )
+            except Refused as refused:
+                why = f"conversation {labelled.id!r}, a decision: {refused}"
+                self.problems.append((place, why))
 
     def _conversation(self, place: _Place, labelled: Labelled, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
@@ -194,7 +216,7 @@ class _Intake:
             annotator.pk,
             answer,
             payload,
-            guideline=self._guideline(answer),
+            guideline=self._guideline(answer.guideline_version),
             number=self._times[seen[:2]],
         )
         self._times[seen[:2]] += 1
@@ -202,9 +224,8 @@ class _Intake:
         self.report.empty += answer.empty
         self.report.skipped += answer.status != SUBMITTED
 
-    def _guideline(self, answer: Answer) -> int:
-        """The version an answer names; the newest for a format that names none."""
-        version = answer.guideline_version
+    def _guideline(self, version: int | None) -> int:
+        """The version that is named; the newest for a format that names none."""
         if version is None:
             version = max(self._guidelines)
         if version not in self._guidelines:
@@ -221,10 +242,12 @@ class _Intake:
         report = self.report
         report.annotators = sorted(self.people.used)
         report.created = sorted(self.people.created)
-        if not report.new:
+        if not report.is_new:
             return report
-        report.needs_reason = self._rounds.needs_reason
-        report.rounds = self._rounds.close()
+        if report.new:
+            report.needs_reason = self._rounds.needs_reason
+            report.rounds = self._rounds.close()
+        merges.request(self.project)
         events.record(
             "labels.imported",
             self.project,
@@ -234,6 +257,7 @@ class _Intake:
             format=self.format,
             new=report.new,
             unchanged=report.unchanged,
+            decisions=report.decisions,
             rounds=report.rounds,
             annotators=report.annotators,
             created=report.created,

@@ -20,7 +20,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import agreement, events, locking, merges, rounds
+from labeling.services import agreement, events, locking, rounds
 
 BATCH = 500
 
@@ -161,7 +161,6 @@ class ImportedRounds:
                 override_reason=one.override_reason,
             )
             agreement.request(one)
-        merges.request(self._project)
         return [one.number for one in made]
 
     def _by_overlap(self, filling: _Filling) -> list[Round]:

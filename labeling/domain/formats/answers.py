@@ -47,8 +47,25 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What somebody decided about one layer of a conversation, after its annotators."""
+
+    layer: str
+    labels: Sequence[Payload]
+    reason: str
+    decided_by: str
+    kind: str = ""
+    guideline_flag: bool = False
+    guideline_version: int | None = None
+    decided_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Labelled:
-    """One conversation and its answers. Without ``turns`` a file does not hold the text."""
+    """One conversation and its answers, and the decisions about it from the first to the newest.
+
+    Without ``turns`` a file does not hold the text.
+    """
 
     id: str
     turns: tuple[Turn, ...]
@@ -60,6 +77,7 @@ class Labelled:
     """``synthetic``, or nothing for a conversation that people have held."""
     generator: str = ""
     position: int = field(default=0, compare=False)
+    decisions: tuple[Decided, ...] = ()
 
     @property
     def written_by(self) -> dict[str, str]:

@@ -20,22 +20,28 @@ class Losses(NamedTuple):
 
 LOSSES = {
     "native": Losses(
-        (), {}, noted("Nothing. The file to keep, and to move labels between projects.")
+        (),
+        {},
+        noted(
+            "Nothing of answers and of decisions about them. The file to keep, and to move labels "
+            "between projects."
+        ),
     ),
     "labelstudio": Losses(
         ("round", "guideline_version", "skip_reason"),
         dict.fromkeys(LAYERS, ("suggestion",)),
         noted(
-            "Of a label only the suggestion that it was taken from. A label that points to no "
-            "message lies over that of the label it is about."
+            "Of a label only the suggestion that it was taken from, and all decisions. A label "
+            "that points to no message lies over that of the label it is about."
         ),
     ),
     "doccano": Losses(
         (),
         {},
         noted(
-            "Nothing, as long as the metadata beside a text is kept. In doccano only the places in "
-            "the text can be changed: a label whose place was changed comes back without its words."
+            "Decisions; nothing else, as long as the metadata beside a text is kept. In doccano "
+            "only the places in the text can be changed: a label whose place was changed comes "
+            "back without its words."
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""Assay's own labels: one conversation a line, with every answer. Nothing is lost."""
+"""Assay's own labels: a conversation a line, with every answer and every decision about them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
     Answer,
+    Decided,
     Fault,
     Found,
     Labelled,
@@ -26,7 +27,7 @@ from labeling.domain.formats.answers import (
 )
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.importing import Turn
-from labeling.domain.schema import SCHEMA_VERSION
+from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 
 
 def write(labelled: Labelled) -> str:
@@ -41,6 +42,8 @@ def write(labelled: Labelled) -> str:
         "messages": [_message(turn) for turn in labelled.turns],
         "answers": [_answer(answer) for answer in labelled.answers],
     }
+    if labelled.decisions:
+        document["decisions"] = [_decision(decided) for decided in labelled.decisions]
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
@@ -68,6 +71,19 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
+def _decision(decided: Decided) -> dict[str, Any]:
+    return {
+        "layer": decided.layer,
+        "decided_by": decided.decided_by,
+        "decided_at": written(decided.decided_at),
+        "guideline_version": decided.guideline_version,
+        "kind": decided.kind,
+        "reason": decided.reason,
+        "guideline_flag": decided.guideline_flag,
+        "labels": decided.labels,
+    }
+
+
 def read(stream: BinaryIO) -> Iterator[Found]:
     """The conversations of a file with their answers, and a fault for each line that is none."""
     for found in json_lines(stream):
@@ -85,6 +101,7 @@ def _labelled(document: dict[str, Any]) -> Labelled:
     if "answers" not in document:
         raise Unreadable('"answers" is missing: this line holds no labels')
     answers = as_list(document["answers"], '"answers"')
+    decisions = as_list(document.get("decisions", []), '"decisions"')
     return Labelled(
         id=as_text(document.get("id"), '"id"', required=True),
         turns=tuple(_turn(one) for one in as_list(document.get("messages", []), '"messages"')),
@@ -94,6 +111,7 @@ def _labelled(document: dict[str, Any]) -> Labelled:
         split=as_text(document.get("split"), '"split"'),
         origin=as_text(document.get("origin"), '"origin"'),
         generator=as_text(document.get("generator"), '"generator"'),
+        decisions=tuple(_read_decision(one, f"decisions[{n}]") for n, one in enumerate(decisions)),
     )
 
 
@@ -110,14 +128,11 @@ def _turn(message: Any) -> Turn:
 def _read_answer(value: Any, where: str) -> Answer:
     given = as_dict(value, where)
     status = choice_of(given.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
-    empty = given.get("empty", False)
-    if not isinstance(empty, bool):
-        raise Unreadable(f"{where}.empty must be true or false")
     return Answer(
         annotator=as_text(given.get("annotator"), f"{where}.annotator", required=True),
         payload=with_line_feeds_in(as_dict(given.get("labels", {}), f"{where}.labels")),
         status=status,
-        empty=empty,
+        empty=_flag(given, "empty", where),
         skip_reason=as_text(given.get("skip_reason"), f"{where}.skip_reason"),
         round=_optional(given, "round", where),
         guideline_version=_optional(given, "guideline_version", where),
@@ -125,6 +140,28 @@ def _read_answer(value: Any, where: str) -> Answer:
         submitted_at=moment(given.get("submitted_at"), f"{where}.submitted_at"),
         active_seconds=as_number(given.get("active_seconds", 0), f"{where}.active_seconds"),
     )
+
+
+def _read_decision(value: Any, where: str) -> Decided:
+    given = as_dict(value, where)
+    labels = as_list(given.get("labels"), f"{where}.labels")
+    return Decided(
+        layer=choice_of(given.get("layer"), tuple(LAYERS), f"{where}.layer"),
+        labels=[with_line_feeds_in(as_dict(one, f"{where}.labels")) for one in labels],
+        reason=as_text(given.get("reason"), f"{where}.reason", required=True),
+        decided_by=as_text(given.get("decided_by"), f"{where}.decided_by", required=True),
+        kind=as_text(given.get("kind"), f"{where}.kind"),
+        guideline_flag=_flag(given, "guideline_flag", where),
+        guideline_version=_optional(given, "guideline_version", where),
+        decided_at=moment(given.get("decided_at"), f"{where}.decided_at"),
+    )
+
+
+def _flag(given: dict[str, Any], key: str, where: str) -> bool:
+    value = given.get(key, False)
+    if not isinstance(value, bool):
+        raise Unreadable(f"{where}.{key} must be true or false")
+    return value
 
 
 def _optional(given: dict[str, Any], key: str, where: str) -> int | None:

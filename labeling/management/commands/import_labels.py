@@ -63,6 +63,8 @@ class Command(BaseCommand):
             f"{report.read} answers read, {report.new} new ({report.empty} empty, "
             f"{report.skipped} skipped), {report.unchanged} unchanged"
         )
+        if report.decisions:
+            self.stdout.write(f"Decisions about them: {report.decisions} new.")
         if report.new:
             self.stdout.write(f"By {', '.join(report.annotators)}.")
         if report.created:
