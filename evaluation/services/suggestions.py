@@ -23,7 +23,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, SuggestionRequest
-from labeling.services import gold, wakeups
+from labeling.services import releases, wakeups
 from labeling.services import suggestion_requests as requests
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
@@ -219,7 +219,7 @@ def _case(conversation: Conversation, layer: str) -> Case:
         domain=conversation.domain,
         messages=tuple(
             Message(**(one | {"speaker": one["speaker"] or one["role"]}))
-            for one in gold.messages_of(conversation)
+            for one in releases.messages_of(conversation)
         ),
         conversation_id=conversation.external_id,
         task=layer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,18 +11,15 @@ from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.domain.release import (
-    RELEASE_NAME,
-    canonical_json,
-    item_sha256,
-    release_sha256,
-)
-from labeling.domain.schema import LAYERS, SCHEMA_VERSION
+from labeling.domain.release import RELEASE_NAME
+from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.domain.similarity import Ruler
 from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services import agreement, events, locking, projects, settling
+from labeling.services import agreement, events, locking, projects, releases, settling
+
+origin_of = releases.origin_of
 
 
 class NothingToFreeze(RuleError):
@@ -109,24 +107,14 @@ def freeze(
     check_name(project, layer, name)
     locking.keep(Annotation.objects.filter(assignment__round__project=project))
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)
-    if not settled:
-        raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
-    synthetic = sum(one.conversation.is_synthetic for one in settled)
-    if synthetic and not with_synthetic:
-        raise SyntheticItems(_why_confirm(synthetic, len(settled)), synthetic=synthetic)
-    documents = [_document(one) for one in settled]
-    hashes = [item_sha256(document) for document in documents]
-    parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    if parent and list(parent.items.values_list("sha256", flat=True)) == hashes:
+    counted = _counted(settled, left_out, with_synthetic=with_synthetic)
+    draft = releases.draft(project, layer, name, by=by)
+    items = [_item(one) for one in settled]
+    if draft.repeats(items):
         raise NothingChanged(
-            say("{parent} holds exactly this already; nothing was frozen.", parent=parent)
+            say("{parent} holds exactly this already; nothing was frozen.", parent=draft.parent)
         )
-    release = _create(
-        project, layer, name, message, by, parent, left_out, hashes, ruler, synthetic=synthetic
-    )
-    numbered = enumerate(zip(settled, documents, hashes, strict=True))
-    items = [_item(release, position, *found) for position, found in numbered]
-    GoldItem.objects.bulk_create(items, batch_size=500)
+    release = _store(draft, items, {"message": message, **counted}, left_out, ruler)
     held = release.items.values("conversation")
     locking.lock(Annotation.objects.filter(assignment__conversation__in=held))
     events.record(
@@ -135,31 +123,33 @@ def freeze(
         project=project,
         actor=by,
         release=str(release),
-        items=len(settled),
+        items=len(items),
         left_out=len(left_out),
         sha256=release.sha256,
-        **({"synthetic": synthetic} if synthetic else {}),
+        **counted,
         **({"request": request} if request else {}),
     )
     return release
 
 
-def _item(
-    release: GoldRelease,
-    position: int,
-    one: settling.SettledConversation,
-    document: dict[str, Any],
-    sha256: str,
-) -> GoldItem:
-    return GoldItem(
-        release=release,
-        conversation=one.conversation,
-        item_id=one.conversation.external_id,
-        position=position,
-        split=one.conversation.split,
-        how=one.provenance["how"],
-        canonical=canonical_json(document),
-        sha256=sha256,
+def _counted(
+    settled: Sequence[settling.SettledConversation],
+    left_out: list[dict[str, str]],
+    *,
+    with_synthetic: bool,
+) -> dict[str, int]:
+    """How many are synthetic, if any are; refuses what may not be frozen so."""
+    if not settled:
+        raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
+    synthetic = sum(one.conversation.is_synthetic for one in settled)
+    if synthetic and not with_synthetic:
+        raise SyntheticItems(_why_confirm(synthetic, len(settled)), synthetic=synthetic)
+    return {"synthetic": synthetic} if synthetic else {}
+
+
+def _item(one: settling.SettledConversation) -> releases.Item:
+    return releases.item_of(
+        one.conversation, one.layer, gold=one.payload, given=one.given, provenance=one.provenance
     )
 
 
@@ -227,89 +217,31 @@ def _why_confirm(synthetic: int, total: int) -> str:
     )
 
 
-def origin_of(conversation: Any) -> dict[str, Any]:
-    """What a gold item says of a conversation that nobody has held; nothing of others."""
-    if not conversation.is_synthetic:
-        return {}
-    return {"origin": conversation.origin, "generator": conversation.generator}
-
-
-def _document(one: settling.SettledConversation) -> dict[str, Any]:
-    """One line of the native export: self-contained, so that its hash proves all of it."""
-    conversation = one.conversation
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "item_id": conversation.external_id,
-        "domain": conversation.domain,
-        "difficulty": conversation.difficulty,
-        "split": conversation.split,
-        **origin_of(conversation),
-        "conversation": messages_of(one.conversation),
-        "layer": one.layer,
-        "gold": one.payload,
-        **({"given": one.given} if one.given else {}),
-        "provenance": one.provenance,
-    }
-
-
-def messages_of(conversation: Any) -> list[dict[str, Any]]:
-    return [
-        {
-            "index": message.index,
-            "role": message.role,
-            "speaker": message.speaker,
-            "content": message.content,
-            "time": message.time.isoformat() if message.time else None,
-        }
-        for message in conversation.messages.all()
-    ]
-
-
-def _create(
-    project: Project,
-    layer: str,
-    name: str,
-    message: str,
-    by: User | None,
-    parent: GoldRelease | None,
+def _store(
+    draft: releases.Draft,
+    items: Sequence[releases.Item],
+    told: Mapping[str, Any],
     left_out: list[dict[str, str]],
-    hashes: list[str],
     ruler: Ruler,
-    *,
-    synthetic: int,
 ) -> GoldRelease:
+    project = draft.project
     guideline = project.guidelines.first()
     overrides = _overrides(project)
-    version = parent.version + 1 if parent else 1
     header = {
-        "schema_version": SCHEMA_VERSION,
-        "project": project.slug,
-        "layer": layer,
-        "name": name,
-        "version": version,
-        "parent_sha256": parent.sha256 if parent else None,
         "guideline_version": guideline.version if guideline else None,
-        "message": message,
         "overrides": overrides,
         "ruler": ruler.id,
         "match_threshold": project.match_threshold,
-        "items": len(hashes),
-        **({"synthetic": synthetic} if synthetic else {}),
+        **told,
     }
-    return GoldRelease.objects.create(
-        project=project,
-        layer=layer,
-        name=name,
-        version=version,
+    return draft.store(
+        items,
+        header,
         guideline=guideline,
-        parent=parent,
-        message=message,
-        agreement=_agreement(project, layer, ruler),
+        message=told["message"],
+        agreement=_agreement(project, draft.layer, ruler),
         overrides=overrides,
         left_out=left_out,
-        header=canonical_json(header),
-        sha256=release_sha256(header, hashes),
-        frozen_by=by,
     )
 
 

@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from labeling.domain.chats import natural_key
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
-from labeling.domain.schema import SCHEMA_VERSION
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
-from labeling.services import events, projects
-from labeling.services.gold import NameTaken, check_free, messages_of, origin_of
+from labeling.services import events, projects, releases
+from labeling.services.gold import NameTaken, check_free
 
 MADE_ELSEWHERE = ("imported", "generated")
 
@@ -43,15 +41,6 @@ class Imported(NamedTuple):
     given: Mapping[str, Any] = {}  # labels of other layers that these refer to
 
 
-class _Item(NamedTuple):
-    item_id: str
-    conversation_id: int
-    split: str
-    how: str
-    canonical: str
-    sha256: str
-
-
 @transaction.atomic
 def freeze_imported(
     *,
@@ -71,19 +60,12 @@ def freeze_imported(
     projects.lock(project)  # one version after the other
     name = name or f"{project.slug}-{layer}"
     _check_name(project, layer, name, {one.source.how for one in imported})
-    parent = GoldRelease.objects.filter(name=name).order_by("-version").first()
-    items = _items(project, layer, imported, parent)
-    if parent and _hashes_of(parent) == [item.sha256 for item in items]:
+    draft = releases.draft(project, layer, name, by=by)
+    items = _items(draft, imported)
+    if draft.repeats(items):
         return None
     sources = sorted({one.source for one in imported})
-    release = _create(project, layer, name, message, by, parent, items, sources)
-    GoldItem.objects.bulk_create(
-        [
-            GoldItem(release=release, position=position, **item._asdict())
-            for position, item in enumerate(items)
-        ],
-        batch_size=500,
-    )
+    release = _store(draft, items, sources, message)
     events.record(
         "gold.imported",
         release,
@@ -110,49 +92,25 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
         )
 
 
-def _hashes_of(release: GoldRelease) -> list[str]:
-    return list(release.items.order_by("position").values_list("sha256", flat=True))
-
-
-def _items(
-    project: Project, layer: str, imported: Sequence[Imported], parent: GoldRelease | None
-) -> list[_Item]:
+def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.Item]:
     """The new items and those that stand as they were, in the natural order of their ids."""
-    items = {item.item_id: item for item in (_kept(parent) if parent else [])}
+    items = {item.item_id: item for item in (_kept(draft.parent) if draft.parent else [])}
     wanted = {one.conversation: one for one in imported}
-    found = project.conversations.filter(external_id__in=wanted).prefetch_related("messages")
-    for conversation in found:
-        item = _item(conversation, layer, wanted[conversation.external_id])
+    found = draft.project.conversations.filter(external_id__in=wanted)
+    for conversation in found.prefetch_related("messages"):
+        item = _item(conversation, draft.layer, wanted[conversation.external_id])
         items[item.item_id] = item
     return sorted(items.values(), key=lambda item: natural_key(item.item_id))
 
 
-def _kept(parent: GoldRelease) -> Iterable[_Item]:
-    rows = parent.items.values_list(*_Item._fields)
-    return (_Item(*row) for row in rows)
+def _kept(parent: GoldRelease) -> Iterable[releases.Item]:
+    rows = parent.items.values_list(*releases.Item._fields)
+    return (releases.Item(*row) for row in rows)
 
 
-def _item(conversation: Conversation, layer: str, one: Imported) -> _Item:
-    document = {
-        "schema_version": SCHEMA_VERSION,
-        "item_id": conversation.external_id,
-        "domain": conversation.domain,
-        "difficulty": conversation.difficulty,
-        "split": conversation.split,
-        **origin_of(conversation),
-        "conversation": messages_of(conversation),
-        "layer": layer,
-        "gold": one.gold,
-        **({"given": dict(one.given)} if one.given else {}),
-        "provenance": _provenance(one),
-    }
-    return _Item(
-        conversation.external_id,
-        conversation.pk,
-        conversation.split,
-        one.source.how,
-        canonical_json(document),
-        item_sha256(document),
+def _item(conversation: Conversation, layer: str, one: Imported) -> releases.Item:
+    return releases.item_of(
+        conversation, layer, gold=one.gold, given=one.given, provenance=_provenance(one)
     )
 
 
@@ -175,45 +133,30 @@ def _provenance(one: Imported) -> dict[str, Any]:
     return provenance
 
 
-def _create(
-    project: Project,
-    layer: str,
-    name: str,
-    message: str,
-    by: Any,
-    parent: GoldRelease | None,
-    items: Sequence[_Item],
+def _store(
+    draft: releases.Draft,
+    items: Sequence[releases.Item],
     sources: Sequence[Source],
+    message: str,
 ) -> GoldRelease:
-    version = parent.version + 1 if parent else 1
-    made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
-    known = set(made.values_list("pk", flat=True))
-    synthetic = sum(item.conversation_id in known for item in items)
-    generated = sum(item.how == GoldItem.How.GENERATED for item in items)
-    header = {
-        "schema_version": SCHEMA_VERSION,
-        "project": project.slug,
-        "layer": layer,
-        "name": name,
-        "version": version,
-        "parent_sha256": parent.sha256 if parent else None,
+    told = {
         "message": message,
         "imported_from": [source.told for source in sources],
-        "items": len(items),
-        **({"synthetic": synthetic} if synthetic else {}),
-        **({"generated": generated} if generated else {}),
+        **_counts(draft.project, items),
     }
-    return GoldRelease.objects.create(
-        project=project,
-        layer=layer,
-        name=name,
-        version=version,
-        parent=parent,
-        message=message or f"{sources[0].how.capitalize()} from {_named(sources)}",
-        header=canonical_json(header),
-        sha256=release_sha256(header, [item.sha256 for item in items]),
-        frozen_by=by,
-    )
+    said = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
+    return draft.store(items, told, message=said)
+
+
+def _counts(project: Project, items: Sequence[releases.Item]) -> dict[str, int]:
+    """How many items nobody has held, and how many nobody has labelled, where there are any."""
+    made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    known = set(made.values_list("pk", flat=True))
+    counts = {
+        "synthetic": sum(item.conversation_id in known for item in items),
+        "generated": sum(item.how == GoldItem.How.GENERATED for item in items),
+    }
+    return {name: number for name, number in counts.items() if number}
 
 
 def _named(sources: Sequence[Source]) -> str:

@@ -13,7 +13,7 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import noted, say
 from labeling.domain.targets import END_TO_END
 from labeling.models import GoldItem, GoldRelease
-from labeling.services.gold import messages_of
+from labeling.services.releases import messages_of
 
 
 class Fault(NamedTuple):
