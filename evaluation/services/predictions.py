@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, BinaryIO
 
 from django.utils import timezone
@@ -13,12 +14,13 @@ from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, MalformedOutput
 from evaluation.models import CaseRun, Run
 from evaluation.services import runs, spec
+from evaluation.stored import OF_LINES
 from labeling.domain.errors import RuleError
 from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.reasons import reason_in
 from labeling.domain.release import canonical_json
-from labeling.domain.sentences import noted, say
+from labeling.domain.sentences import most_literal_first, noted, recognised, say
 from labeling.models import GoldItem, GoldRelease
 
 NAME = "predictions"
@@ -119,9 +121,8 @@ def launch(
     described = spec.describe(run, metrics)
     cases = {case.case_id: case for case in runs.open_cases(run, items)}
     found = _read(source.lines, cases, release.layer)
-    missing = [case_id for case_id in cases if case_id not in found.outputs]
     _refuse_faults(found, cases, release)
-    run.spec = described | {"predictions": _report(source, found, missing)}
+    run.spec = described | {"predictions": _report(source, found, cases)}
     run.config_sha256 = described["config_sha256"]
     for case_id, case in cases.items():
         _fill(case, found.outputs.get(case_id))
@@ -211,22 +212,25 @@ def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRel
 
 
 def _told(faults: list[Fault]) -> str:
-    first = list(_lines_of(faults[:3]))
+    """The first of them, as sentences that a screen can translate."""
+    first = [_line_of(one) for one in faults[:3]]
     more = len(faults) - len(first)
-    return "; ".join(first) + (f"; and {more} more." if more else "")
+    told = reduce(lambda said, one: say("{first}; {more}", first=said, more=one), first)
+    return say("{faults}; and {more} more.", faults=told, more=more) if more else told
 
 
-def _lines_of(faults: list[Fault]) -> Iterator[str]:
-    for one in faults:
-        where = f"line {one.line}: " if one.line is not None else ""
-        yield f"{where}{one.reason.removesuffix('.')}"
+def _line_of(one: Fault) -> str:
+    reason = recognised(one.reason.removesuffix("."), most_literal_first(OF_LINES))
+    return (
+        reason if one.line is None else say("line {line}: {reason}", line=one.line, reason=reason)
+    )
 
 
-def _report(source: Source, found: _Found, missing: list[str]) -> dict[str, Any]:
+def _report(source: Source, found: _Found, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
     return {
         "file": source.name,
         "sha256": source.sha256,
         "taken": len(found.outputs),
-        "missing": missing,
+        "missing": [case_id for case_id in cases if case_id not in found.outputs],
         "extra": adapters.storable(found.extra),
     }
