@@ -6,6 +6,41 @@ A test holds this table against the places that write.
 
 from __future__ import annotations
 
+OUTPUT = (
+    "The pipeline returned no JSON object.",
+    "The output is nested too deeply.",
+    "The output holds a number of more than {bits} bits.",
+    "The output holds {value}, which is no JSON value.",
+    "The output has no list “{key}”.",
+    "{path} is no JSON object.",
+    "{path} is no text.",
+    "{path} is no list of texts.",
+    "{path} is no list of whole numbers.",
+    "{path} is no list of message positions.",
+    "{path} names message {index}: there is none.",
+    "{path} names {index}, which “evidence” does not hold.",
+    "{path} is no number between 0 and 1.",
+    "{path} is no piece of a text.",
+    "“case_id” is missing or no text.",
+    "A prediction is an object with “case_id” and “output”.",
+    "{case} was predicted before, in line {line}.",
+    "{case} has no “output” object.",
+    "raw is longer than {most} characters.",
+)
+"""What is wrong with an output."""
+
+OF_LINES = (
+    *(one.removesuffix(".") for one in OUTPUT),
+    "the line is longer than {limit} bytes",
+    "the line is not UTF-8; save the file as UTF-8",
+    "the file is empty",
+    "not valid JSON: {why}",
+    "{said} at column {column}",
+    "nested too deeply",
+    "{name} is no JSON number",
+)
+"""What is wrong with a line of predictions, as it stands in a row of such reasons."""
+
 PATTERNS: tuple[str, ...] = (
     # why work is given up
     "Given up after {attempts} attempts: the worker stopped or took too long.",
@@ -75,25 +110,8 @@ PATTERNS: tuple[str, ...] = (
     "Case {case} has no question: memory answers the layers qa and arc.",
     # what is wrong with an output
     "MalformedOutput: {said}",
-    "The pipeline returned no JSON object.",
-    "The output is nested too deeply.",
-    "The output holds a number of more than {bits} bits.",
-    "The output holds {value}, which is no JSON value.",
-    "The output has no list “{key}”.",
-    "{path} is no JSON object.",
-    "{path} is no text.",
-    "{path} is no list of texts.",
-    "{path} is no list of whole numbers.",
-    "{path} is no list of message positions.",
-    "{path} names message {index}: there is none.",
-    "{path} names {index}, which “evidence” does not hold.",
-    "{path} is no number between 0 and 1.",
-    "{path} is no piece of a text.",
-    "“case_id” is missing or no text.",
-    "A prediction is an object with “case_id” and “output”.",
-    "{case} was predicted before, in line {line}.",
-    "{case} has no “output” object.",
-    "raw is longer than {most} characters.",
+    *OUTPUT,
+    *OF_LINES,
     # why a measure of a built layer is undefined, and what its model got wrong
     "the conversation has no message",
     "no message has a time, so the whole conversation is one burst",
