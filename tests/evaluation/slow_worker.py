@@ -1,11 +1,12 @@
 """A worker with a pipeline that takes its time, so that a test can kill it in the middle of a run.
 
 Started as ``celery -A tests.evaluation.slow_worker worker``. Every call of the pipeline leaves a
-line in the file that ``SLOW_LOG`` names.
+line in the file that ``SLOW_LOG`` names; the one that ``SLOW_LAST`` counts never comes to an end.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from dataclasses import replace
@@ -18,7 +19,8 @@ from config import celery_app
 from pipelines import registry
 from pipelines.types import Case, Output
 
-SECONDS = 0.15  # per case
+SECONDS = 0.05  # per case
+CALLS = itertools.count(1)
 
 
 class NoConfig(BaseModel):
@@ -33,6 +35,8 @@ class Slow:
         with Path(os.environ["SLOW_LOG"]).open("a") as log:
             log.write(f"{case.case_id}\n")
         time.sleep(SECONDS)
+        if str(next(CALLS)) == os.environ.get("SLOW_LAST"):
+            time.sleep(600)  # to be killed meanwhile
         return {"requirements": [], "model": None}
 
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Semaphore
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from tests.evaluation.slow_worker import ENTRY, HANGING
 from tests.llm_server import Body, LanguageServer
 from tests.processes import database_url
 
-pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Workers on the test's own database and queue; the whole process group is one worker."""
     messages = Path(celery_app.conf.broker_transport_options["data_folder_in"])
     (tmp_path / "broker").symlink_to(messages.parent)
@@ -50,12 +51,13 @@ def start_worker(tmp_path: Path, log: Path) -> Iterator[Callable[[], subprocess.
     command = [sys.executable, "-m", "celery", "-A", "tests.evaluation.slow_worker", "worker"]
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(*options: str) -> subprocess.Popen[bytes]:
+    def start(*options: str, last_call: int = 0) -> subprocess.Popen[bytes]:
+        """``last_call``: of the slow pipeline, that never comes to an end."""
         with (tmp_path / "worker.log").open("ab") as output:
             worker = subprocess.Popen(
                 [*command, "--concurrency", "1", "--loglevel", "INFO", *options],
                 cwd=settings.BASE_DIR,
-                env=os.environ | own,
+                env=os.environ | own | {"SLOW_LAST": str(last_call)},
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
@@ -84,15 +86,23 @@ def wait_for(reached: Callable[[], bool], *, seconds: float, log: Path) -> None:
 
 
 @pytest.fixture
-def speaking(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageServer]:
-    """A language model that takes its time, for this process and for the workers to come."""
+def turns() -> Semaphore:
+    """How many more requests the language model answers; the next one waits."""
+    return Semaphore(0)
 
-    def slowly(body: Body) -> str:
-        time.sleep(0.1)
+
+@pytest.fixture
+def speaking(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, turns: Semaphore
+) -> Iterator[LanguageServer]:
+    """A language model, for this process and for the workers to come."""
+
+    def in_turn(body: Body) -> str:
+        turns.acquire()
         return asked.speak(body)
 
     with llm_server.named_by(settings) as server:
-        server.default = slowly
+        server.default = in_turn
         for name in ("LLM_MODEL", "LLM_BASE_URL", "LLM_API_KEY", "LLM_PROVIDER"):
             monkeypatch.setenv(name, getattr(settings, name))
         yield server
@@ -105,7 +115,7 @@ def n_done(run: Run) -> int:
 def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice(
     make_release: Any,
     launch: Any,
-    start_worker: Callable[[], subprocess.Popen[bytes]],
+    start_worker: Callable[..., subprocess.Popen[bytes]],
     log: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -114,15 +124,15 @@ def test_a_worker_killed_twice_in_mid_run_loses_nothing_and_scores_nothing_twice
     said = tmp_path / "worker.log"
     run = launch(release=make_release(30, name="thirty"), pipeline="slow", queue=True)
 
-    for enough in (5, 15):
-        worker = start_worker()
-        wait_for(lambda: n_done(run) >= enough, seconds=60, log=said)  # noqa: B023
+    for last_call, enough in ((6, 5), (11, 15)):
+        worker = start_worker(last_call=last_call)
+        wait_for(lambda: n_done(run) >= enough, seconds=180, log=said)  # noqa: B023
         kill(worker)
         assert enough <= n_done(run) < 30
     start_worker()
     wait_for(
         lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
-        seconds=60,
+        seconds=180,
         log=said,
     )
 
@@ -154,7 +164,7 @@ def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
     start_worker("--pool", "threads")  # as the product starts it, with a single thread to lose
     wait_for(
         lambda: Run.objects.filter(pk=run.pk, scored_at__isnull=False).exists(),
-        seconds=60,
+        seconds=180,
         log=tmp_path / "worker.log",
     )
 
@@ -165,7 +175,7 @@ def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
 
 def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
     project: Project,
-    start_worker: Callable[[], subprocess.Popen[bytes]],
+    start_worker: Callable[..., subprocess.Popen[bytes]],
     log: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -175,15 +185,15 @@ def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_tw
     factories.open_full(project, 20, overlap=2)
     asked = suggestions.ask(project, pipeline="slow", by=None)
 
-    for enough in (4, 10):
-        worker = start_worker()
-        wait_for(lambda: Suggestion.objects.count() >= enough, seconds=60, log=said)  # noqa: B023
+    for last_call, enough in ((5, 4), (7, 10)):
+        worker = start_worker(last_call=last_call)
+        wait_for(lambda: Suggestion.objects.count() >= enough, seconds=180, log=said)  # noqa: B023
         kill(worker)
         assert Suggestion.objects.count() < 20
     start_worker()
     wait_for(
         lambda: SuggestionRequest.objects.filter(pk=asked.pk, finished_at__isnull=False).exists(),
-        seconds=60,
+        seconds=180,
         log=said,
     )
 
@@ -194,8 +204,9 @@ def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_tw
 
 def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_twice(
     speaking: LanguageServer,
+    turns: Semaphore,
     project: Project,
-    start_worker: Callable[[], subprocess.Popen[bytes]],
+    start_worker: Callable[..., subprocess.Popen[bytes]],
     tmp_path: Path,
 ) -> None:
     said = tmp_path / "worker.log"
@@ -204,13 +215,16 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
     answered = Answer.objects.filter(case__run=run, state="done")
     judged = Judgement.objects.filter(judging__run=run, state="done")
 
-    for rows, enough, every in ((answered, 3, 9), (judged, 10, 45)):
+    # one request of the second worker's is that of the first one, which nobody waits for any more
+    for rows, requests, enough, every in ((answered, 3, 3, 9), (judged, 1 + 6 + 10, 10, 45)):
         worker = start_worker()
-        wait_for(lambda: rows.count() >= enough, seconds=60, log=said)  # noqa: B023
+        turns.release(requests)
+        wait_for(lambda: rows.count() >= enough, seconds=180, log=said)  # noqa: B023
         kill(worker)
         assert enough <= rows.count() < every
     start_worker()
-    wait_for(lambda: is_scored(run), seconds=60, log=said)
+    turns.release(1000)
+    wait_for(lambda: is_scored(run), seconds=180, log=said)
 
     # 9 answers, and 5 judgements each but 3 without a reference answer; a kill costs one call
     kinds = Counter(asked.kinds_asked(speaking))
@@ -222,7 +236,7 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
     speaking.requests.clear()
     strict = judge.shipped("relevance").text.replace("You judge", "You judge hard")
     judgings.request(run, by=None, prompts={"relevance": strict})
-    wait_for(lambda: is_scored(run), seconds=60, log=said)
+    wait_for(lambda: is_scored(run), seconds=180, log=said)
 
     assert asked.kinds_asked(speaking) == ["relevance"] * 9
     assert answered.count() == 9
