@@ -341,6 +341,19 @@ def test_a_file_is_uploaded_and_its_ids_reported(
     assert "predictions.jsonl" in text
 
 
+def test_an_upload_with_bad_lines_says_so_in_the_language_of_the_reader(news, write, signed_in):
+    client, lines = signed_in("noor"), [{}, '{"a": NaN}', {"case_id": "doc-1"}, RIGHT[0], RIGHT[0]]
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+
+    told = upload(client, news, write(*lines)).content.decode()
+
+    assert (
+        "Nichts wurde übernommen: Zeile 1: „case_id“ fehlt oder ist kein Text; Zeile 2: kein "
+        "gültiges JSON: NaN ist keine JSON-Zahl; Zeile 3: doc-1 hat kein Objekt „output“; und 1 "
+        "weitere."
+    ) in told
+
+
 def test_an_upload_with_a_bad_line_stores_nothing_and_says_where(news, write, signed_in):
     response = upload(signed_in("noor"), news, write(RIGHT[0], "{"))
 
