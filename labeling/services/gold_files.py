@@ -77,34 +77,15 @@ def import_gold(
     stored already under the same id must say the same.
     """
     project, created = conversations.open_project(project_slug, actor, layers=[layer])
-    intake = _Intake(project, layer, conversation)
+    intake = _Intake(project, layer, conversation, GoldOutcome(project_created=created))
     for one in _files(files):
         intake.take(one, format)
     if intake.problems:
         raise conversations.ImportRefused(intake.problems)
-    outcome = intake.outcome
-    outcome.project_created = created
-    outcome.new = conversations.store_records(project=project, records=intake.records).new
-    outcome.release = freeze_imported(
-        project=project,
-        layer=layer,
-        imported=intake.imported,
-        name=name,
-        message=message,
-        by=actor,
-    )
-    outcome.report = chats.store_report(
-        project=project,
-        format=layer,
-        sources=[one.source for one in intake.imported],
-        counts=outcome.counts,
-        faults=outcome.faults,
-        dia_ids={},
-        actor=actor,
-    )
+    intake.store(name=name, message=message, actor=actor)
     if dry_run:
         transaction.set_rollback(True)
-    return outcome
+    return intake.outcome
 
 
 def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
@@ -120,7 +101,7 @@ class _Intake:
     project: Project
     layer: str
     conversation: str
-    outcome: GoldOutcome = field(default_factory=GoldOutcome)
+    outcome: GoldOutcome
     imported: list[Imported] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -134,6 +115,27 @@ class _Intake:
                 self._take_lines(file, kind)
         except ChatRefused as refused:
             self._refuse(file.source.file, str(refused))
+
+    def store(self, *, name: str, message: str, actor: Any) -> None:
+        stored = conversations.store_records(project=self.project, records=self.records)
+        self.outcome.new = stored.new
+        self.outcome.release = freeze_imported(
+            project=self.project,
+            layer=self.layer,
+            imported=self.imported,
+            name=name,
+            message=message,
+            by=actor,
+        )
+        self.outcome.report = chats.store_report(
+            project=self.project,
+            format=self.layer,
+            sources=[one.source for one in self.imported],
+            counts=self.outcome.counts,
+            faults=self.outcome.faults,
+            dia_ids={},
+            actor=actor,
+        )
 
     def _refuse(self, place: str, reason: str) -> None:
         self.problems.append(f"{place}: {reason}; nothing was stored")
