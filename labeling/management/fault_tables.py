@@ -20,6 +20,10 @@ WIDTH = 160
 PLAIN = ("messages", "sessions", "questions")
 
 
+def told_of_project(slug: str, *, dry_run: bool) -> str:
+    return f"Project {slug} " + ("would be created." if dry_run else f"was created. {MEMBERS}")
+
+
 def print_faults(
     counts: Sequence[Mapping[str, Any]], faults: Sequence[Mapping[str, str]], *, out: Any
 ) -> None:

@@ -167,6 +167,9 @@ def test_an_export_comes_back_in_another_project(people, tmp_path):
 
     back = GoldRelease.objects.get(project__slug="elsewhere")
     assert "Project elsewhere was created." in said
+    assert "Project further would be created.\n" in run(
+        tmp_path / "items.jsonl", project="further", layer="extraction", dry_run=True
+    )
     assert str(back) == "elsewhere-extraction@1"
     assert [item.content["gold"] for item in back.items.all()] == [
         item.content["gold"] for item in release.items.all()

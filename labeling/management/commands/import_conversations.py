@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
-from labeling.domain.errors import RuleError
 from labeling.domain.formats.conversations import READERS
 from labeling.domain.importing import SPLITS
-from labeling.management.fault_tables import MEMBERS, print_faults
+from labeling.management import refusals
+from labeling.management.fault_tables import print_faults, told_of_project
 from labeling.services import chats, conversations
 
 FORMATS = (*READERS, *CHAT_FORMATS)
@@ -68,27 +68,16 @@ class Command(BaseCommand):
             "split": options["split"],
             "dry_run": options["dry_run"],
         }
-        try:
+        with refusals.said_on(self.stderr):
             if options["format"] in CHAT_FORMATS:
                 return chats.import_chats(format=options["format"], **given)
             return chats.Outcome(conversations.import_files(format=options["format"], **given))
-        except conversations.ImportRefused as refused:
-            for problem in refused.problems:
-                self.stderr.write(problem)
-            raise SystemExit(1) from None
-        except RuleError as error:
-            raise CommandError(error.message) from None
-        except OSError as error:
-            name = Path(error.filename or "").name
-            self.stderr.write(f"{name}: cannot be read ({error.strerror}); nothing was stored")
-            raise SystemExit(1) from None
 
     def _say(
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float
     ) -> None:
         if report.project_created:
-            told = "would be created." if options["dry_run"] else f"was created. {MEMBERS}"
-            self.stdout.write(f"Project {options['project']} {told}")
+            self.stdout.write(told_of_project(options["project"], dry_run=options["dry_run"]))
         self.stdout.write(
             f"{report.read} read, {report.new} new ({report.messages} messages), "
             f"{report.unchanged} unchanged, {seconds:.1f} s"

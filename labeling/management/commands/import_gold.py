@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
-from labeling.management.fault_tables import MEMBERS, print_faults
-from labeling.services import conversations, gold_files
+from labeling.management import refusals
+from labeling.management.fault_tables import print_faults, told_of_project
+from labeling.services import gold_files
 
 LAYERS_TO_IMPORT = [name for name in LAYERS if name != "relevance"]  # ratings are no gold
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         outcome = self._import(options)
         print_faults(outcome.counts, outcome.faults, out=self.stdout)
         if outcome.project_created:
-            self.stdout.write(f"Project {options['project']} was created. {MEMBERS}")
+            self.stdout.write(told_of_project(options["project"], dry_run=options["dry_run"]))
         if outcome.new:
             self.stdout.write(f"{outcome.new} new conversations")
         release = outcome.release
@@ -64,22 +64,13 @@ class Command(BaseCommand):
 
     def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
         given = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
-        try:
+        with refusals.said_on(self.stderr):
             return gold_files.import_gold(
                 project_slug=options["project"],
                 files=_opened(options["files"]),
                 conversation=options["conversation"],
                 **given,
             )
-        except conversations.ImportRefused as refused:
-            for problem in refused.problems:
-                self.stderr.write(problem)
-            raise SystemExit(1) from None
-        except RuleError as error:
-            raise CommandError(error.message) from None
-        except OSError as error:
-            name = Path(error.filename or "").name
-            raise CommandError(f"{name} cannot be read ({error.strerror}).") from None
 
 
 def _opened(paths: list[Path]) -> Iterator[tuple[str, BinaryIO]]:
