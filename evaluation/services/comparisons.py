@@ -13,7 +13,7 @@ from evaluation.metrics.comparison import Comparison, compare, holm, verdict
 from evaluation.metrics.registry import Metric, metrics_for, metrics_in
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
+from labeling.domain.sentences import noted, say
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -144,29 +144,39 @@ def _check(before: Run, after: Run) -> None:
                 release2=after.release,
             ),
         )
-    old, new = before.spec["metrics"], after.spec["metrics"]
-    answers = {metric.id for metric in metrics_for("answers")}
-    names = (old.keys() | new.keys()) - (answers - (old.keys() & new.keys()))
-    if any(old.get(name) != new.get(name) for name in names):
-        raise NotComparable(
+    problem = _measured_otherwise(before, after)
+    if problem:
+        raise NotComparable(problem)
+
+
+def _measured_otherwise(before: Run, after: Run) -> str:
+    """Why figures on the same gold mean different things; empty if they mean the same."""
+    old, new = before.spec, after.spec
+    if _differ_in_metrics(old["metrics"], new["metrics"]):
+        return noted(
             "The runs were scored by different versions of the metrics: score the older one again."
         )
-    if before.spec.get("metrics_config") != after.spec.get("metrics_config"):
-        raise NotComparable(
+    if old.get("metrics_config") != new.get("metrics_config"):
+        return noted(
             "The runs were scored with different settings of the metrics: launch one of them again."
         )
-    if (
-        gold_layer(after.spec["layer"]).matched
-        and before.spec["matching"] != after.spec["matching"]
-    ):
-        raise NotComparable(
+    if gold_layer(new["layer"]).matched and old["matching"] != new["matching"]:
+        return noted(
             "The runs were matched with gold by different thresholds or synonyms: launch one of "
             "them again."
         )
     if len({_basis(before), _basis(after)} - {None}) > 1:
-        raise NotComparable(
+        return noted(
             "One of the runs was rated by people and the other one by gold: have both rated."
         )
+    return ""
+
+
+def _differ_in_metrics(old: Mapping[str, int], new: Mapping[str, int]) -> bool:
+    """Whether their versions do; only one of the runs may have answers."""
+    answers = {metric.id for metric in metrics_for("answers")}
+    names = (old.keys() | new.keys()) - (answers - (old.keys() & new.keys()))
+    return any(old.get(name) != new.get(name) for name in names)
 
 
 def _basis(run: Run) -> str | None:
