@@ -58,15 +58,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "synthetic": results.synthetic_cases(run),
         "test_look": runs.test_look(run),
         "floors": list(floors),
-        "micro": next((row.detail["micro"] for row in rows if "micro" in row.detail), None),
-        "reliability": present.reliability_plot(aggregates),
-        "curve": present.threshold_plot(
-            _detail(aggregates, "requirement_f1").get("curve", []),
-            run.spec["matching"]["threshold"],
-        ),
-        "basis": _detail(aggregates, "inference_relevance").get("basis"),
-        "nothing": _detail(aggregates, "inference_relevance").get("nothing"),
-        "groups": _groups(aggregates),
+        **_details(run, aggregates),
         **_evidence(layer, aggregates),
         **stands,
         **_model(run),
@@ -172,6 +164,21 @@ def _model(run: Run) -> dict[str, Any]:
         "usage": bills.usage(budgets.spent(run.pk), budgets.served(run.pk)),
         "budget": bills.budget(run),
         "budget_form": BudgetForm() if run.paused else None,
+    }
+
+
+def _details(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
+    """What the metrics tell beside their figures."""
+    micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
+    curve = _detail(aggregates, "requirement_f1").get("curve", [])
+    relevance = _detail(aggregates, "inference_relevance")
+    return {
+        "micro": next(micro, None),
+        "reliability": present.reliability_plot(aggregates),
+        "curve": present.threshold_plot(curve, run.spec["matching"]["threshold"]),
+        "basis": relevance.get("basis"),
+        "nothing": relevance.get("nothing"),
+        "groups": _groups(aggregates),
     }
 
 
