@@ -22,7 +22,7 @@ from evaluation.views.evidence import evidence_of
 from labeling.models import Conversation, Guideline
 from labeling.services import blindness
 from labeling.translation import translated
-from labeling.views.markdown import render_markdown
+from labeling.views.markdown import shown_guideline
 
 
 @require_GET
@@ -87,7 +87,7 @@ def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | No
     if not isinstance(version, int):
         return None
     found = Guideline.objects.filter(project=case.run.release.project, version=version).first()
-    return {"version": version, "html": render_markdown(found.body)} if found else None
+    return shown_guideline(found)
 
 
 def _neighbours(case: CaseRun) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from string import ascii_uppercase
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -23,8 +22,8 @@ from labeling.services.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
-from labeling.views.markdown import render_markdown
-from labeling.views.paging import PAGE
+from labeling.views.markdown import shown_guideline
+from labeling.views.paging import PAGE, place_after, query_of
 
 TABS = {"disputed": _("Disputed"), "agreed": _("Agreed"), "decided": _("Decided")}
 KINDS = [kind for kind in Adjudication.Kind if kind != Adjudication.Kind.ACCEPTED]
@@ -43,7 +42,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     tab = tab if tab in TABS else "disputed"
     counts = Counter(item.tab for item in items)
     shown = [item for item in items if item.tab == tab]
-    start = _start(shown, request.GET.get("after", ""))
+    start = place_after(shown, request.GET.get("after", ""), key="conversation")
     following = len(shown) > start + PAGE
     context = {
         "project": project,
@@ -53,8 +52,8 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
         "tabs": [(name, title, counts[name]) for name, title in TABS.items()],
         "rows": service.with_decisions(layer, shown[start : start + PAGE]),
         "after": shown[start + PAGE - 1].conversation if following else None,
-        "query": _query(request, "after"),
-        "filters": _query(request, "after", "tab"),
+        "query": query_of(request),
+        "filters": query_of(request, "tab"),
         "rounds": sorted({item.round for item in standing.items}),
         "preparing": standing.preparing,
         "waiting": standing.waiting,
@@ -78,16 +77,6 @@ def _filtered(items: list[Item], request: HttpRequest) -> list[Item]:
         for item in items
         if round_number in ("", str(item.round)) and text.lower() in item.external_id.lower()
     ]
-
-
-def _start(shown: list[Item], after: str) -> int:
-    """Where the page begins: behind the row that ended the last one."""
-    places = {str(item.conversation): n for n, item in enumerate(shown, start=1)}
-    return places.get(after, 0)
-
-
-def _query(request: HttpRequest, *without: str) -> str:
-    return urlencode([(k, v) for k, v in request.GET.items() if k not in without and v])
 
 
 @require_GET
@@ -170,12 +159,10 @@ def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | No
 def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[str, Any]:
     clusters, given = merges.read(merge)
     letters = _letters(found, [side.annotator for side in clusters[0].sides] if clusters else [])
-    guideline = found.project.guidelines.first()
-    decision = (
-        Adjudication.objects.filter(conversation=found, layer=merge.layer)
-        .select_related("decided_by")
-        .last()
-    )
+    decisions = Adjudication.objects.filter(conversation=found, layer=merge.layer)
+    decision = decisions.select_related("decided_by").last()
+    may_write = access.leads(request.user, found.project)
+    schema = found.project.event_schema
     return {
         "project": found.project,
         "conversation": found,
@@ -184,29 +171,29 @@ def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[st
         "merge": merge,
         "decision": decision,
         "kinds": KINDS,
-        "may_write": access.leads(request.user, found.project),
-        "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)}
-        if guideline
-        else None,
-        "layers": translated_tree(
-            form_layers([merge.layer, *given], event_schema=found.project.event_schema)
-        ),
+        "may_write": may_write,
+        "guideline": shown_guideline(found.project.guidelines.first()),
+        "layers": translated_tree(form_layers([merge.layer, *given], event_schema=schema)),
         "keys": translated_keys(adjudication_keys(list(letters.values()))),
         "page": {
             "user": request.user.pk,
             "conversation": found.pk,
             "layer": merge.layer,
             "answers": merge.answers_sha256,
-            "read_only": not access.leads(request.user, found.project),
+            "read_only": not may_write,
             "clusters": [_cluster(cluster, letters) for cluster in clusters],
             "given": {LAYERS[name].key: labels for name, labels in given.items()},
             "decision": _decision(decision, merge.layer),
-            "urls": {
-                "decide": reverse("api-adjudication", args=[found.pk, merge.layer]),
-                "next": f"{reverse('adjudication-next', args=[found.project.slug])}"
-                f"?layer={merge.layer}&after={found.pk}",
-            },
+            "urls": _urls(found, merge.layer),
         },
+    }
+
+
+def _urls(found: Conversation, layer: str) -> dict[str, str]:
+    following = reverse("adjudication-next", args=[found.project.slug])
+    return {
+        "decide": reverse("api-adjudication", args=[found.pk, layer]),
+        "next": f"{following}?layer={layer}&after={found.pk}",
     }
 
 

@@ -25,6 +25,7 @@ from labeling.services.vectors import RulerNeeded
 from labeling.translation import translated_keys
 from labeling.views import access
 from labeling.views.discussion_entries import Entry, People, entries_of
+from labeling.views.paging import query_of
 from labeling.views.refusals import refused
 
 PAGE = 20
@@ -57,7 +58,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
         "size": PAGE,
         "keys": translated_keys(DISCUSSION_KEYS),
-        "query": _query(request),
+        "query": query_of(request),
     }
     return render(request, "labeling/disagreements.html", context)
 
@@ -177,12 +178,6 @@ def _start(everything: list[Place], places: list[Place], after: str) -> int:
     if last not in order:
         return 0
     return sum(order[place] <= order[last] for place in places)
-
-
-def _query(request: HttpRequest) -> str:
-    kept = request.GET.copy()
-    kept.pop("after", None)
-    return kept.urlencode()
 
 
 def _entries(

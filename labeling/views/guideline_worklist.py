@@ -19,7 +19,7 @@ from labeling.services import guidelines as service
 from labeling.services import locking
 from labeling.translation import translated
 from labeling.views import access
-from labeling.views.paging import page_of
+from labeling.views.paging import page_of, query_of
 
 
 @require_GET
@@ -30,7 +30,7 @@ def guideline_worklist(request: HttpRequest, slug: str) -> HttpResponse:
         "project": project,
         "newest": newest,
         "may_write": access.leads(request.user, project),
-        "query": _query(request),
+        "query": query_of(request),
     }
     if newest:
         context |= _worklist(request, project, newest)
@@ -95,12 +95,6 @@ def _worklist(request: HttpRequest, project: Project, newest: Guideline) -> dict
     }
 
 
-def _query(request: HttpRequest) -> str:
-    kept = request.GET.copy()
-    kept.pop("after", None)
-    return kept.urlencode()
-
-
 def _back(request: HttpRequest, slug: str) -> HttpResponse:
     """To the list, filtered as it was."""
-    return redirect(f"{reverse('guideline-worklist', args=[slug])}?{_query(request)}")
+    return redirect(f"{reverse('guideline-worklist', args=[slug])}?{query_of(request)}")

@@ -17,8 +17,17 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from labeling.models import Guideline
+
 SCROLLING_PRE = '<pre tabindex="0">'
 LINK_SCHEMES = ("http", "https", "mailto")
+
+
+def shown_guideline(guideline: Guideline | None) -> dict[str, Any] | None:
+    """A version of the guidelines for the panel beside a conversation."""
+    if guideline is None:
+        return None
+    return {"version": guideline.version, "html": render_markdown(guideline.body)}
 
 
 class Heading(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -57,8 +58,14 @@ def _follows(order: Sequence[str], start: Sequence[Any]) -> Q:
     return condition
 
 
-def query_of(request: HttpRequest) -> str:
-    """The filters without the place, for the link to the next page."""
-    kept = request.GET.copy()
-    kept.pop("after", None)
-    return kept.urlencode()
+def place_after(rows: Sequence[Any], after: str, *, key: str = "pk") -> int:
+    """Where in a list the page begins: behind the row that ended the last one."""
+    places = {str(getattr(row, key)): n for n, row in enumerate(rows, start=1)}
+    return places.get(after, 0)
+
+
+def query_of(request: HttpRequest, *without: str) -> str:
+    """The filters without the place, for the link to the next page; without others, too."""
+    left_out = {"after", *without}
+    chosen = {name: list(filter(None, values)) for name, values in request.GET.lists()}
+    return urlencode({k: v for k, v in chosen.items() if k not in left_out}, doseq=True)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -19,8 +18,8 @@ from labeling.services.reviews import Row
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
-from labeling.views.markdown import render_markdown
-from labeling.views.paging import PAGE
+from labeling.views.markdown import shown_guideline
+from labeling.views.paging import PAGE, place_after, query_of
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
 MODES = {
@@ -42,7 +41,7 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     tab = "done" if request.GET.get("tab") == "done" else "open"
     counts = Counter("done" if row.verdict else "open" for row in chosen)
     shown = [row for row in chosen if bool(row.verdict) == (tab == "done")]
-    start = _start(shown, request.GET.get("after", ""))
+    start = place_after(shown, request.GET.get("after", ""))
     context = {
         "project": project,
         "tab": tab,
@@ -52,8 +51,8 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
         "people": sorted({row.annotator for row in everything}),
         "rows": service.lines(project, shown[start : start + PAGE]),
         "after": shown[start + PAGE - 1].pk if len(shown) > start + PAGE else None,
-        "query": _query(request, "after"),
-        "filters": _query(request, "after", "tab"),
+        "query": query_of(request),
+        "filters": query_of(request, "tab"),
         "n_sampled": sum(row.sampled for row in everything),
         "total": len(everything),
         "may_write": access.leads(request.user, project),
@@ -81,15 +80,6 @@ def _chosen(rows: list[Row], request: HttpRequest, project: Project) -> list[Row
     return found
 
 
-def _start(shown: list[Row], after: str) -> int:
-    places = {str(row.pk): n for n, row in enumerate(shown, start=1)}
-    return places.get(after, 0)
-
-
-def _query(request: HttpRequest, *without: str) -> str:
-    return urlencode([(k, v) for k, v in request.GET.items() if k not in without and v])
-
-
 @require_GET
 def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     """Go on with the next answer of the same list, or back to it."""
@@ -98,7 +88,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     after = request.GET.get("after", "")
     chosen = _chosen(everything, request, project)
     found = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
-    query = _query(request, "after", "tab")
+    query = query_of(request, "tab")
     if found is None:
         messages.info(request, _("Nothing is left to review in this list."))
         return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
@@ -126,24 +116,19 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
     own = assignment.annotator_id == request.user.pk
     may_write = access.leads(request.user, project) and submitted and not own
     verdicts = list(found.reviews.select_related("reviewer").order_by("-pk"))
-    newest = verdicts[0] if verdicts and verdicts[0].version == found.version else None
-    fixed = newest.payload if newest and newest.payload else None
-    query = _query(request, "after", "tab")
+    next_url = _next_url(project, found, query_of(request, "tab"))
     return {
         "project": project,
         "annotation": found,
         "conversation": assignment.conversation,
         "conversation_messages": list(assignment.conversation.messages.all()),
-        "guideline": {
-            "version": found.guideline.version,
-            "html": render_markdown(found.guideline.body),
-        },
+        "guideline": shown_guideline(found.guideline),
         "verdicts": verdicts,
         "own": own,
         "takers": _takers(found) if may_write else [],
         "submitted": submitted,
         "may_write": may_write,
-        "next_url": _next_url(project, found, query),
+        "next_url": next_url,
         "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
         "keys": translated_keys(REVIEW_KEYS),
         "page": {
@@ -152,13 +137,18 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
             "version": found.version,
             "read_only": not may_write,
             "empty": found.empty,
-            "clusters": _clusters(project, found, fixed),
-            "urls": {
-                "review": reverse("api-review", args=[found.pk]),
-                "next": _next_url(project, found, query),
-            },
+            "clusters": _clusters(project, found, _fixed(found, verdicts)),
+            "urls": {"review": reverse("api-review", args=[found.pk]), "next": next_url},
         },
     }
+
+
+def _fixed(found: Annotation, verdicts: list[Review]) -> dict[str, Any] | None:
+    """What the newest verdict made of the answer, if it is about the answer as it is now."""
+    newest = verdicts[0] if verdicts else None
+    if newest is None or newest.version != found.version:
+        return None
+    return newest.payload or None
 
 
 def _takers(found: Annotation) -> list[str]:

@@ -17,7 +17,7 @@ from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import admission, assignments, locking, suggestions
 from labeling.translation import translated, translated_keys, translated_tree
-from labeling.views.markdown import render_markdown
+from labeling.views.markdown import shown_guideline
 
 
 @require_GET
@@ -43,7 +43,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         "assignment": assignment,
         "conversation": assignment.conversation,
         "conversation_messages": list(assignment.conversation.messages.all()),
-        "guideline": {"version": guideline.version, "html": render_markdown(guideline.body)},
+        "guideline": shown_guideline(guideline),
         "annotation": _annotation(assignment, annotation or Annotation()),
         "layers": translated_tree(form_layers(project.layers, event_schema=project.event_schema)),
         "keys": translated_keys(KEYS),
