@@ -12,8 +12,8 @@ from labeling.services import label_exports
 
 class Command(BaseCommand):
     help = (
-        "Write everybody's submitted and skipped answers into an empty folder. What is in an open "
-        "calibration round is left out."
+        "Write everybody's submitted and skipped answers, and natively what was decided about "
+        "them, into an empty folder. What is in an open calibration round is left out."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -14,8 +14,8 @@ from labeling.services import label_imports
 
 class Command(BaseCommand):
     help = (
-        "Store answers of several annotators from files: all of them or none. An answer that is "
-        "stored already is left alone."
+        "Store answers of several annotators from files, and what was decided about them: all of "
+        "it or nothing. What is stored already is left alone."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

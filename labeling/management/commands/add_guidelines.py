@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from labeling.domain.errors import RuleError
+from labeling.forms.guidelines import GuidelineForm
+from labeling.management.arguments import project_named
+from labeling.services import guidelines
+
+
+class Command(BaseCommand):
+    help = "Write a Markdown file as the next version of a project's guidelines."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument(
+            "--summary",
+            default="",
+            metavar="TEXT",
+            help="what changed, in one line; annotators read it first (default: the file's name)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project, path = project_named(options["project"]), options["file"]
+        newest = project.guidelines.first()
+        form = GuidelineForm(
+            {
+                "body": _text(path),
+                "summary": options["summary"] or f"From {path.name}",
+                "base_version": newest.version if newest else 0,
+            }
+        )
+        if not form.is_valid():
+            name, (problem, *_) = next(iter(form.errors.items()))
+            raise CommandError(f"{path.name}: {name}: {problem}")
+        try:
+            added = guidelines.add_version(project=project, by=None, **form.cleaned_data)
+        except guidelines.GuidelineUnchanged as same:
+            self.stdout.write(same.message)
+        except RuleError as error:
+            raise CommandError(error.message) from None
+        else:
+            self.stdout.write(f"Version {added.version} of the guidelines of {project.slug}.")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{path.name}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{path.name}: is not UTF-8; save the file as UTF-8.") from None
