@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from labeling.domain.stored import DECIDED
+from labeling.domain.targets import title_of
 from labeling.translation import from_store, script_texts, translated
 
 register = template.Library()
@@ -31,6 +32,12 @@ def stored(text: Any) -> str:
 def decided(text: Any) -> str:
     """Why something was decided so. What a person wrote may look like a sentence of the product."""
     return from_store(str(text or ""), among=DECIDED)
+
+
+@register.filter
+def layer_title(name: str) -> str:
+    """What people call a layer: ``{{ release.layer|layer_title }}``."""
+    return translated(title_of(name))
 
 
 @register.filter

@@ -38,7 +38,7 @@ def test_a_lead_asks_for_a_release_and_sees_that_it_is_on_its_way(signed_in, rit
 
     asked = Event.objects.get()
     assert (asked.verb, asked.actor) == ("gold.freeze_requested", rita)
-    assert "A release of extraction is being frozen" in page(client, URL)
+    assert "A release of requirements is being frozen" in page(client, URL)
 
 
 def test_a_refused_freeze_says_why(signed_in, rita, project):
@@ -62,7 +62,7 @@ def test_a_finished_freeze_is_no_longer_waited_for(signed_in, rita, project):
     shown = page(client, URL)
 
     assert "is being frozen" not in shown
-    assert "orders@1 gate overridden extraction 3 3 unanimous 0 v1" in shown
+    assert "orders@1 gate overridden Requirements 3 3 unanimous 0 v1" in shown
 
 
 @pytest.mark.parametrize("name", ["a b", "a@2", "../x", "", "é"])

@@ -212,6 +212,7 @@ def test_pages_of_gold_tell_in_german_what_was_left_out_or_refused(
         message="Nothing has been labelled yet: open a round and have it submitted.",
     )
 
+    assert "<td>Anforderungen</td>" in said(german, "gold", {"gold": [project.slug]})
     for name in ("gold", "audit"):
         assert "Noch wurde nichts gelabelt" in said(german, name, {name: [project.slug]}), name
 
