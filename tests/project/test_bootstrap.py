@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run_bootstrap(*arguments: str, root: Path = ROOT, **options) -> subprocess.CompletedProcess:
     command = [sys.executable, str(root / "config/bootstrap.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=180, **options)
 
 
 def assert_one_line(done: subprocess.CompletedProcess, *parts: str) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,7 @@ from config import serve
 from tests.processes import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 180  # seconds; a busy machine needs some of them
 HEAVY = {
     *("torch", "sentence_transformers", "sklearn", "scipy", "pandas", "matplotlib"),
     *("langgraph", "langchain_core", "langchain_openai", "openai"),
@@ -54,9 +56,12 @@ class Server:
     def said(self) -> str:
         return self.output.read_text(encoding="utf-8")
 
-    def wait_for(self, text: str, seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
-        while text not in self.said():
+    def wait_for(self, text: str) -> None:
+        self.wait_until(lambda: text in self.said())
+
+    def wait_until(self, reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not reached():
             assert self.process.poll() is None, self.said()
             assert time.monotonic() < deadline, self.said()
             time.sleep(0.05)
@@ -64,13 +69,26 @@ class Server:
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def child(self, word: str) -> psutil.Process:
-        children = psutil.Process(self.process.pid).children()
-        return next(child for child in children if word in child.cmdline())
+    def child(self, word: str) -> psutil.Process | None:
+        for child in psutil.Process(self.process.pid).children():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                if word in child.cmdline():
+                    return child
+        return None
 
     def get(self, path: str) -> int:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as reply:
+        url = f"http://127.0.0.1:{self.port}{path}"
+        with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
             return reply.status
+
+    def kill(self) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            family = self.family()
+            self.process.kill()  # first: it starts the others again
+            for process in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+        self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -86,10 +104,7 @@ def start(tmp_path):
 
     yield start_server
     for server in servers:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for process in [*server.family(), psutil.Process(server.process.pid)]:
-                process.kill()
-        server.process.wait(10)
+        server.kill()
 
 
 def run_serve(data: Path, **settings: str) -> subprocess.CompletedProcess:
@@ -99,12 +114,12 @@ def run_serve(data: Path, **settings: str) -> subprocess.CompletedProcess:
         env=own_environment(data, **settings),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
-def assert_gone(family: list[psutil.Process], seconds: float = 3) -> None:
-    _, alive = psutil.wait_procs(family, timeout=seconds)
+def assert_gone(family: list[psutil.Process]) -> None:
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE)
     assert alive == []
 
 
@@ -119,14 +134,12 @@ def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(start, number):
     assert "gunicorn" in names
     assert "celery" in names
 
-    began = time.monotonic()
     server.process.send_signal(number)
-    code = server.process.wait(15)
 
-    assert code == 0
-    assert time.monotonic() - began < 10
+    assert server.process.wait(PATIENCE) == 0
     assert_gone(family)
     assert "Stopped." in server.said()
+    assert "does not stop by itself" not in server.said()  # for which it is given 15 seconds
 
 
 @pytest.mark.worker
@@ -138,7 +151,7 @@ def test_a_second_ctrl_c_does_not_leave_processes_behind(start):
     time.sleep(0.2)
     server.process.send_signal(signal.SIGINT)
 
-    assert server.process.wait(15) == 0
+    assert server.process.wait(PATIENCE) == 0
     assert_gone(family)
 
 
@@ -149,7 +162,7 @@ def test_a_killed_supervisor_takes_its_children_along(start):
 
     server.process.kill()
 
-    assert_gone(family, seconds=15)
+    assert_gone(family)
 
 
 @pytest.mark.worker
@@ -158,11 +171,8 @@ def test_a_worker_that_dies_is_started_again_and_said(start):
     server.child("celery").kill()
 
     server.wait_for("The worker ended (-9) and is started again in 1 s.")
-    deadline = time.monotonic() + 10
-    while len(psutil.Process(server.process.pid).children()) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
+    server.wait_until(lambda: server.child("celery") is not None)
 
-    assert server.child("celery").is_running()
     assert server.get("/healthz") == 200
 
 
@@ -170,7 +180,7 @@ def test_a_worker_that_dies_is_started_again_and_said(start):
 def test_a_second_start_keeps_the_data(start, tmp_path):
     first = start()
     first.process.send_signal(signal.SIGINT)
-    first.process.wait(15)
+    first.process.wait(PATIENCE)
     secret = (tmp_path / "data/secret_key").read_text()
     inode = (tmp_path / "data/assay.sqlite3").stat().st_ino
 
@@ -220,13 +230,13 @@ def test_a_process_that_keeps_dying_is_given_growing_pauses(tmp_path, monkeypatc
     pauses = []
 
     for _ in range(7):
-        child._process.wait(10)
+        child._process.wait(PATIENCE)
         child.watch()
         pauses.append(child._restart_at - clock[0])
         clock[0] = child._restart_at
         child.watch()
 
-    child._process.wait(10)
+    child._process.wait(PATIENCE)
     assert pauses == [1, 2, 4, 8, 16, 30, 30]
     assert "worker | ZeroDivisionError: division by zero" in capsys.readouterr().err
 
@@ -267,7 +277,7 @@ print(",".join({name.partition(".")[0] for name in sys.modules}))
         env=own_environment(tmp_path, **settings),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
     assert done.returncode == 0, done.stderr
