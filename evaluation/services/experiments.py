@@ -88,6 +88,7 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
         "commit": (run.spec.get("git") or {}).get("commit"),
         "synthetic": marked.holds_synthetic,
         "config": run.config,
+        "baseline": before is None,
     }
 
 
@@ -98,7 +99,12 @@ def _changes(before: Run | None, run: Run) -> str:
     old, new = _settings(before), _settings(run)
     names = [*old, *(name for name in new if name not in old)]
     changed = [name for name in names if old.get(name) != new.get(name)]
-    return "; ".join(f"{name}: {old.get(name)} → {new.get(name)}" for name in changed)
+    return "; ".join(f"{name}: {_said(old, name)} → {_said(new, name)}" for name in changed)
+
+
+def _said(settings: dict[str, Any], name: str) -> str:
+    value = settings.get(name)
+    return "–" if value is None else str(value)
 
 
 def _settings(run: Run) -> dict[str, Any]:

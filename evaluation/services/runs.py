@@ -20,7 +20,7 @@ from labeling.domain.sentences import noted, say
 from labeling.models import Conversation, GoldItem, GoldRelease
 from labeling.services import events, wakeups
 from pipelines.errors import PipelineError
-from pipelines.registry import Entry, check_config, entry_for
+from pipelines.registry import PIPELINES, Entry, check_config, entry_for
 
 MAX_SEED = 2**31 - 1  # what the column holds
 LONGEST_NAME = 200
@@ -276,9 +276,12 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
     if layer not in entry.layers:
         raise PipelineRefused(
             say(
-                "Pipeline “{pipeline}” does not produce the layer “{layer}”.",
+                "Pipeline “{pipeline}” does not produce the layer “{layer}”; these do: {able}.",
                 pipeline=name,
                 layer=layer,
+                able=", ".join(
+                    sorted(name for name, one in PIPELINES.items() if layer in one.layers)
+                ),
             ),
             pipeline=name,
             layer=layer,

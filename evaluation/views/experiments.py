@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -23,7 +24,7 @@ SPLITS = ("train", "dev", "test", "all")
 def experiment_log(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     found = experiments.rows(_runs(request))
-    rows = [row | {"figures": _figures(row)} for row in reversed(found[-SHOWN:])]
+    rows = [_shown(row) for row in reversed(found[-SHOWN:])]
     names = sorted(set(_all(request).values_list("release__name", flat=True)))
     context = {"rows": rows, "total": len(found), "splits": SPLITS, "names": names}
     context["chosen"] = request.GET.get("gold", "")
@@ -54,6 +55,10 @@ def _all(request: HttpRequest) -> RunQuerySet:
 def _runs(request: HttpRequest) -> RunQuerySet:
     name = request.GET.get("gold", "")
     return _all(request).filter(release__name=name) if name else _all(request)
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"figures": _figures(row), "at": datetime.fromisoformat(row["date"])}
 
 
 def _figures(row: dict[str, Any]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import Http404
 from django.utils.translation import gettext
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
@@ -55,5 +56,8 @@ def _body(error: Exception, response: Response) -> dict[str, Any]:
     if isinstance(error, exceptions.ValidationError):
         message = gettext("Some fields are missing or wrong; see details.")
         return {"code": "invalid", "message": message, "details": {"fields": response.data}}
+    if isinstance(error, Http404):
+        message = gettext("There is nothing here, or you may not see it: check the address.")
+        return {"code": "not_found", "message": message, "details": {}}
     detail = (response.data or {}).get("detail", "")
     return {"code": getattr(detail, "code", "error"), "message": str(detail), "details": {}}

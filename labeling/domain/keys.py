@@ -87,6 +87,7 @@ RATING_KEYS = (
     Key("u", "undo", "Take the last rating back", "Rate"),
     Key("t", "write", "Write a note", "Rate"),
     Key("c", "talk", "Show or hide the conversation", "Rate"),
+    Key("Escape", "leave", "Leave the note", "Rate", typing=True),
 )
 """The keys of the page where judges rate what a run inferred."""
 
@@ -97,6 +98,7 @@ ANSWER_RATING_KEYS = (
     Key("x", "ten", "Rate it with 10 points", "Rate"),
     Key("u", "undo", "Take the last rating back", "Rate"),
     Key("t", "write", "Write a note", "Rate"),
+    Key("Escape", "leave", "Leave the note", "Rate", typing=True),
 )
 """The keys of the page where people rate answers on the scale of the judge."""
 

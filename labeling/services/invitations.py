@@ -123,6 +123,11 @@ def why_over(invitation: Invitation) -> str:
     return noted("Who made this invitation does not lead the project any more.")
 
 
+def is_in(invitation: Invitation, user: User) -> bool:
+    """Whether the user has the role already that the invitation gives."""
+    return invitation.project.memberships.filter(user=user, role=invitation.role).exists()
+
+
 def whom_to_ask(invitation: Invitation) -> str:
     """The people who lead the project now, by the names that they sign in with."""
     leads = invitation.project.memberships.filter(

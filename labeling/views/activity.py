@@ -30,7 +30,7 @@ WORDS = {
         "moved {moved} open assignments of {user} to {to}, took {taken_back} back"
     ),
     "conversation.answered": _("Everybody has answered {conversation}: it can be settled"),
-    "conversations.imported": _("imported {new} conversations from {files}"),
+    "conversations.imported": _("imported conversations from {files}: {new} new"),
     "disagreement.decided": _("decided on {conversation}, message {message}: {outcome}"),
     "disagreement.discussed": _("discussed {conversation}, message {message}"),
     "disagreement.reopened": _("opened {conversation}, message {message} for discussion again"),

@@ -65,6 +65,7 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
     initial = {
         "body": (newest.body if newest else "") + draft,
         "base_version": newest.version if newest else 0,
+        "summary": "" if newest else _("The first version"),
     }
     form = GuidelineForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():

@@ -26,7 +26,7 @@ TABS = {
     "returned": DRAFT & ~Q(returned_reason="") & Q(slot__isnull=False),
 }
 TO_DO = ("pending", "draft", "returned")
-IN_ORDER = ["round_id", "position", "pk"]
+IN_ORDER = ["round__kind", "round_id", "position", "pk"]  # as the next one is chosen
 NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 
 
@@ -43,6 +43,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],
         "page": _page(mine, tab, request.GET.get("after")),
+        "ever_given": any(counts.values()),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
         "standings": standings,
         "before_test": any(one.state in qualification.COMES_FIRST for one in standings),

@@ -65,6 +65,8 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     if found is None:
         raise Http404
     if over := service.why_over(found):
+        if request.user.is_authenticated and service.is_in(found, request.user):
+            return _in_already(request, found)
         return _over(request, found, over)
     if request.user.is_authenticated:
         return _for_member(request, found, request.user)
@@ -79,6 +81,16 @@ def _for_member(request: HttpRequest, found: Invitation, user: User) -> HttpResp
     except RuleError as error:
         return _over(request, found, error.message)
     return _welcome(request, found)
+
+
+def _in_already(request: HttpRequest, found: Invitation) -> HttpResponse:
+    messages.info(
+        request,
+        _("You are {role} of {name} already.").format(
+            role=translated(found.role), name=found.project.name
+        ),
+    )
+    return redirect("home")
 
 
 def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:

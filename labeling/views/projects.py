@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
 from labeling.domain.targets import Target
 from labeling.forms.projects import ProjectForm
 from labeling.models import GoldRelease, Project
@@ -60,6 +61,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
         "rounds": rounds,
         "flow": _flow(found, rounds),
         "members": members_of(found),
+        "labels": [LAYERS[name] for name in found.layers],
         "lacking": _lacking(found),
         "guideline": found.guidelines.only("version", "created_at").first(),
         "events": activity.lines(found.events.select_related("actor")[:RECENT_EVENTS]),

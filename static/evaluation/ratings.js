@@ -57,6 +57,7 @@ const actions = {
   ten: () => rate(10),
   undo,
   write: () => current.querySelector("textarea")?.focus(),
+  leave: () => current.focus({ preventScroll: true }),
   talk: () => current.querySelector("summary")?.click(),
 };
 

@@ -201,6 +201,29 @@ def test_each_row_says_what_was_changed_since_the_run_before(pair: tuple[Run, Ru
     assert second["config_changes"] == "confidence: 0.5 → 0.9"
 
 
+def test_the_first_run_on_each_gold_is_a_baseline(
+    pair: tuple[Run, Run], script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    finished(release=make_release(2, name="other"))
+    page = signed_in("noor").get(reverse("experiments")).content.decode()
+
+    assert [row["baseline"] for row in experiments.rows(Run.objects.all())] == [True, False, True]
+    assert page.count(">baseline<") == 2
+
+
+def test_a_setting_that_only_one_of_two_pipelines_has_is_a_dash_in_the_other(
+    script: Any, finished: Any, make_release: Any
+) -> None:
+    release = make_release(2, name="dashes")
+    finished(release=release, pipeline="everything", config={"confidence": 0.5})
+    finished(release=release, pipeline="nothing")
+
+    changed = experiments.rows(Run.objects.all())[1]["config_changes"]
+
+    assert "confidence: 0.5 → –" in changed
+
+
 def test_a_run_that_is_not_finished_is_no_experiment(launch: Any) -> None:
     launch()
 

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
         ({"pipeline": "evrything"}, "Did you mean “everything”"),
         ({"config": {"confidense": 1}}, "Did you mean “confidence”"),
         ({"config": {"confidence": 2}}, "Setting “confidence”"),
+        ({"pipeline": "events-local"}, "these do: everything, nothing, requirements-agent, requ"),
         ({"split": "dve"}, "There is no split “dve”. Known are: train, dev, test."),
         ({"split": "train"}, "There is nothing to measure"),
         ({"split": "test"}, "Say why the test split is looked at"),

@@ -261,7 +261,9 @@ def test_nobody_sees_or_changes_the_work_of_others(
 
     for verb in ("", "submit/", "skip/"):
         assert send(client, assignment, titled("mine"), verb=verb).status_code == 404
-    assert client.get(f"/api/annotations/{assignment.pk}/").status_code == 404
+    refused = client.get(f"/api/annotations/{assignment.pk}/")
+    assert (refused.status_code, refused.json()["code"]) == (404, "not_found")
+    assert "check the address" in refused.json()["message"]
     assert not Annotation.objects.exists()
 
 

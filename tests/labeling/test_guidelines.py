@@ -105,7 +105,9 @@ def test_a_project_without_guidelines_asks_its_lead_to_write_them(signed_in, rit
     project.memberships.update(project=with_none)
     client = signed_in(rita)
 
+    new = client.get("/projects/none/guidelines/new/").context["form"]
     assert "No guidelines yet" in page(client, "/projects/none/guidelines/")
+    assert new["summary"].value() == "The first version"
     client.post("/projects/none/guidelines/new/", form(base_version="0"))
     assert Guideline.objects.get(project=with_none).version == 1
 

@@ -72,6 +72,26 @@ def test_who_has_answered_everything_is_told_so(signed_in, ana, round_):
     assert "Start next" not in shown
 
 
+def test_who_was_never_given_anything_is_not_told_that_all_is_done(signed_in, project, ana):
+    shown = page(signed_in(ana), "/")
+
+    assert "No work yet When a lead gives you conversations, they appear here." in shown
+    assert "All done" not in shown
+
+
+def test_the_queue_begins_with_what_the_button_opens(signed_in, project, ana):
+    factories.open_full(project, 2)
+    factories.open_calibration(project, 2)
+    first = ana.assignments.get(round__kind="calibration", position=0)
+    client = signed_in(ana)
+
+    rows = client.get("/").context["page"].rows
+
+    assert [row.round.kind for row in rows] == ["calibration"] * 2 + ["full"] * 2
+    assert rows[0].get_absolute_url() == client.post("/label/next/").url
+    assert rows[0] == first
+
+
 def test_a_free_place_in_a_pool_is_offered(signed_in, project, ana):
     factories.open_full(project, 2, pool=True, overlap=1)
 

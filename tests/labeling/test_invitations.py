@@ -166,6 +166,16 @@ def test_who_has_the_role_already_uses_nothing_up(signed_in, project, rita, ana)
     assert ana.memberships.count() == 1
 
 
+def test_who_is_in_already_is_told_so_when_the_link_is_used_up(signed_in, project, rita, ana):
+    invited = invite(project, rita)
+    Invitation.objects.update(uses_left=0)
+
+    shown = signed_in(ana).get(address(invited), follow=True)
+
+    assert shown.redirect_chain == [("/", 302)]
+    assert "You are annotator of Orders already." in shown.content.decode()
+
+
 @pytest.mark.parametrize(
     ("over", "words"),
     [

@@ -163,6 +163,13 @@ def test_events_are_told_in_words(signed_in, project, rita):
     assert "opened a round (full) of 2 conversations" in shown
 
 
+def test_the_rules_of_a_project_name_its_layers_as_its_form_does(signed_in, project, rita):
+    project.layers = ["extraction", "inference"]
+    project.save()
+
+    assert "Labels Requirements, Inferred requirements" in page(signed_in(rita), URL)
+
+
 def test_projects_lists_only_my_own(signed_in, project, people):
     factories.make_project("secret").memberships.all().delete()
 
