@@ -275,25 +275,8 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     projects.lock(project)  # nothing is accepted twice
     items = standing(project, layer).items
     chosen = acceptable(items, states=set(states) & set(ACCEPTABLE))
-    guideline = project.guidelines.all()[0]
-    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
-    stored = {merge.pk: merge.clusters for merge in clusters}
-    Adjudication.objects.bulk_create(
-        [
-            Adjudication(
-                conversation_id=merge.conversation,
-                layer=layer,
-                version=1,
-                guideline=guideline,
-                payload=_as_agreed(layer, stored[merge.pk]),
-                reason=say("accepted as agreed ({state})", state=merge.state),
-                kind=Kind.ACCEPTED,
-                decided_by=by,
-            )
-            for merge in chosen
-        ],
-        batch_size=500,
-    )
+    accepted = _acceptances(project, layer, chosen, by)
+    Adjudication.objects.bulk_create(accepted, batch_size=500)
     if chosen:
         events.record(
             "adjudication.accepted",
@@ -305,6 +288,27 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
             states=sorted(states),
         )
     return len(chosen)
+
+
+def _acceptances(
+    project: Project, layer: str, chosen: Sequence[merges.Made], by: User
+) -> list[Adjudication]:
+    guideline = project.guidelines.all()[0]
+    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
+    stored = {merge.pk: merge.clusters for merge in clusters}
+    return [
+        Adjudication(
+            conversation_id=merge.conversation,
+            layer=layer,
+            version=1,
+            guideline=guideline,
+            payload=_as_agreed(layer, stored[merge.pk]),
+            reason=say("accepted as agreed ({state})", state=merge.state),
+            kind=Kind.ACCEPTED,
+            decided_by=by,
+        )
+        for merge in chosen
+    ]
 
 
 def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
