@@ -10,12 +10,12 @@ from typing import BinaryIO, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from labeling.domain.errors import RuleError
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import SUBMITTED, Answer, Fault, Found, Labelled
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Guideline, Project
 from labeling.services import events, label_decisions, merges, projects, rounds
+from labeling.services.conversations import MAX_PROBLEMS, ImportRefused
 from labeling.services.export import UnknownFormat
 from labeling.services.label_answers import (
     Known,
@@ -34,17 +34,12 @@ READERS: dict[str, Callable[[BinaryIO], Iterator[Found]]] = {
     "doccano": doccano.read,
 }
 BATCH = 200  # conversations held at a time
-MAX_PROBLEMS = 20
 
 
-class LabelsRefused(RuleError):
-    """Something in the files is wrong, so nothing was stored. ``problems`` has one line each."""
+class LabelsRefused(ImportRefused):
+    """Something in the files of answers is wrong, so nothing was stored."""
 
     code = "labels_refused"
-
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("Nothing was stored: " + " · ".join(problems), problems=problems)
-        self.problems = problems
 
 
 @dataclass(slots=True)
