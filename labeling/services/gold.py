@@ -19,8 +19,6 @@ from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import agreement, events, locking, projects, releases, settling
 
-origin_of = releases.origin_of
-
 
 class NothingToFreeze(RuleError):
     """No conversation is settled."""

@@ -18,7 +18,7 @@ from labeling.domain.importing import Turn
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
-from labeling.services import blindness, gold
+from labeling.services import blindness, releases
 from labeling.services.export import FolderInUse, UnknownFormat
 from labeling.services.gold_formats import json_list
 
@@ -71,7 +71,7 @@ def _labelled(conversation: Conversation) -> Labelled:
         domain=conversation.domain,
         difficulty=conversation.difficulty,
         split=conversation.split,
-        **gold.origin_of(conversation),
+        **releases.origin_of(conversation),
         decisions=tuple(map(_decided, conversation.adjudications.all())),
     )
 
