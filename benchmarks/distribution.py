@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from product import session_of, settle, web_server
+from product import label, session_of, settle, web_server
 
 CSRF = "d" * 32
 LAYER = "extraction"
@@ -63,25 +63,12 @@ class Annotator(threading.Thread):
 
 
 def answer(assignment: int) -> dict[str, Any]:
-    label = {
-        "uid": f"label-{assignment}",
-        "id": "REQ-001",
-        "title": "Order Tracking",
-        "type": "functional",
-        "actor": "Customer",
-        "action": "Track an order",
-        "condition": None,
-        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
-        "priority": "must",
-        "source_messages": [0],
-        "rationale": "Asked for in message 0",
-        "confidence": 0.9,
-    }
+    one = label(uid=f"label-{assignment}", id="REQ-001", title="Order Tracking")
     return {
         "base_version": 0,
         "client": f"00000000-0000-4000-8000-{assignment:012}",
         "seq": 1,
-        "payload": {"requirements": [label]},
+        "payload": {"requirements": [one]},
     }
 
 

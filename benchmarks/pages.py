@@ -16,7 +16,7 @@ import time
 from itertools import islice
 from typing import Any
 
-from product import settle
+from product import label, settle
 
 OVERLAP, PEOPLE, GOLD, DECISIONS, CHECKS = 5, 10, 2000, 1000, 300
 PAGES = [
@@ -183,23 +183,11 @@ def answered(given: list[Any], guideline: Any) -> None:
 
 
 def payload(n: int) -> dict[str, Any]:
-    label = {
-        "type": "functional",
-        "actor": "Customer",
-        "action": "Track an order",
-        "condition": None,
-        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
-        "priority": "must",
-        "source_messages": [0],
-        "rationale": "Asked for in message 0",
-        "confidence": 0.9,
-    }
-    return {
-        "requirements": [
-            {"uid": f"label-{n}-{m}", "id": f"REQ-00{m}", "title": f"Order tracking, {m}", **label}
-            for m in (1, 2, 3)
-        ]
-    }
+    labels = [
+        label(uid=f"label-{n}-{m}", id=f"REQ-00{m}", title=f"Order tracking, {m}")
+        for m in (1, 2, 3)
+    ]
+    return {"requirements": labels}
 
 
 def settled(project: Any, guideline: Any, talks: list[Any], lead: Any) -> None:

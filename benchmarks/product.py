@@ -37,6 +37,22 @@ def settle(folder: str) -> None:
         sys.exit("The database is in use: name an empty one in DATABASE_URL.")
 
 
+def label(**fields: Any) -> dict[str, Any]:
+    """A requirement as an annotator writes it; ``uid``, ``id`` and title are to be given."""
+    return {
+        "type": "functional",
+        "actor": "Customer",
+        "action": "Track an order",
+        "condition": None,
+        "acceptance_criteria": ["The page shows the status", "The page shows the history"],
+        "priority": "must",
+        "source_messages": [0],
+        "rationale": "Asked for in message 0",
+        "confidence": 0.9,
+        **fields,
+    }
+
+
 def session_of(user: Any) -> str:
     """The session key of a signed-in person."""
     from django.conf import settings
