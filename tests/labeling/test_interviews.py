@@ -1,0 +1,80 @@
+"""The labels of thirty interviews: whole, by two people and a third, and without what was said."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from labeling.domain.similarity import Ruler
+from labeling.models import GoldRelease
+from labeling.services import vectors
+from tests.fakes import WordOverlap
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "interviews"
+LINES = [json.loads(line) for line in (FOLDER / "labels.jsonl").read_text("utf-8").splitlines()]
+DATA = Path(os.environ.get("ASSAY_CHAT_DATA", FOLDER.parents[2] / "shared" / "data"))
+SOURCE = DATA / "interviews.jsonl"
+SAID_IN_A_ROW = 12  # words: fewer are how anybody would put it
+
+
+def words(value: Any) -> str:
+    return " ".join(re.findall(r"[a-z']+", json.dumps(value).lower()))
+
+
+@pytest.fixture
+def source() -> Path:
+    if not SOURCE.exists():
+        pytest.skip("the interviews are not here; ASSAY_CHAT_DATA names their folder")
+    return SOURCE
+
+
+def test_every_interview_has_two_answers_and_a_half():
+    assert len(LINES) == 30
+    assert [one["split"] for one in LINES].count("dev") == 15
+    for line in LINES:
+        assert [one["annotator"] for one in line["answers"]] == ["anna", "bert"]
+        assert {one["decided_by"] for one in line.get("decisions", [])} <= {"carl"}
+        assert "messages" not in line
+
+
+def test_nothing_of_what_was_said_stands_in_the_labels(source):
+    said = {
+        one["id"]: words(one["messages"])
+        for one in map(json.loads, source.read_text("utf-8").splitlines())
+    }
+    for line in LINES:
+        label = words(line).split()
+        runs = zip(*(label[start:] for start in range(SAID_IN_A_ROW)), strict=False)
+        assert [run for run in map(" ".join, runs) if run in said[line["id"]]] == []
+
+
+@pytest.mark.django_db
+def test_the_gold_is_made_by_the_commands_that_are_told(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
+    chosen = subprocess.run(
+        [sys.executable, FOLDER / "choose.py", source], check=True, capture_output=True
+    ).stdout
+    (tmp_path / "chosen.jsonl").write_bytes(chosen)
+
+    call_command("import_conversations", tmp_path / "chosen.jsonl", project="interviews")
+    call_command("add_guidelines", FOLDER / "guidelines.md", project="interviews")
+    call_command(
+        "import_labels",
+        FOLDER / "labels.jsonl",
+        project="interviews",
+        create_annotators=True,
+        reason="Two independent labelings, made before anything was tuned on them",
+    )
+    call_command("freeze_gold", project="interviews", layer="extraction", name="interviews")
+
+    items = [item.content for item in GoldRelease.objects.get().items.all()]
+    assert [item["split"] for item in items].count("test") == 15
+    assert [item["provenance"]["adjudicated_by"] for item in items].count("carl") == 27
