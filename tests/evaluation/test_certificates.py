@@ -246,10 +246,10 @@ def test_each_probe_has_the_time_of_a_case_to_itself(
     server: LanguageServer, project: Project, settings: Any
 ) -> None:
     n = len(probes.load().of(KIND))
-    settings.CASE_TIMEOUT_SECONDS = 0.5
+    settings.CASE_TIMEOUT_SECONDS = 2
 
     def slow(body: Body) -> Any:
-        sleep(0.6 / n)
+        sleep(2.1 / n)
         return decent(body)
 
     server.default = slow

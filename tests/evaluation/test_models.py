@@ -25,7 +25,7 @@ from pipelines import registry
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage, ChatModel, ModelError
 from pipelines.types import Case, Output
-from tests.llm_server import SERVED, LanguageServer
+from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 
 pytestmark = pytest.mark.django_db
 
@@ -194,9 +194,9 @@ def test_another_temperature_is_another_request(
 
 
 def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
-    make_release: Any, launch: Any, server: LanguageServer, settings: Any
+    make_release: Any, launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.LLM_TIMEOUT_SECONDS = 0.5
+    end_soon_what_hangs(monkeypatch, server)
     server.plan(
         *("good", "fenced"),  # 0
         *("refusal",),  # 1
@@ -356,18 +356,18 @@ def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
         return {"requirements": [], "model": None}
 
     def slowly(body: dict[str, Any]) -> str:
-        sleep(0.8)
+        sleep(2.2)
         return server.answer
 
     monkeypatch.setattr(Asking, "run", run_on)
-    settings.CASE_TIMEOUT_SECONDS = 0.6
+    settings.CASE_TIMEOUT_SECONDS = 2
     server.plan(slowly)
 
     run = work(launch(pipeline="asking"))
 
     assert (run.status, states(run)) == ("finished", ["failed", "done", "done"])
     late = CaseRun.objects.filter(run=run).order_by("pk")[0]
-    assert "longer than 0.6 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in late.error
+    assert "longer than 2 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in late.error
     assert (late.error_class, late.attempts, late.usage["calls"]) == ("transient", 1, 1)
     assert len(server.requests) == 1 + 2 * 2
 

@@ -14,7 +14,7 @@ from evaluation.services import budgets, execution, models, results, runs
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.staged import inferred, issue, make_release
-from tests.llm_server import SERVED, LanguageServer
+from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 
 pytestmark = pytest.mark.django_db
 
@@ -83,9 +83,9 @@ every_ending = pytest.mark.parametrize("way", ENDINGS)
 
 
 @pytest.fixture
-def answering(server: LanguageServer, settings: Any) -> LanguageServer:
+def answering(server: LanguageServer, monkeypatch: pytest.MonkeyPatch) -> LanguageServer:
     server.default = reply
-    settings.LLM_TIMEOUT_SECONDS = 0.3
+    end_soon_what_hangs(monkeypatch, server)
     return server
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -234,12 +235,12 @@ def test_pages_ask_the_same_number_of_queries_for_10_and_for_200_cases(
 
 def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, settings: Any) -> None:
     settings.CASE_LEASE_SECONDS = 120
-    run, now = launch(), timezone.now()
+    run = launch()
     noor, url = signed_in("noor"), reverse("run-progress", args=[run.pk])
     assert "No worker" not in text(noor.get(url))
 
     def held(seconds: int) -> str:
-        end = now + timedelta(seconds=seconds)
+        end = timezone.now() + timedelta(seconds=seconds)
         run.cases.filter(pk=run.cases.first().pk).update(state="running", lease_expires_at=end)
         return text(noor.get(url))
 
@@ -248,7 +249,8 @@ def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, setti
     assert "No worker has reported for 60 seconds." in told
     assert "goes on by itself in 60 seconds at most" in told
     assert "No worker" not in held(-30)  # the next sweep wakes one
-    Run.objects.update(created_at=now - timedelta(minutes=9), woken_at=now - timedelta(seconds=95))
+    now = timezone.now()
+    Run.objects.update(created_at=now - timedelta(minutes=9), woken_at=now - timedelta(seconds=91))
     assert "No worker has taken up this run for 90 seconds" in held(-200)
     assert "#a-worker-that-is-gone" in held(-200)
     Run.objects.update(paused=True)
@@ -404,3 +406,19 @@ def test_a_mangled_address_of_a_run_shows_something(
     assert signed_in("noor").get(reverse("run", args=[10**30])).status_code == 404
     case = run.cases.first()
     assert signed_in("noor").get(reverse("run-case", args=[10**30, case.pk])).status_code == 404
+
+
+def test_charts_are_drawn_in_german_too(
+    make_release: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    """A coordinate such as 36,5 is none: the browser leaves out what stands there."""
+    release = make_release(4, name="drawn")
+    script(perfect)
+    finished(release=release)
+    run = finished(release=release)
+
+    url = reverse("run", args=[run.pk])
+    page = signed_in("noor").get(url, headers={"accept-language": "de"}).content.decode()
+
+    assert 'class="plot-dot' in page
+    assert re.findall(r'\s(?:[xy][12]?|c[xy]|r|width|height)="-?\d+,\d+"', page) == []
