@@ -18,7 +18,6 @@ from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
     Answer,
-    Fault,
     Found,
     Labelled,
     Unreadable,
@@ -33,7 +32,7 @@ from labeling.domain.formats.answers import (
     with_line_feeds_in,
     written,
 )
-from labeling.domain.formats.reading import json_lines
+from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.importing import Turn
 
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
@@ -150,15 +149,10 @@ class _Marks:
 
 def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
     """The conversations of an export, each with the one answer that its line holds."""
-    for found in json_lines(stream):
-        if isinstance(found, Fault):
-            yield found
-            continue
-        number, document = found
-        try:
-            yield number, _labelled(as_dict(document, "a line"), with_answers)
-        except Unreadable as error:
-            yield Fault(number, str(error))
+    return read_each(
+        json_lines(stream),
+        lambda _, document: _labelled(as_dict(document, "a line"), with_answers),
+    )
 
 
 def _labelled(document: dict[str, Any], with_answers: bool) -> Labelled:

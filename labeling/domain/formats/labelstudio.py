@@ -15,17 +15,15 @@ from typing import Any, BinaryIO, NamedTuple
 from labeling.domain.formats.answers import (
     SKIPPED,
     Answer,
-    Fault,
     Found,
     Labelled,
     Payload,
-    Unreadable,
     author_of,
     written,
 )
 from labeling.domain.formats.labelstudio_reading import PLAIN, read_task
 from labeling.domain.formats.offsets import to_utf16
-from labeling.domain.formats.reading import json_list
+from labeling.domain.formats.reading import json_list, read_each
 from labeling.domain.schema import LAYERS, form_fields
 
 TEXT = "dialogue"
@@ -253,12 +251,4 @@ def _region(uid: str, name: str, label: str, value: Mapping[str, Any]) -> dict[s
 
 def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
     """The conversations of an export with their annotations, one task after the other."""
-    for found in json_list(stream):
-        if isinstance(found, Fault):
-            yield found
-            continue
-        line, task = found
-        try:
-            yield line, read_task(task, with_answers=with_answers)
-        except Unreadable as error:
-            yield Fault(line, str(error))
+    return read_each(json_list(stream), lambda _, task: read_task(task, with_answers=with_answers))

@@ -11,7 +11,6 @@ from labeling.domain.formats.answers import (
     SUBMITTED,
     Answer,
     Decided,
-    Fault,
     Found,
     Labelled,
     Unreadable,
@@ -25,7 +24,7 @@ from labeling.domain.formats.answers import (
     without_empty_layers,
     written,
 )
-from labeling.domain.formats.reading import json_lines
+from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.importing import Turn
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 
@@ -86,15 +85,7 @@ def _decision(decided: Decided) -> dict[str, Any]:
 
 def read(stream: BinaryIO) -> Iterator[Found]:
     """The conversations of a file with their answers, and a fault for each line that is none."""
-    for found in json_lines(stream):
-        if isinstance(found, Fault):
-            yield found
-            continue
-        number, document = found
-        try:
-            yield number, _labelled(as_dict(document, "a line"))
-        except Unreadable as error:
-            yield Fault(number, str(error))
+    return read_each(json_lines(stream), lambda _, document: _labelled(as_dict(document, "a line")))
 
 
 def _labelled(document: dict[str, Any]) -> Labelled:

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO, TypeVar
 
-from labeling.domain.formats.answers import Fault
+from labeling.domain.formats.answers import Fault, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
 CHUNK = 256 * 1024
+
+Read = TypeVar("Read")
+
+
+def read_each(
+    documents: Iterable[tuple[int, Any] | Fault], read: Callable[[int, Any], Read]
+) -> Iterator[tuple[int, Read] | Fault]:
+    """What ``read`` makes of each document and its line; a fault for each that it cannot read."""
+    for found in documents:
+        if isinstance(found, Fault):
+            yield found
+            continue
+        line, document = found
+        try:
+            yield line, read(line, document)
+        except Unreadable as error:
+            yield Fault(line, str(error))
 
 
 def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:

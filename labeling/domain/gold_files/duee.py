@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from labeling.domain.chats import Fault as ChatFault
-from labeling.domain.formats.answers import Fault, Unreadable, as_dict, as_list, as_text
-from labeling.domain.formats.reading import json_lines
+from labeling.domain.formats.answers import Fault, as_dict, as_list, as_text
+from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.line import GoldLine, id_of
 from labeling.domain.importing import Record, Turn, with_line_feeds
 
@@ -15,15 +15,10 @@ Found = tuple[int, GoldLine] | Fault
 
 def read_duee(stream: BinaryIO) -> Iterator[Found]:
     """The documents of a file with their events; a fault for each line that is none."""
-    for found in json_lines(stream):
-        if isinstance(found, Fault):
-            yield found
-            continue
-        number, document = found
-        try:
-            yield number, _line(as_dict(document, "a line"), f"line {number}")
-        except Unreadable as error:
-            yield Fault(number, str(error))
+    return read_each(
+        json_lines(stream),
+        lambda number, document: _line(as_dict(document, "a line"), f"line {number}"),
+    )
 
 
 def _line(document: Mapping[str, Any], where: str) -> GoldLine:

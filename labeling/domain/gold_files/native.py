@@ -13,7 +13,7 @@ from labeling.domain.formats.answers import (
     choice_of,
     moment,
 )
-from labeling.domain.formats.reading import json_lines
+from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.line import GoldLine, id_of
 from labeling.domain.importing import DIFFICULTIES, MAX_LENGTHS, ORIGINS, SPLITS, Record, Turn
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
@@ -32,15 +32,10 @@ def read_native_gold(
     stream: BinaryIO, layer: str, *, event_schema: EventSchema | None = None
 ) -> Iterator[Found]:
     """The items of a file, each checked against the schema; a fault for each that is none."""
-    for found in json_lines(stream):
-        if isinstance(found, Fault):
-            yield found
-            continue
-        number, document = found
-        try:
-            yield number, _line(as_dict(document, "a line"), layer, event_schema)
-        except Unreadable as error:
-            yield Fault(number, str(error))
+    return read_each(
+        json_lines(stream),
+        lambda _, document: _line(as_dict(document, "a line"), layer, event_schema),
+    )
 
 
 def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | None) -> GoldLine:
