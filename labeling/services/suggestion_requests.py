@@ -67,6 +67,23 @@ def request(
     budget_tokens: int | None = None,
 ) -> SuggestionRequest:
     """Ask for suggestions. While the same are being made, asking again changes nothing."""
+    _refuse_without_work(project, layer)
+    asked = {"project": project, "layer": layer, "pipeline": pipeline}
+    found = SuggestionRequest.objects.filter(**asked, finished_at=None).first()
+    if found:
+        return found
+    try:
+        with transaction.atomic():
+            made = SuggestionRequest.objects.create(
+                **asked, requested_by=by, budget_cost=budget_cost, budget_tokens=budget_tokens
+            )
+    except IntegrityError:  # somebody asked for the same just now
+        return SuggestionRequest.objects.get(**asked, finished_at=None)
+    _record("suggestions.requested", made, conversations=wanted(project).count())
+    return made
+
+
+def _refuse_without_work(project: Project, layer: str) -> None:
     if layer not in project.layers:
         raise NothingToSuggest(
             say(
@@ -81,19 +98,6 @@ def request(
             "Suggestions are for the conversations of full labeling outside the test split, and "
             "there are none: open a round of full labeling first."
         )
-    asked = {"project": project, "layer": layer, "pipeline": pipeline}
-    found = SuggestionRequest.objects.filter(**asked, finished_at=None).first()
-    if found:
-        return found
-    try:
-        with transaction.atomic():
-            made = SuggestionRequest.objects.create(
-                **asked, requested_by=by, budget_cost=budget_cost, budget_tokens=budget_tokens
-            )
-    except IntegrityError:  # somebody asked for the same just now
-        return SuggestionRequest.objects.get(**asked, finished_at=None)
-    _record("suggestions.requested", made, conversations=wanted(project).count())
-    return made
 
 
 def progress(asked: SuggestionRequest) -> Progress:
