@@ -92,21 +92,25 @@ def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int,
     last: dict[int, tuple[int, Judge]] = {}
     for row in counted.annotate(last=Max("pk")):
         key = Key(row[project], kind, row["told_judge_sha256"])
-        one = Judge(
-            key,
-            row[f"{project}__slug"],
-            row[f"{project}__name"],
-            row["model"],
-            row["told_name"],
-            row["told_sha256"],
-            row["parser_version"],
-            models.told(row["spec__model"]),
-        )
+        one = _that_told(row, key)
         found[key] = max(found.get(key, (0, one)), (row["last"], one), key=lambda two: two[0])
         last[key.project] = max(last.get(key.project, (0, one)), found[key], key=lambda two: two[0])
     for _pk, one in last.values():
         one.in_use = True
     return found
+
+
+def _that_told(row: dict[str, Any], key: Key) -> Judge:
+    return Judge(
+        key,
+        row["run__release__project__slug"],
+        row["run__release__project__name"],
+        row["model"],
+        row["told_name"],
+        row["told_sha256"],
+        row["parser_version"],
+        models.told(row["spec__model"]),
+    )
 
 
 def _tried(key: Key, probing: dict[str, Any]) -> Judge:
