@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -13,6 +14,8 @@ from rich.table import Table
 from evaluation.models import Run
 from evaluation.services.comparisons import Compared, Row, compare_runs
 from labeling.domain.errors import RuleError
+
+FIGURES = ("before", "after", "difference", "95 % interval", "p", "p (Holm)", "won/lost/tied")
 
 
 class Command(BaseCommand):
@@ -46,40 +49,41 @@ def _run(number: int) -> Run:
 
 
 def _rendered(found: Compared) -> str:
+    console = Console(width=130, no_color=True)
+    with console.capture() as captured:
+        console.print(_table(found))
+        for name, (old, new) in found.changed.items():
+            console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
+        for note in _notes(found):
+            console.print(note)
+    return captured.get()
+
+
+def _table(found: Compared) -> Table:
     before, after = found.before, found.after
     table = Table(
         title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline})"
     )
     table.add_column("metric")
-    for name in (
-        "before",
-        "after",
-        "difference",
-        "95 % interval",
-        "p",
-        "p (Holm)",
-        "won/lost/tied",
-    ):
+    for name in FIGURES:
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row in found.rows:
         table.add_row(*_cells(row))
-    console = Console(width=130, no_color=True)
-    with console.capture() as captured:
-        console.print(table)
-        for name, (old, new) in found.changed.items():
-            console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
-        if found.judges_differ:
-            console.print(
-                f"The judges differ for {', '.join(found.judges_differ)}: a difference may be "
-                "that of the judges."
-            )
-        if found.only_before or found.only_after:
-            console.print(
-                f"Not compared: {found.only_before} cases only in run {before.pk}, "
-                f"{found.only_after} only in run {after.pk}."
-            )
-    return captured.get()
+    return table
+
+
+def _notes(found: Compared) -> Iterator[str]:
+    if found.judges_differ:
+        yield (
+            f"The judges differ for {', '.join(found.judges_differ)}: a difference may be "
+            "that of the judges."
+        )
+    if found.only_before or found.only_after:
+        yield (
+            f"Not compared: {found.only_before} cases only in run {found.before.pk}, "
+            f"{found.only_after} only in run {found.after.pk}."
+        )
 
 
 def _cells(row: Row) -> list[str]:
