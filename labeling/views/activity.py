@@ -136,8 +136,8 @@ def _told(event: Event) -> dict[str, str]:
     return {key: from_store(event.data[key])} if key in event.data else {}
 
 
-ROLES = ("role", "before")
-"""What events hold of these is the word that a role is stored as."""
+OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")
+"""What events hold under these is a word of the product, as it is stored."""
 
 
 class _Known(dict[str, Any]):
@@ -146,7 +146,7 @@ class _Known(dict[str, Any]):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(
             {
-                key: translated(value) if key in ROLES else _text(value)
+                key: translated(value) if key in OUR_WORDS and value else _text(value)
                 for key, value in data.items()
             }
         )

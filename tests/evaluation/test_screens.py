@@ -422,3 +422,17 @@ def test_charts_are_drawn_in_german_too(
 
     assert 'class="plot-dot' in page
     assert re.findall(r'\s(?:[xy][12]?|c[xy]|r|width|height)="-?\d+,\d+"', page) == []
+
+
+def test_counts_over_all_cases_say_what_a_failed_case_adds(
+    make_release: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    def breaks_once(case: Case) -> Output:
+        if case.case_id.endswith("1"):
+            raise ValueError("It broke.")
+        return perfect(case)
+
+    script(breaks_once)
+    url = reverse("run", args=[finished(release=make_release(3, name="broken")).pk])
+
+    assert "A failed case counts as if as many wrong labels" in text(signed_in("noor").get(url))

@@ -109,6 +109,13 @@ def test_events_of_another_project_are_not_shown(lead, rita):
     assert "gold.frozen" not in shown(lead)
 
 
+def test_words_of_the_product_in_an_event_are_said_in_the_language_of_the_reader(project):
+    event = events.record("round.opened", project, project=project, kind="full", conversations=2)
+
+    with override("de"):
+        assert "(Vollannotation)" in activity.words(event)
+
+
 def test_a_figure_without_a_value_is_said_in_the_language_of_the_reader(project):
     event = events.record("round.failed", project, project=project, kappa=None)
 

@@ -154,6 +154,8 @@ def test_every_text_is_translated_with_its_places(domain: str) -> None:
         for text, said in pairs:
             assert said, f"not translated: {text}"
             assert set(PLACES.findall(text)) == set(PLACES.findall(said)), text
+            ends = [(one[:1].isspace(), one[-1:].isspace()) for one in (text, said)]
+            assert ends[0] == ends[1], f"a space at an end is lost: {text!r}"
 
 
 @pytest.mark.parametrize("domain", ["django", "djangojs"])
