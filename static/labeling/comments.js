@@ -134,7 +134,7 @@ class Comments {
   }
 
   async send(comment) {
-    if (comment.label_uid) await this.workspace.saving.autosave.now(); // a new label has to be known
+    if (comment.label_uid) await this.workspace.saving.autosave.flush(); // a new label has to be known
     await send("POST", this.workspace.annotation.urls.comments, comment);
   }
 

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.models import Annotation, Comment
 from labeling.services import annotations, comments
 from tests.browser.test_accessibility import assert_accessible, every_look, look
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import labels, make_people, make_project, open_full, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,6 +67,17 @@ def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspa
     expect(workspace.labels.first.locator(".comment-count")).to_have_text("1 comment")
     (label,) = Annotation.objects.get().payload["requirements"]
     assert Comment.objects.get().label_uid == label["uid"]
+
+
+def test_a_comment_waits_for_the_save_that_is_under_way(workspace: Workspace) -> None:
+    with held_back(workspace.page) as held:
+        workspace.open().start_label("Order Tracking").press("Control+s", "c")
+        wait_until(workspace.page, lambda: held)
+        expect(panel(workspace).get_by_role("textbox", name="Comment")).to_be_focused()
+        workspace.page.keyboard.insert_text("Is it a duplicate?")
+        workspace.press("Control+Enter")
+
+    expect(thread(workspace)).to_contain_text("label REQ-001")
 
 
 def test_a_thread_is_answered_and_resolved(workspace: Workspace, people: dict[str, User]) -> None:
