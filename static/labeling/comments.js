@@ -1,7 +1,7 @@
 // The comments panel: threads about the conversation, a message or a label, and how many there are.
 
 import { send } from "./api.js";
-import { byId, clockTime, dayOf, el } from "./dom.js";
+import { byId, clockTime, dayOf, el, setAttribute, setText } from "./dom.js";
 import { register } from "./panels.js";
 import { t } from "./texts.js";
 
@@ -16,6 +16,7 @@ class Comments {
     Object.assign(this, { workspace, root });
     this.comments = [];
     this.answering = null; // the thread that is being answered
+    this.counts = new Map(); // where a count stands -> its button
     this.build();
     new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
     this.load();
@@ -221,28 +222,41 @@ class Comments {
 
   // How many open threads there are, at the message or label they are about.
   mark() {
-    for (const old of document.querySelectorAll(".comment-count")) old.remove();
-    const counts = new Map();
+    const found = new Map();
     for (const thread of this.openThreads ?? []) {
       const place = this.placeOf(thread);
-      if (place) counts.set(place, [...(counts.get(place) ?? []), thread]);
+      if (place) found.set(place, [...(found.get(place) ?? []), thread]);
     }
-    for (const [place, threads] of counts) place.append(this.drawCount(threads));
+    for (const [place, button] of this.counts) if (!found.has(place)) this.unmark(place, button);
+    for (const [place, threads] of found) this.count(place, threads);
+  }
+
+  unmark(place, button) {
+    button.remove();
+    this.counts.delete(place);
   }
 
   placeOf({ message_index, label_uid }) {
-    if (label_uid) return document.querySelector(`.label-card[data-uid="${CSS.escape(label_uid)}"] .label-top`);
-    if (message_index === null) return null;
-    return document.querySelector(`.message[data-index="${message_index}"] .message-head`);
+    const { labels, messages } = this.workspace;
+    if (label_uid) return labels.cards.get(label_uid)?.head.parentElement;
+    return messages.items[message_index]?.querySelector(".message-head");
   }
 
-  drawCount(threads) {
+  // Other labels may have been renumbered by what was done to one.
+  count(place, threads) {
     const text = threads.length === 1 ? t("1 comment") : t("{n} comments", { n: threads.length });
-    const name = t("{text} on {place}", { text, place: this.nameOf(threads[0]) });
-    const button = el("button", { type: "button", class: "comment-count", "aria-label": name }, text);
+    const button = this.counts.get(place) ?? this.drawCount(place, threads[0]);
+    setText(button, text);
+    setAttribute(button, "aria-label", t("{text} on {place}", { text, place: this.nameOf(threads[0]) }));
+  }
+
+  drawCount(place, thread) {
+    const button = el("button", { type: "button", class: "comment-count" });
+    this.counts.set(place, button);
+    place.append(button);
     button.addEventListener("click", (event) => {
       event.stopPropagation();
-      this.goTo(threads[0]);
+      this.goTo(thread);
       if (this.workspace.panels.current === "comments") this.open();
       else this.workspace.panels.show("comments");
     });

@@ -21,7 +21,7 @@ export class Labelling {
       this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.key("nothing-here") }));
       return null;
     }
-    const { uid } = this.store.add(this.page.layer, values);
+    const { uid } = this.page.drawnOnce(() => this.store.add(this.page.layer, values));
     this.page.open(uid, { focus: false });
     this.status.say(t("{name} started", { name: this.store.name(uid) }));
     return uid;
@@ -86,7 +86,7 @@ export class Labelling {
   duplicate() {
     if (!this.uid) return this.sayNone();
     const from = this.store.name(this.uid);
-    const copy = this.store.duplicate(this.uid);
+    const copy = this.page.drawnOnce(() => this.store.duplicate(this.uid));
     this.page.open(copy.uid, { focus: false });
     return this.status.say(t("{name} is a copy of {from}", { name: this.store.name(copy.uid), from }));
   }
@@ -107,7 +107,7 @@ export class Labelling {
     const other = await pickLabel({ name: `${this.store.name(uid)} ${this.store.heading(uid)}`, others });
     if (!other || !this.store.label(other) || !this.store.label(uid)) return undefined;
     const said = t("{name} merged into {into}.", { name: this.store.name(other), into: this.store.name(uid) });
-    this.store.merge(uid, other);
+    this.page.drawnOnce(() => this.store.merge(uid, other));
     this.page.open(uid, { focus: false });
     return this.offerUndo(said, uid);
   }

@@ -1,6 +1,6 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
-import { el, setAttribute } from "./dom.js";
+import { el, setAttribute, setText } from "./dom.js";
 import { Paint } from "./paint.js";
 import { rangeOf } from "./spans.js";
 
@@ -10,6 +10,18 @@ const VOICES = 6;
 function textNode(element) {
   if (!element.firstChild) element.append(document.createTextNode(""));
   return element.firstChild;
+}
+
+// The chips that stand there already are kept.
+function drawChips(place, labels) {
+  const names = new Map(labels);
+  for (const chip of [...place.children]) if (!names.has(chip.dataset.uid)) chip.remove();
+  const chips = new Map([...place.children].map((chip) => [chip.dataset.uid, chip]));
+  for (const [at, [uid, name]] of labels.entries()) {
+    const chip = chips.get(uid) ?? el("button", { type: "button", class: "label-chip", data: { uid } });
+    setText(chip, name);
+    if (place.children[at] !== chip) place.insertBefore(chip, place.children[at]);
+  }
 }
 
 export class MessageList {
@@ -103,8 +115,7 @@ export class MessageList {
     item.classList.toggle("linked", isLinked);
     item.classList.toggle("cited", labels.length > 0);
     if (!this.readOnly) setAttribute(item.querySelector(".message-link"), "aria-pressed", isLinked);
-    const chips = labels.map(([uid, name]) => el("button", { type: "button", class: "label-chip", data: { uid } }, name));
-    item.querySelector(".message-labels").replaceChildren(...chips);
+    drawChips(item.querySelector(".message-labels"), labels);
   }
 
   highlight(indices) {

@@ -154,7 +154,18 @@ class Workspace {
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
   }
 
+  // A change after which a label is opened, which draws the page.
+  drawnOnce(change) {
+    this.isHeld = true;
+    try {
+      return change();
+    } finally {
+      this.isHeld = false;
+    }
+  }
+
   render() {
+    if (this.isHeld) return;
     const { store, problems } = this;
     if (!this.isHere(this.currentUid)) this.currentUid = this.inLayer.at(-1)?.uid ?? null;
     if (!this.isHere(this.openUid)) this.openUid = null;

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.services import annotations
+from labeling.services import annotations, comments
 from tests.browser.workspace import Workspace
 from tests.factories import (
     make_conversations,
@@ -85,6 +85,36 @@ def test_a_key_touches_what_it_concerns_and_nothing_else(workspace: Workspace) -
     assert len(linked) <= 16, linked  # a source in the form, a chip at the message
 
 
+def test_a_copied_label_leaves_alone_what_stands_at_others(workspace: Workspace) -> None:
+    place = comments.place_of(workspace.assignment)
+    ana = workspace.assignment.annotator
+    comments.post(place, body="Meant?", author=ana, pin=comments.Pin(message_index=3))
+    workspace.open()
+    expect(workspace.message(3).locator(".comment-count")).to_have_text("1 comment")
+    chips = workspace.message(0).locator(".label-chip")
+    chips.first.evaluate("(chip) => (chip.id = 'kept')")
+
+    copied = touched(workspace, "d")
+
+    assert len(copied) <= 30, copied
+    assert not [node for node in copied if "message-head" in node]
+    expect(chips).to_have_count(2)
+    expect(chips.first).to_have_id("kept")
+
+
+def test_labels_that_scroll_into_sight_are_laid_out_already(
+    browser: Browser, workspace: Workspace
+) -> None:
+    workspace.page.mouse.move(1, 1)
+    browser.start_tracing(page=workspace.page, categories=["devtools.timeline"])
+    workspace.page.evaluate("document.querySelector('.labels-scroll').scrollTop = 2000")
+    workspace.page.evaluate(SETTLE)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+
+    layouts = [one["args"]["beginData"]["dirtyObjects"] for one in events if is_layout(one)]
+    assert sum(layouts) < 10, layouts
+
+
 def test_moving_on_in_the_conversation_lays_nothing_out(
     browser: Browser, workspace: Workspace
 ) -> None:
@@ -92,9 +122,13 @@ def test_moving_on_in_the_conversation_lays_nothing_out(
 
     events = traced(browser, workspace, "j", "k", "j", "k")
 
-    assert len([one for one in events if one["name"] == "Layout"]) < 4  # not with every key
+    assert len([one for one in events if is_layout(one)]) < 4  # not with every key
     styled = [one["args"].get("elementCount", 0) for one in events if is_style(one)]
     assert max(styled) < MESSAGES / 10
+
+
+def is_layout(event: dict[str, Any]) -> bool:
+    return event["name"] == "Layout" and "beginData" in event.get("args", {})
 
 
 def is_style(event: dict[str, Any]) -> bool:
