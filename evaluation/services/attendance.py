@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import reduce
 from math import ceil
+from operator import or_
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
@@ -37,10 +39,25 @@ class Silence(NamedTuple):
     left: int
 
 
-def attended_work(now: datetime) -> list[QuerySet[Any]]:
+def _attended_work(now: datetime) -> list[QuerySet[Any]]:
     """Which runs somebody is at. What a silent worker holds stays its own until the lease ends,
     and does not keep others from the rest of the run."""
     return leases.held_work(now + timedelta(seconds=(1 - LATE) * settings.CASE_LEASE_SECONDS))
+
+
+def unattended() -> list[int]:
+    """The runs that have work to do and that nobody is at."""
+    now = timezone.now()
+    unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
+    idle = unscored.exclude(scoring_expires_at__gt=now)
+    for held in _attended_work(now):
+        idle = idle.exclude(pk__in=held)
+    startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
+    to_run = idle.filter(reduce(or_, startable), paused=False)
+    to_score = idle
+    for unfinished in leases.open_work():
+        to_score = to_score.exclude(pk__in=unfinished)
+    return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
 
 
 def silence(run: Run) -> Silence | None:

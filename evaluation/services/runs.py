@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.layers import gold_layer
@@ -240,7 +237,7 @@ def wake(run_id: int) -> None:
 
 def wake_unattended() -> list[int]:
     """Tell workers of every run that has work to do and that nobody holds."""
-    return [run_id for run_id in _unattended() if _wake_once(run_id)]
+    return [run_id for run_id in attendance.unattended() if _wake_once(run_id)]
 
 
 def _wake_once(run_id: int) -> bool:
@@ -251,20 +248,6 @@ def _wake_once(run_id: int) -> bool:
         return False
     wake(run_id)
     return True
-
-
-def _unattended() -> list[int]:
-    now = timezone.now()
-    unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
-    idle = unscored.exclude(scoring_expires_at__gt=now)
-    for held in attendance.attended_work(now):
-        idle = idle.exclude(pk__in=held)
-    startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
-    to_run = idle.filter(reduce(or_, startable), paused=False)
-    to_score = idle
-    for unfinished in leases.open_work():
-        to_score = to_score.exclude(pk__in=unfinished)
-    return [*to_run.values_list("pk", flat=True), *to_score.values_list("pk", flat=True)]
 
 
 def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Entry, dict[str, Any]]:
