@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from labeling.domain.errors import RuleError
+from labeling.management import refusals
 from labeling.management.arguments import project_named
 from labeling.services import label_imports
 
@@ -37,25 +37,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_named(options["project"])
-        try:
-            with ExitStack() as stack:
-                report = label_imports.import_labels(
-                    project=project,
-                    files=_opened(options["files"], stack),
-                    format=options["format"],
-                    dry_run=options["dry_run"],
-                    create_annotators=options["create_annotators"],
-                    reason=options["reason"],
-                )
-        except label_imports.LabelsRefused as refused:
-            for problem in refused.problems:
-                self.stderr.write(problem)
-            raise SystemExit(1) from None
-        except RuleError as error:
-            raise CommandError(error.message) from None
-        except OSError as error:
-            name = Path(error.filename or "").name
-            raise CommandError(f"{name}: cannot be read ({error.strerror}).") from None
+        with refusals.said_on(self.stderr), ExitStack() as stack:
+            report = label_imports.import_labels(
+                project=project,
+                files=_opened(options["files"], stack),
+                format=options["format"],
+                dry_run=options["dry_run"],
+                create_annotators=options["create_annotators"],
+                reason=options["reason"],
+            )
         self._say(report, dry_run=options["dry_run"])
 
     def _say(self, report: label_imports.LabelReport, *, dry_run: bool) -> None:
