@@ -17,7 +17,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Assignment
 from labeling.services import annotations, assignments, rounds
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Workspace, wait_until
 from tests.factories import (
     answer,
     labels,
@@ -192,9 +192,8 @@ def test_what_is_written_while_a_submission_is_under_way_is_kept_and_said(
     held: list[Route] = []
     workspace.page.route("**/submit/", lambda route: held.append(route))
     workspace.press("Control+Enter")
-    while not held:  # until the time limit of a test
-        workspace.page.wait_for_timeout(50)
-    workspace.press("e", "End").type(" and more")
+    wait_until(workspace.page, lambda: held)
+    workspace.press("e", "End").page.keyboard.insert_text(" and more")
 
     held[0].continue_()
 
