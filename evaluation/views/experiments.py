@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,9 +25,10 @@ SPLITS = ("train", "dev", "test", "all")
 def experiment_log(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     found = experiments.rows(_runs(request))
-    rows = [_shown(row) for row in reversed(found[-SHOWN:])]
+    splits = _run_splits(found[-SHOWN:])
+    rows = [_shown(row, splits) for row in reversed(found[-SHOWN:])]
     names = sorted(set(_all(request).values_list("release__name", flat=True)))
-    context = {"rows": rows, "total": len(found), "splits": SPLITS, "names": names}
+    context = {"rows": rows, "total": len(found), "splits": splits, "names": names}
     context["chosen"] = request.GET.get("gold", "")
     return render(request, "evaluation/experiments.html", context)
 
@@ -57,13 +59,22 @@ def _runs(request: HttpRequest) -> RunQuerySet:
     return _all(request).filter(release__name=name) if name else _all(request)
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"figures": _figures(row), "at": datetime.fromisoformat(row["date"])}
+def _run_splits(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Columns of dashes alone would push the others out of the page."""
+    return [split for split in SPLITS if any(_run(row, split) for row in rows)]
 
 
-def _figures(row: dict[str, Any]) -> list[tuple[str, str]]:
+def _run(row: dict[str, Any], split: str) -> bool:
+    return (row[f"{split}_exact_recall"], row[f"{split}_precision"]) != (None, None)
+
+
+def _shown(row: dict[str, Any], splits: Sequence[str]) -> dict[str, Any]:
+    return row | {"figures": _figures(row, splits), "at": datetime.fromisoformat(row["date"])}
+
+
+def _figures(row: dict[str, Any], splits: Sequence[str]) -> list[tuple[str, str]]:
     """Recall and precision for each split, a dash where it was not run."""
     return [
         (figure(row[f"{split}_exact_recall"]), figure(row[f"{split}_precision"]))
-        for split in SPLITS
+        for split in splits
     ]

@@ -257,6 +257,13 @@ def test_page_and_files_show_the_log(pair: tuple[Run, Run], signed_in: Any, form
     assert b"bold" in text
 
 
+def test_a_split_that_no_run_had_takes_no_column(pair: tuple[Run, Run], signed_in: Any) -> None:
+    page = signed_in("noor").get(reverse("experiments")).content.decode()
+
+    assert "all: recall / precision" in page
+    assert "train: recall / precision" not in page
+
+
 def test_the_log_of_others_is_not_shown(pair: tuple[Run, Run], signed_in: Any) -> None:
     assert signed_in("olga").get(reverse("experiments")).status_code == 404
     assert signed_in("noor").get(reverse("experiment-file", args=["xls"])).status_code == 404

@@ -166,6 +166,12 @@ def test_nobody_outside_the_project_can_be_given_work(
     assert not Round.objects.exists()
 
 
+def test_who_has_no_annotators_is_led_to_where_they_are_added(signed_in, rita, project):
+    project.memberships.filter(role="annotator").delete()
+
+    assert "The project has no annotators yet. Add or invite them" in page(signed_in(rita), URL)
+
+
 def test_closing_full_labeling_asks_first(signed_in, rita, project):
     opened = factories.open_full(project, 2)
     client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
