@@ -67,16 +67,34 @@ def units(
     Units(names=['0', '1', '2'], labels={'ana': [1, 0, 1], 'ben': [0, 0, 0]})
     """
     if layer in BY_MESSAGE:
-        names = [str(index) for index in range(message_count)]
-        return Units(
-            names, {who: _marks(layer, own, message_count) for who, own in payloads.items()}
-        )
+        labels = {who: marks(layer, own, message_count) for who, own in payloads.items()}
+        return Units(message_names(message_count), labels)
     if layer in BY_REQUIREMENT:
         names = _told_apart(name for cluster in base for name in _names(layer, cluster))
         return Units(
             names, {who: _judgements(layer, who, own, base) for who, own in payloads.items()}
         )
     raise ValueError(f"units: the layer {layer} is compared by F1, not by units")
+
+
+def message_names(message_count: int) -> list[str]:
+    return [str(index) for index in range(message_count)]
+
+
+def marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
+    """Of one answer, for each message whether a label of the layer cites it.
+
+    Raises
+    ------
+    ValueError
+        If a message is cited that does not exist.
+    """
+    found: list[Hashable] = [0] * message_count
+    for index in cited(layer, payload):
+        if not 0 <= index < message_count:
+            raise ValueError(f"units: message {index} is cited, there are {message_count}")
+        found[index] = 1
+    return found
 
 
 def cited(layer: str, payload: Payload) -> Iterator[int]:
@@ -129,15 +147,6 @@ def judged(
         )
     ]
     return sorted(found, key=lambda cluster: (_title(cluster), sorted(cluster)))
-
-
-def _marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
-    marks: list[Hashable] = [0] * message_count
-    for index in cited(layer, payload):
-        if not 0 <= index < message_count:
-            raise ValueError(f"units: message {index} is cited, there are {message_count}")
-        marks[index] = 1
-    return marks
 
 
 def _title(cluster: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.agreement import Agreement
@@ -27,6 +27,8 @@ from labeling.domain.units import (
     TYPE_FIELDS,
     Units,
     judged,
+    marks,
+    message_names,
     of_type,
     own_units,
     units,
@@ -64,10 +66,9 @@ class _Answer(NamedTuple):
     annotator: str
     conversation: str
     payload: dict[str, Any]
-    messages: int
 
 
-_Answers = dict[str, dict[str, _Answer]]  # by conversation and annotator
+_Payloads = dict[str, dict[str, dict[str, Any]]]  # by conversation and annotator
 Events = dict[str, dict[str, list[dict[str, Any]]]]  # the same
 Ratings = dict[str, dict[str, list[Hashable]]]  # by annotator and conversation
 
@@ -78,10 +79,14 @@ def of_round(
     *,
     ruler: Ruler | None = None,
     selection: Selection = EVERYTHING,
+    known: Mapping[str, Units] | None = None,
 ) -> Agreement:
-    """Agreement of a round on one layer (default: the project's first)."""
+    """Agreement of a round on one layer (default: the project's first).
+
+    ``known`` are its units (see :func:`units_of`) where the caller has them already.
+    """
     layer = layer or first_layer(measured.project)
-    found = _of_selection(measured, layer, ruler=ruler, selection=selection)
+    found = _of_selection(measured, layer, ruler=ruler, selection=selection, known=known)
     if selection.origin or not is_assisted(measured):
         return found
     apart = {
@@ -106,7 +111,12 @@ def is_assisted(measured: Round) -> bool:
 
 
 def _of_selection(
-    measured: Round, layer: str, *, ruler: Ruler | None, selection: Selection
+    measured: Round,
+    layer: str,
+    *,
+    ruler: Ruler | None,
+    selection: Selection,
+    known: Mapping[str, Units] | None = None,
 ) -> Agreement:
     project = measured.project
     rules: dict[str, Any] = {
@@ -119,9 +129,10 @@ def _of_selection(
         return _only_with(
             selection.annotator, event_agreement(events_of(measured, selection), **rules)
         )
-    found = units_of(measured, layer, ruler=ruler, selection=selection)
-    result = compute(ratings_of(found), **rules)
-    result = replace(result, excluded=[*result.excluded, *_missing(found, selection)])
+    if known is None:
+        known = units_of(measured, layer, ruler=ruler, selection=selection)
+    result = compute(ratings_of(known), **rules)
+    result = replace(result, excluded=[*result.excluded, *_missing(known, selection)])
     return _only_with(selection.annotator, result)
 
 
@@ -252,23 +263,26 @@ def units_of(
 def _units_of(
     measured: Round, layer: str, ruler: Ruler | None, selection: Selection
 ) -> dict[str, Units]:
-    answers: _Answers = defaultdict(dict)
-    for answer in _answers(measured, layer, selection):
-        answers[answer.conversation][answer.annotator] = answer
+    answers = _answers(measured, layer, selection)
     if layer in BY_REQUIREMENT:
-        return _judged_units(measured.project, layer, answers, ruler)
-    return {
-        name: units(layer, _payloads(given), message_count=_messages(given))
-        for name, given in answers.items()
-    }
+        return _judged_units(measured.project, layer, _by_conversation(answers), ruler)
+    sizes = _sizes(measured)
+    found: dict[str, Units] = {}
+    for who, name, payload in answers:
+        if name not in sizes:
+            continue  # it came into the round since
+        if name not in found:
+            found[name] = Units(message_names(sizes[name]), {})
+        found[name].labels[who] = marks(layer, payload, sizes[name])
+    return found
 
 
 def _judged_units(
-    project: Project, layer: str, answers: _Answers, ruler: Ruler | None
+    project: Project, layer: str, answers: _Payloads, ruler: Ruler | None
 ) -> dict[str, Units]:
     if ruler is None:
         raise RulerNeeded("The requirements are not matched yet; a worker does that.")
-    everything = (one.payload for given in answers.values() for one in given.values())
+    everything = (payload for given in answers.values() for payload in given.values())
     keys = [LAYERS[name].key for name in LAYERS[layer].needs]
     ruler.prime(
         texts_to_prime(
@@ -277,19 +291,10 @@ def _judged_units(
     )
     rules = {"synonyms": synonyms_of(project), "threshold": project.match_threshold}
     found = {}
-    for name, given in answers.items():
-        payloads = _payloads(given)
+    for name, payloads in answers.items():
         base = judged(layer, payloads, ruler=ruler, **rules)  # type: ignore[arg-type]
-        found[name] = units(layer, payloads, message_count=_messages(given), base=base)
+        found[name] = units(layer, payloads, message_count=0, base=base)
     return found
-
-
-def _payloads(given: Mapping[str, _Answer]) -> dict[str, dict[str, Any]]:
-    return {annotator: one.payload for annotator, one in given.items()}
-
-
-def _messages(given: Mapping[str, _Answer]) -> int:
-    return next(iter(given.values())).messages
 
 
 def events_of(measured: Round, selection: Selection) -> Events:
@@ -301,22 +306,29 @@ def events_of(measured: Round, selection: Selection) -> Events:
 
 def answers_in(measured: Round) -> dict[str, tuple[dict[str, dict[str, Any]], int]]:
     """By conversation: what each annotator submitted, and the number of its messages."""
-    found: _Answers = defaultdict(dict)
-    for answer in _answers(measured, "", EVERYTHING):
-        found[answer.conversation][answer.annotator] = answer
-    return {name: (_payloads(given), _messages(given)) for name, given in found.items()}
+    sizes = _sizes(measured)
+    found = _by_conversation(_answers(measured, "", EVERYTHING))
+    return {name: (given, sizes[name]) for name, given in found.items() if name in sizes}
+
+
+def _by_conversation(answers: Iterable[_Answer]) -> _Payloads:
+    found: _Payloads = defaultdict(dict)
+    for who, name, payload in answers:
+        found[name][who] = payload
+    return found
 
 
 def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Answer]:
+    """One after the other: together the payloads of a large round would fill the memory."""
     submitted = _rows(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:
         submitted = submitted.filter(annotation__guideline__version=selection.guideline)
     if selection.origin == "assisted":
         submitted = submitted.filter(first_pass__isnull=False)
-    rows = submitted.annotate(n_messages=Count("conversation__messages")).values_list(
-        "annotator__username", "conversation__external_id", "annotation__payload", "n_messages"
+    rows = submitted.values_list(
+        "annotator__username", "conversation__external_id", "annotation__payload"
     )
-    for row in rows:
+    for row in rows.iterator():
         answer = _Answer(*row)
         if selection.label_type and layer in TYPE_FIELDS:
             answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
@@ -326,16 +338,32 @@ def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Ans
         yield answer
 
 
+def _sizes(measured: Round) -> dict[str, int]:
+    """By conversation, the number of its messages."""
+    held = measured.assignments.order_by().values("conversation")
+    given = measured.project.conversations.filter(pk__in=held).order_by()
+    return dict(given.values_list("external_id").annotate(n=Count("messages")))
+
+
 def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, str]]:
     """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    rows = _rows(measured).values_list(
-        "annotator__username",
-        "conversation__external_id",
-        "annotation__status",
-        "annotation__skip_reason",
-        "annotation__guideline__version",
-        "first_pass",
+    out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
+    if selection.guideline:
+        out |= ~Q(annotation__guideline__version=selection.guideline)
+    if selection.origin == "assisted":
+        out |= Q(first_pass=None)
+    rows = (
+        _rows(measured)
+        .filter(out)
+        .values_list(
+            "annotator__username",
+            "conversation__external_id",
+            "annotation__status",
+            "annotation__skip_reason",
+            "annotation__guideline__version",
+            "first_pass",
+        )
     )
     for annotator, conversation, status, skip_reason, version, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
@@ -364,6 +392,7 @@ def _missing(found: Mapping[str, Units], selection: Selection) -> list[dict[str,
         }
         for conversation, of_conversation in found.items()
         for annotator, labels in of_conversation.labels.items()
+        if None in labels
         for name, label in zip(of_conversation.names, labels, strict=True)
         if label is None
     ]

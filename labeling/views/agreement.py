@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.dateparse import parse_datetime
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import TYPE_FIELDS, Units
-from labeling.models import Project, Round
+from labeling.models import Assignment, Project, Round
 from labeling.services import agreement as service
 from labeling.services import blindness
 from labeling.services.agreement import Selection
@@ -29,6 +29,7 @@ from labeling.views.labels import chosen
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_DIFFERENCES = 500
+SHOWN_EXCLUDED = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
 BLIND = _("A calibration round is blind until its last answer is in.")
 
@@ -218,12 +219,16 @@ def _frame(found: Round, asked: Asked) -> dict[str, Any]:
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
         ],
         "label_type": _type_words(asked.layer, asked.selection.label_type),
-        "annotators": sorted(set(found.assignments.values_list("annotator__username", flat=True))),
-        "versions": sorted(set(answered.values_list("annotation__guideline__version", flat=True))),
+        "annotators": sorted(_distinct(found.assignments.all(), "annotator__username")),
+        "versions": sorted(_distinct(answered, "annotation__guideline__version")),
         "has_origins": service.is_assisted(found),
         "rounds": list(project.rounds.values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
+
+
+def _distinct(rows: QuerySet[Assignment], name: str) -> Iterable[Any]:
+    return rows.order_by().values_list(name, flat=True).distinct()
 
 
 def _figures(found: Round, asked: Asked) -> dict[str, Any]:
@@ -242,19 +247,23 @@ def _figures(found: Round, asked: Asked) -> dict[str, Any]:
         "is_live": found.state == Round.State.OPEN,
     }
     try:
+        ruler, selection = stored_ruler(), asked.selection
+        units = service.units_of(found, asked.layer, ruler=ruler, selection=selection)
         figures = (
             _stored_figures(found, asked)
             or service.of_round(
-                found, asked.layer, ruler=stored_ruler(), selection=asked.selection
+                found, asked.layer, ruler=ruler, selection=selection, known=units
             ).as_json()
         )
-        disagreements = _disagreements(found, asked)
+        disagreements = _disagreements(found, units)
     except RulerNeeded:
         return context | {"is_waiting": True, "figures": None}
     return context | {
         "figures": figures,
         "verdict": verdict(figures),
         "matrix": matrix(figures["pairs"]),
+        "excluded": figures["excluded"][:SHOWN_EXCLUDED],
+        "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
         "measured": sum(one.annotators > 1 for one in disagreements),
         "disagreements": disagreements[:SHOWN_CONVERSATIONS],
         "more": max(0, len(disagreements) - SHOWN_CONVERSATIONS),
@@ -300,11 +309,8 @@ def _progress(found: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _disagreements(found: Round, asked: Asked) -> list[Disagreement]:
+def _disagreements(found: Round, by_conversation: Mapping[str, Units]) -> list[Disagreement]:
     """The round's conversations, most disagreement first."""
-    by_conversation = service.units_of(
-        found, asked.layer, ruler=stored_ruler(), selection=asked.selection
-    )
     places = found.places.values_list(
         "conversation__external_id", "conversation__pk", "conversation__domain"
     )
@@ -318,9 +324,12 @@ def _disagreements(found: Round, asked: Asked) -> list[Disagreement]:
 
 def _differing(units: Units) -> tuple[int, int, int]:
     """Annotators, units, and units that were not labelled alike."""
-    columns = list(zip(*units.labels.values(), strict=True))
-    differing = sum(len(set(labels) - {None}) > 1 for labels in columns)
-    return len(units.labels), len(units.names), differing
+    people, size = len(units.labels), len(units.names)
+    first, *others = units.labels.values()
+    if all(labels == first for labels in others):
+        return people, size, 0
+    columns = zip(first, *others, strict=True)
+    return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
 
 
 def _linked(found: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:

@@ -12,8 +12,9 @@ from django.core.management import CommandError, call_command
 
 from labeling import tasks
 from labeling.domain.similarity import MINILM_ID
-from labeling.models import Round
+from labeling.models import Annotation, Round
 from labeling.services import annotations
+from labeling.views import agreement as view
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of
@@ -171,6 +172,65 @@ def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
 
     assert len(queries(client, "/projects/orders/rounds/2/agreement/")) == few
     assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))
+
+
+def test_one_look_reads_the_answers_once(signed_in, rita, project):
+    factories.answer_all(factories.open_full(project, 2))
+
+    asked = queries(signed_in(rita), URL)
+
+    assert len([sql for sql in asked if '"labeling_annotation"."payload"' in sql]) == 1
+
+
+def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project, people):
+    client = signed_in(rita)
+    opened = factories.open_full(project, 3, annotators=[people["ana"], people["ben"]], overlap=2)
+    ana, ben = (list(opened.assignments.filter(annotator=people[who])) for who in ("ana", "ben"))
+    for assignment in [*ana[:2], *ben[:2]]:
+        factories.answer(assignment)
+    conversations = [one.conversation.external_id for one in ana]
+
+    def look(query: str = "") -> tuple[int, float, list[str]]:
+        seen = client.get(f"{URL}{query}").context["figures"]
+        [pair] = seen["pairs"]
+        return pair["conversations"], pair["raw"], [row["conversation"] for row in seen["excluded"]]
+
+    def marks(query: str = "") -> int:
+        lines = client.get(f"{CSV}{query}").getvalue().decode().splitlines()
+        return sum(line.endswith(",1") for line in lines)
+
+    assert (look(), marks()) == ((2, 1.0, [conversations[2]] * 2), 4)
+
+    for assignment in (ana[2], ben[2]):  # a new save
+        factories.answer(assignment)
+    assert (look(), marks()) == ((3, 1.0, []), 6)
+
+    annotations.reopen(ana[0])
+    assert (look(), marks()) == ((2, 1.0, [conversations[0]] * 2), 5)
+
+    factories.answer(ana[0], [0, 1])  # the same answer with another label
+    n_messages = ana[0].conversation.messages.count()
+    assert (look(), marks()) == ((3, 1 - 1 / (3 * n_messages), []), 7)
+
+    reopened = annotations.reopen(ben[1])
+    nothing = factories.save_of({"requirements": []}, base_version=reopened.version)
+    annotations.skip(ben[1], nothing, reason="Not in English.")
+    assert conversations[1] in look()[2]
+    assert (look()[0], marks()) == (2, 6)
+
+    stricter = project.guidelines.create(version=2, body="# Stricter")
+    Annotation.objects.filter(assignment=ana[2]).update(guideline=stricter)
+    assert (marks("?guideline=1"), marks("?guideline=2")) == (5, 1)
+
+
+def test_a_long_list_of_what_did_not_count_is_cut(signed_in, rita, project, monkeypatch):
+    monkeypatch.setattr(view, "SHOWN_EXCLUDED", 4)
+    factories.open_full(project, 2)
+
+    shown = page(signed_in(rita), URL)
+
+    assert shown.count("not submitted") == 4
+    assert "2 more are in the download of the ratings." in shown
 
 
 PAIR = "/projects/orders/rounds/1/agreement/pair/"
