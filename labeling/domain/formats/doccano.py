@@ -72,16 +72,7 @@ def write(labelled: Labelled, answer: Answer) -> str:
         "difficulty": labelled.difficulty,
         "split": labelled.split,
         **labelled.written_by,
-        "messages": [
-            {
-                "role": turn.role,
-                "speaker": turn.speaker,
-                "time": written(turn.time),
-                "start": start,
-                "end": start + len(turn.content),
-            }
-            for turn, start in zip(labelled.turns, starts, strict=True)
-        ],
+        "messages": _placed(labelled.turns, starts),
         "annotator": answer.annotator,
         "status": answer.status,
         "empty": answer.empty,
@@ -94,6 +85,20 @@ def write(labelled: Labelled, answer: Answer) -> str:
         "active_seconds": answer.active_seconds,
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
+
+
+def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[dict[str, Any]]:
+    """The messages by where they stand in the text of the document."""
+    return [
+        {
+            "role": turn.role,
+            "speaker": turn.speaker,
+            "time": written(turn.time),
+            "start": start,
+            "end": start + len(turn.content),
+        }
+        for turn, start in zip(turns, starts, strict=True)
+    ]
 
 
 @dataclass(slots=True)
