@@ -137,10 +137,11 @@ def _row(
 ) -> dict[str, Any]:
     left = gold[pair["gold"]] if pair["gold"] is not None else None
     right = predicted[pair["predicted"]] if pair["predicted"] is not None else None
-    title, badge = KINDS[_kind(pair)]
+    kind = _kind(pair)
+    title, badge = KINDS[kind]
     return {
         "number": number,
-        "kind": _kind(pair),
+        "kind": kind,
         "title": title,
         "badge": badge,
         "why_not": _why_not(str(pair.get("why_not") or "")),
@@ -148,19 +149,23 @@ def _row(
         "shows_similarity": not str(pair.get("why_not")).startswith("similarity"),
         "gold": left,
         "predicted": right,
-        "fields": [
-            {
-                "title": field_title,
-                "gold": _shown(field, left, shown.names),
-                "predicted": _shown(field, right, shown.names),
-                "is_list": field in LISTS,
-                "is_messages": field == "source_messages",
-                "differs": _differs(field, left, right, shown.synonyms),
-            }
-            for field, field_title in shown.fields
-        ],
+        "fields": _fields(left, right, shown),
         "sources": sorted(_sources(left) | _sources(right)),
     }
+
+
+def _fields(left: Label | None, right: Label | None, shown: Shown) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": title,
+            "gold": _shown(field, left, shown.names),
+            "predicted": _shown(field, right, shown.names),
+            "is_list": field in LISTS,
+            "is_messages": field == "source_messages",
+            "differs": _differs(field, left, right, shown.synonyms),
+        }
+        for field, title in shown.fields
+    ]
 
 
 def _why_not(stored: str) -> str:
