@@ -41,10 +41,25 @@ export class Search {
 
   find() {
     const wanted = folded(this.input.value);
-    this.hits = wanted ? this.messages.texts.flatMap((node, index) => hitsIn(node, index, wanted)) : [];
+    this.hits = wanted ? this.texts.flatMap((text, index) => this.hitsIn(text, index, wanted)) : [];
     const here = this.messages.currentIndex;
     this.at = this.hits.length ? Math.max(0, this.hits.findIndex((hit) => hit.index >= here)) : -1;
     this.show();
+  }
+
+  // Messages never change, so each is folded once.
+  get texts() {
+    this.known ??= this.messages.texts.map(({ data }) => folded(data));
+    return this.known;
+  }
+
+  hitsIn(text, index, wanted) {
+    const node = this.messages.texts[index];
+    const hits = [];
+    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+      hits.push({ index, range: rangeAt(node, at, at + wanted.length) });
+    }
+    return hits;
   }
 
   go(step) {
@@ -77,17 +92,5 @@ const folded = (text) =>
     return lower.length === letter.length ? lower : letter;
   }).join("");
 
-function hitsIn(node, index, wanted) {
-  const text = folded(node.data);
-  const hits = [];
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
-    const range = new StaticRange({
-      startContainer: node,
-      startOffset: at,
-      endContainer: node,
-      endOffset: at + wanted.length,
-    });
-    hits.push({ index, range });
-  }
-  return hits;
-}
+const rangeAt = (node, startOffset, endOffset) =>
+  new StaticRange({ startContainer: node, startOffset, endContainer: node, endOffset });
