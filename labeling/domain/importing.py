@@ -33,6 +33,11 @@ CONVERSATION_KEYS = (
 PASSED_OVER = ("schema_version", "answers")
 """Stand in the same line where labels are exported; importing those is another command."""
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
+OTHER_KIND = (
+    "not valid JSON, but a table, plain text or one long document: write a conversation a line, as "
+    '{"id": "a", "messages": [{"role": "user", "content": "…"}, {"role": "analyst", "content": '
+    '"…"}]}, or name the format of the file'
+)
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
 MAX_PRIORITY = 32_767  # what the database holds, either side of 0
@@ -138,6 +143,9 @@ def read_native(
     for number, raw in _lines(stream, max_line_bytes):
         if raw is not None and not raw.strip():
             continue
+        if not found_any and raw is not None and _is_of_another_kind(raw):
+            yield Problem(number, OTHER_KIND)
+            return
         found_any = True
         try:
             if raw is None:
@@ -209,6 +217,21 @@ def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
 def _pass_over_line(stream: BinaryIO) -> None:
     while (rest := stream.readline(CHUNK_BYTES)) and not rest.endswith(b"\n"):
         pass
+
+
+def _is_of_another_kind(first: bytes) -> bool:
+    """Whether the first line is no line of JSON: of a table, of plain text, of one long document.
+
+    Then no other line is one either, and naming each of them would help nobody.
+    """
+    try:
+        text = first.decode().strip()
+        json.loads(text)
+    except json.JSONDecodeError:
+        return text in ("{", "[") or text[0] not in "{["
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _parse(raw: bytes) -> dict[str, Any]:

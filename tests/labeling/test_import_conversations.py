@@ -218,7 +218,7 @@ def test_every_problem_is_named_in_the_order_of_the_files(write, monkeypatch):
 
 
 def test_reading_stops_after_twenty_problems(write):
-    assert len(refused(write(*[b"{"] * 500))) == 20
+    assert len(refused(write(*[b"{}"] * 500))) == 20
 
 
 @pytest.mark.parametrize(

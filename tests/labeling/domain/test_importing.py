@@ -340,3 +340,20 @@ def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_know
 
     assert conflict(before, windows.fingerprint) == ""
     assert conflict(before, records(with_message(content="other"))[0].fingerprint) != ""
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        b"id,role,content\r\nc1,user,Hello\r\n",
+        "\ufeffUser: I need a shop\n\nAnalyst: Which?\n".encode(),
+        b'{\n  "id": "a",\n  "messages": []\n}\n',
+        b'\n[\n{"id": "a"}\n]\n',
+    ],
+    ids=["table", "text", "indented", "list"],
+)
+def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file: bytes) -> None:
+    (problem,) = read_native(BytesIO(file))
+
+    assert problem.reason.startswith("not valid JSON, but a table, plain text or one long document")
+    assert '{"id": "a", "messages": [{"role": "user"' in problem.reason
