@@ -18,6 +18,7 @@ from django.http import (
 )
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
@@ -112,6 +113,13 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
             new=report.new, unchanged=report.unchanged
         ),
     )
+    if report.decisions:
+        said = ngettext(
+            "{n} decision about them is stored.",
+            "{n} decisions about them are stored.",
+            report.decisions,
+        )
+        messages.success(request, said.format(n=report.decisions))
     return redirect("labels", project.slug)
 
 

@@ -14,7 +14,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from labeling.domain.formats.losses import LOSSES
-from labeling.models import Annotation, Event, Project
+from labeling.models import Adjudication, Annotation, Event, Project
+from labeling.services import adjudications
 from tests import factories
 from tests.pages import text_of
 
@@ -112,6 +113,27 @@ def test_an_upload_is_shown_first_and_stored_when_confirmed(labelled, elsewhere,
     assert Event.objects.get(verb="labels.imported").actor.username == "rita"
     again = upload(lead, download(lead, "native"))
     assert "There is nothing new in it" in text_of(again)
+
+
+def test_decisions_about_answers_that_are_known_are_stored_too(labelled, elsewhere, lead, rita):
+    lead.post(
+        "/projects/other/labels/import/", confirmation(upload(lead, download(lead, "native")))
+    )
+    adjudications.decide(
+        conversation=labelled.conversations.first(),
+        layer="extraction",
+        payload=factories.labels([0]),
+        reason="Ana is right",
+        by=rita,
+    )
+
+    preview = upload(lead, download(lead, "native"))
+    stored = lead.post("/projects/other/labels/import/", confirmation(preview), follow=True)
+
+    assert "Decisions, new 1" in text_of(preview)
+    assert "Store the decisions" in text_of(preview)
+    assert "1 decision about them is stored." in stored.content.decode()
+    assert Adjudication.objects.filter(conversation__project=elsewhere).count() == 1
 
 
 def test_a_preview_is_confirmed_once_and_by_nobody_else(
