@@ -60,11 +60,17 @@ class Handler(http_server.Handler):
             server.requests.append(body)
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
+        self.is_under_way = True
         try:
             self._behave(body)
         finally:
-            with server.lock:
-                server.at_once -= 1
+            self._end()
+
+    def _end(self) -> None:
+        """Before the reply: whoever has it may ask again at once."""
+        with self.server.lock:
+            self.server.at_once -= self.is_under_way
+            self.is_under_way = False
 
     def _behave(self, body: Body) -> None:
         server = self.server
@@ -170,6 +176,7 @@ class Handler(http_server.Handler):
         self._send(status, {"error": said}, **headers)
 
     def _send(self, status: int, document: Body, **headers: str) -> None:
+        self._end()
         body = json.dumps(document).encode()
         self.answer(status, body, Content_Type="application/json", **headers)
 
