@@ -53,6 +53,7 @@ def workspace(page: Page, live_server: LiveServer, sign_in: Callable[[User], Non
     sign_in(ana)
     opened = Workspace(page, live_server, assignment).open()
     expect(page.locator(".threads")).to_contain_text("No comments yet")  # the last thing to arrive
+    page.evaluate(SETTLE)
     return opened
 
 
