@@ -6,7 +6,8 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import cache
+from copy import deepcopy
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -14,6 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from pipelines.errors import WrongWeights
+from pipelines.products import linear
 from pipelines.types import Vectors
 
 MODEL = "all-MiniLM-L6-v2"
@@ -82,7 +84,7 @@ class MiniLM:
         """What ``encode`` and ``encode_tokens`` give of a few texts, in one pass; never cached."""
         import torch
 
-        model = _load(self._folder or packaged_folder())
+        model = _load_for_few(self._folder or packaged_folder())
         with torch.inference_mode():
             found = model(model.preprocess([_sound(text) for text in texts]))
         lengths = found["attention_mask"].sum(dim=1).tolist()
@@ -157,3 +159,17 @@ def _load(folder: Path) -> Any:
     torch.set_num_threads(1)
     import_module("transformers.utils.logging").disable_progress_bar()
     return cast(Any, SentenceTransformer(str(folder), device="cpu", local_files_only=True))
+
+
+@cache
+def _load_for_few(folder: Path) -> Any:
+    """The same weights, multiplied the way that is quicker for a few texts."""
+    import torch
+
+    model = _load(folder)
+    few = deepcopy(model, {id(weights): weights for weights in model.parameters()})  # not twice
+    for part in few.modules():
+        if isinstance(part, torch.nn.Linear):
+            quick = partial(linear, weight=part.weight, bias=part.bias)
+            part.forward = quick  # type: ignore[method-assign]
+    return few

@@ -54,7 +54,8 @@ def best_of(searches: Iterable[Search]) -> dict[int, float]:
     best: dict[int, float] = {}
     for one in searches:
         for position, probability in zip(one.indexes, one.probabilities, strict=True):
-            best[position] = max(best.get(position, 0.0), probability)
+            if probability > best.get(position, -1.0):
+                best[position] = probability
     return best
 
 

@@ -8,7 +8,7 @@ the other searches said of it, and how many messages such a question usually nee
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -129,19 +129,22 @@ def _other_searches(
 def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> dict[str, Any]:
     """The best chance beside a message, around it, and in the rest of its topic and thread."""
 
-    def best(places: Callable[[int], Sequence[int]]) -> Matrix:
-        found = [
-            max((asked.get(at, 0.0) for at in places(here)), default=0.0) for here in positions
-        ]
-        return _logit(np.array(found))
+    chances = np.zeros(len(talk.messages) + 2 * NEAR)  # nothing is said before and after the talk
+    chances[np.array(list(asked), int) + NEAR] = list(asked.values())
+    here = np.array(positions) + NEAR
+
+    def best(*steps: int) -> Matrix:
+        return _logit(np.max([chances[here + step] for step in steps], axis=0))
 
     best_in = {node.node_id: _two_best(node, asked) for node in talk.nodes}
+    threads = {node.node_id: _thread(node, best_in) for node in talk.nodes}
+    nodes = [(at, talk.node_at.get(at)) for at in positions]
     return {
-        "before": best(lambda here: [here - 1]),
-        "after": best(lambda here: [here + 1]),
-        "near": best(lambda here: [here + step for step in (-3, -2, 2, 3)]),
-        "node": _logit(np.array([_rest_of_node(talk, here, asked, best_in) for here in positions])),
-        "thread": _logit(np.array([_thread(talk, here, best_in) for here in positions])),
+        "before": best(-1),
+        "after": best(1),
+        "near": best(-3, -2, 2, 3),
+        "node": _logit(np.array([_rest(asked.get(at, 0.0), node, best_in) for at, node in nodes])),
+        "thread": _logit(np.array([threads[node.node_id] if node else 0.0 for _, node in nodes])),
     }
 
 
@@ -165,20 +168,16 @@ def _two_best(node: Node, asked: dict[int, float]) -> list[float]:
     return sorted((asked.get(local - 1, 0.0) for local in node.all_message_ids), reverse=True)[:2]
 
 
-def _rest_of_node(
-    talk: Talk, here: int, asked: dict[int, float], best_in: dict[str, list[float]]
-) -> float:
-    node = talk.node_at.get(here)
+def _rest(own: float, node: Node | None, best_in: dict[str, list[float]]) -> float:
+    """The best of the node but for the message itself, whose chance is ``own``."""
     if node is None:
         return 0.0
     best, *others = best_in[node.node_id]
-    return (others[0] if others else 0.0) if asked.get(here, 0.0) >= best else best
+    return (others[0] if others else 0.0) if own >= best else best
 
 
-def _thread(talk: Talk, here: int, best_in: dict[str, list[float]]) -> float:
-    node = talk.node_at.get(here)
-    linked = node.linked if node else ()
-    return max((best_in[other][0] for other in linked if other in best_in), default=0.0)
+def _thread(node: Node, best_in: dict[str, list[float]]) -> float:
+    return max((best_in[other][0] for other in node.linked if other in best_in), default=0.0)
 
 
 def _day_columns(talk: Talk, intent: Intent, positions: list[int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.retrieval.text import words
+from pipelines.products import similarities
 from pipelines.types import Encoder, Vectors
 
 Floats = NDArray[np.float64]
@@ -79,7 +80,7 @@ class TokenMatrix:
 
     def nearest(self, question: Vectors) -> Floats:
         """For each message and each token of the question the best similarity."""
-        similar = self.vectors @ question.T
+        similar = similarities(self.vectors, question)
         best: Floats = np.maximum.reduceat(similar, self.starts, axis=0).astype(np.float64)
         return best
 

@@ -26,8 +26,9 @@ class Ranker:
 
     def margins(self, columns: Mapping[str, Floats]) -> Floats:
         """The logarithm of the odds that each message is evidence."""
-        rows = np.column_stack([columns[name] for name in self.names])
-        found: Floats = ((rows - self.mean) / self.spread) @ self.weights + self.always
+        weights = self.weights / self.spread
+        rows = np.stack([columns[name] for name in self.names])
+        found: Floats = weights @ rows + (self.always - weights @ self.mean)
         return found
 
     @classmethod
