@@ -76,6 +76,8 @@ DISCUSSION_KEYS = (
     Key("j", "next", "Next disagreement", "Discuss"),
     Key("k", "previous", "Previous disagreement", "Discuss"),
     Key("t", "write", "Write a remark", "Discuss"),
+    Key("Ctrl+Enter", "send", "Send the remark", "Discuss", typing=True),
+    Key("Escape", "leave", "Leave the field", "Discuss", typing=True),
     Key("1-4", "decide", "Choose the outcome (leads)", "Discuss"),
 )
 """The keys of the page where a closed round is discussed."""

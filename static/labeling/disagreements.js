@@ -28,10 +28,19 @@ function step(by) {
   show(all[Math.min(Math.max(at + by, 0), all.length - 1)]);
 }
 
+function send() {
+  const remark = document.activeElement;
+  if (!remark.matches("[data-remark]")) return false;
+  remark.form.requestSubmit();
+  return true;
+}
+
 const actions = {
   next: () => step(current.hasAttribute("aria-current") ? 1 : 0),
   previous: () => step(-1),
   write: () => current.querySelector("[data-remark]")?.focus(),
+  send,
+  leave: () => current.focus({ preventScroll: true }),
   decide: (digit) => current.querySelector(`[data-outcome="${digit}"]`)?.click(),
 };
 

@@ -186,7 +186,10 @@ def people_discuss(pages: dict[str, Page]) -> None:
     expect(ana.locator(".disagreement").first).to_be_focused()
     ana.keyboard.press("t")
     ana.keyboard.type("The analyst repeats a wish: is that a source?")
-    ana.get_by_role("button", name="Send").first.click()
+    ana.keyboard.press("Escape")
+    expect(ana.locator(".disagreement").first).to_be_focused()
+    ana.keyboard.press("t")
+    ana.keyboard.press("Control+Enter")
     expect(ana.locator("#progress")).to_contain_text(f"1 of {DIFFERENCES} discussed, 0 decided")
 
     rita.reload()
