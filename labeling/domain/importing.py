@@ -33,11 +33,12 @@ CONVERSATION_KEYS = (
 PASSED_OVER = ("schema_version", "answers")
 """Stand in the same line where labels are exported; importing those is another command."""
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
-OTHER_KIND = (
-    "not valid JSON, but a table, plain text or one long document: write a conversation a line, as "
-    '{"id": "a", "messages": [{"role": "user", "content": "…"}, {"role": "analyst", "content": '
-    '"…"}]}, or name the format of the file'
+EXAMPLE = (
+    '{"id": "a", "messages": [{"role": "user", "content": "…"}, '
+    '{"role": "analyst", "content": "…"}]}'
 )
+HOW_WRITTEN = f"write a conversation a line, as {EXAMPLE}, or name the format of the file"
+OTHER_KIND = "not valid JSON, but a table, plain text or one long document"
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
 MAX_PRIORITY = 32_767  # what the database holds, either side of 0
@@ -143,8 +144,8 @@ def read_native(
     for number, raw in _lines(stream, max_line_bytes):
         if raw is not None and not raw.strip():
             continue
-        if not found_any and raw is not None and _is_of_another_kind(raw):
-            yield Problem(number, OTHER_KIND)
+        if not found_any and raw is not None and (kind := _other_kind(raw)):
+            yield Problem(number, f"{kind}: {HOW_WRITTEN}")
             return
         found_any = True
         try:
@@ -219,19 +220,19 @@ def _pass_over_line(stream: BinaryIO) -> None:
         pass
 
 
-def _is_of_another_kind(first: bytes) -> bool:
-    """Whether the first line is no line of JSON: of a table, of plain text, of one long document.
+def _other_kind(first: bytes) -> str:
+    """Why the first line is of no native file: of a table, plain text, one long document, a list.
 
     Then no other line is one either, and naming each of them would help nobody.
     """
     try:
         text = first.decode().strip()
-        json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError:
-        return text in ("{", "[") or text[0] not in "{["
+        return OTHER_KIND if text in ("{", "[") or text[0] not in "{[" else ""
     except (ValueError, RecursionError):
-        return False
-    return False
+        return ""
+    return "" if isinstance(document, dict) else _no_object(document)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
@@ -254,8 +255,12 @@ def _parse(raw: bytes) -> dict[str, Any]:
     except ValueError as error:  # a number of thousands of digits
         raise _Refused(f"not valid JSON: {error}") from None
     if not isinstance(document, dict):
-        raise _Refused(f"a line must be a JSON object, not {_kind(document)}")
+        raise _Refused(_no_object(document))
     return document
+
+
+def _no_object(document: Any) -> str:
+    return f"a line must be a JSON object, not {_kind(document)}"
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

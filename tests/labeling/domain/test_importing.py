@@ -349,11 +349,13 @@ def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_know
         "\ufeffUser: I need a shop\n\nAnalyst: Which?\n".encode(),
         b'{\n  "id": "a",\n  "messages": []\n}\n',
         b'\n[\n{"id": "a"}\n]\n',
+        b'[{"id": "a"}, {"id": "b"}]\n[]\n',
     ],
-    ids=["table", "text", "indented", "list"],
+    ids=["table", "text", "indented", "list", "list on a line"],
 )
 def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file: bytes) -> None:
     (problem,) = read_native(BytesIO(file))
 
-    assert problem.reason.startswith("not valid JSON, but a table, plain text or one long document")
+    said = ("not valid JSON, but a table, plain text or one long document:", "a line must be")
+    assert problem.reason.startswith(said)
     assert '{"id": "a", "messages": [{"role": "user"' in problem.reason
