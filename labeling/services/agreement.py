@@ -4,36 +4,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from labeling.domain.agreement import Agreement
 from labeling.domain.agreement import agreement as compute
 from labeling.domain.event_agreement import event_agreement
 from labeling.domain.matching import texts_to_prime
-from labeling.domain.origins import of_origin
 from labeling.domain.records import record_agreement
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import noted, say
 from labeling.domain.similarity import Ruler
 from labeling.domain.units import (
     BY_REQUIREMENT,
-    TYPE_FIELDS,
     Units,
     judged,
-    marks,
     message_names,
-    of_type,
     own_units,
     units,
 )
+from labeling.domain.units import marks as marks_in
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
+from labeling.services import answers, marks
+from labeling.services.answers import EVERYTHING, Selection
 from labeling.services.settling import synonyms_of
 from labeling.services.vectors import RulerNeeded
 
@@ -41,20 +40,6 @@ RECORD_LAYERS = ("extraction", "inference")
 """Layers whose labels are matched as records by the one matcher."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which of the submitted labels are compared; empty means all."""
-
-    label_type: str = ""
-    annotator: str = ""
-    guideline: int | None = None
-    origin: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.label_type or self.annotator or self.guideline or self.origin)
-
-
-EVERYTHING = Selection()
 ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
 
@@ -62,13 +47,6 @@ OF_ORIGIN = ("statistic", "value", "measure", "pairs", "fleiss_kappa", "krippend
 """The figures that are given by origin too; the gate looks at none of them."""
 
 
-class _Answer(NamedTuple):
-    annotator: str
-    conversation: str
-    payload: dict[str, Any]
-
-
-_Payloads = dict[str, dict[str, dict[str, Any]]]  # by conversation and annotator
 Events = dict[str, dict[str, list[dict[str, Any]]]]  # the same
 Ratings = dict[str, dict[str, list[Hashable]]]  # by annotator and conversation
 
@@ -106,7 +84,9 @@ def of_round(
 
 def is_assisted(measured: Round) -> bool:
     """Whether somebody has seen suggestions before they submitted."""
-    seen = FirstPass.objects.filter(assignment__in=measured.assignments.all())
+    seen = FirstPass.objects.filter(
+        assignment__round=measured, assignment__purpose=Assignment.Purpose.LABELLING
+    )
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 
 
@@ -172,7 +152,7 @@ def records_of(
     measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
 ) -> list[dict[str, Any]]:
     labels: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
-    for answer in _answers(measured, layer, selection):
+    for answer in answers.each(measured, layer, selection):
         found = answer.payload.get(LAYERS[layer].key, [])
         labels[answer.annotator][answer.conversation] = found
     ruler.prime(texts_to_prime(_every(labels)))
@@ -263,26 +243,37 @@ def units_of(
 def _units_of(
     measured: Round, layer: str, ruler: Ruler | None, selection: Selection
 ) -> dict[str, Units]:
-    answers = _answers(measured, layer, selection)
     if layer in BY_REQUIREMENT:
-        return _judged_units(measured.project, layer, _by_conversation(answers), ruler)
-    sizes = _sizes(measured)
+        payloads = answers.by_conversation(answers.each(measured, layer, selection))
+        return _judged_units(measured.project, layer, payloads, ruler)
+    sizes = answers.sizes(measured)
     found: dict[str, Units] = {}
-    for who, name, payload in answers:
-        if name not in sizes:
-            continue  # it came into the round since
+    for who, name, labels in _marked(measured, layer, selection, sizes):
         if name not in found:
             found[name] = Units(message_names(sizes[name]), {})
-        found[name].labels[who] = marks(layer, payload, sizes[name])
+        found[name].labels[who] = labels
     return found
 
 
+def _marked(
+    measured: Round, layer: str, selection: Selection, sizes: Mapping[str, int]
+) -> Iterator[marks.Marked]:
+    if not (selection.label_type or selection.origin):
+        name = f"marks:{measured.pk}:{layer}:{selection.guideline}"
+        return marks.of_answers(answers.submitted(measured, selection), layer, sizes, kept_as=name)
+    return (
+        marks.Marked(who, name, marks_in(layer, payload, sizes[name]))
+        for who, name, payload in answers.each(measured, layer, selection)
+        if name in sizes  # else it came into the round since
+    )
+
+
 def _judged_units(
-    project: Project, layer: str, answers: _Payloads, ruler: Ruler | None
+    project: Project, layer: str, submitted: answers.Payloads, ruler: Ruler | None
 ) -> dict[str, Units]:
     if ruler is None:
         raise RulerNeeded("The requirements are not matched yet; a worker does that.")
-    everything = (payload for given in answers.values() for payload in given.values())
+    everything = (payload for given in submitted.values() for payload in given.values())
     keys = [LAYERS[name].key for name in LAYERS[layer].needs]
     ruler.prime(
         texts_to_prime(
@@ -291,7 +282,7 @@ def _judged_units(
     )
     rules = {"synonyms": synonyms_of(project), "threshold": project.match_threshold}
     found = {}
-    for name, payloads in answers.items():
+    for name, payloads in submitted.items():
         base = judged(layer, payloads, ruler=ruler, **rules)  # type: ignore[arg-type]
         found[name] = units(layer, payloads, message_count=0, base=base)
     return found
@@ -299,50 +290,16 @@ def _judged_units(
 
 def events_of(measured: Round, selection: Selection) -> Events:
     found: Events = defaultdict(dict)
-    for answer in _answers(measured, "events", selection):
+    for answer in answers.each(measured, "events", selection):
         found[answer.annotator][answer.conversation] = answer.payload.get("events", [])
     return found
 
 
 def answers_in(measured: Round) -> dict[str, tuple[dict[str, dict[str, Any]], int]]:
     """By conversation: what each annotator submitted, and the number of its messages."""
-    sizes = _sizes(measured)
-    found = _by_conversation(_answers(measured, "", EVERYTHING))
+    sizes = answers.sizes(measured)
+    found = answers.by_conversation(answers.each(measured, "", EVERYTHING))
     return {name: (given, sizes[name]) for name, given in found.items() if name in sizes}
-
-
-def _by_conversation(answers: Iterable[_Answer]) -> _Payloads:
-    found: _Payloads = defaultdict(dict)
-    for who, name, payload in answers:
-        found[name][who] = payload
-    return found
-
-
-def _answers(measured: Round, layer: str, selection: Selection) -> Iterator[_Answer]:
-    """One after the other: together the payloads of a large round would fill the memory."""
-    submitted = _rows(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
-    if selection.guideline:
-        submitted = submitted.filter(annotation__guideline__version=selection.guideline)
-    if selection.origin == "assisted":
-        submitted = submitted.filter(first_pass__isnull=False)
-    rows = submitted.values_list(
-        "annotator__username", "conversation__external_id", "annotation__payload"
-    )
-    for row in rows.iterator():
-        answer = _Answer(*row)
-        if selection.label_type and layer in TYPE_FIELDS:
-            answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
-        if selection.origin:
-            assisted = selection.origin == "assisted"
-            answer = answer._replace(payload=of_origin(layer, answer.payload, assisted=assisted))
-        yield answer
-
-
-def _sizes(measured: Round) -> dict[str, int]:
-    """By conversation, the number of its messages."""
-    held = measured.assignments.order_by().values("conversation")
-    given = measured.project.conversations.filter(pk__in=held).order_by()
-    return dict(given.values_list("external_id").annotate(n=Count("messages")))
 
 
 def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, str]]:
@@ -354,7 +311,7 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     if selection.origin == "assisted":
         out |= Q(first_pass=None)
     rows = (
-        _rows(measured)
+        answers.given(measured)
         .filter(out)
         .values_list(
             "annotator__username",
@@ -409,7 +366,3 @@ def _every(
     labels: Mapping[str, Mapping[str, Iterable[dict[str, Any]]]],
 ) -> Iterator[dict[str, Any]]:
     return (label for given in labels.values() for found in given.values() for label in found)
-
-
-def _rows(measured: Round) -> QuerySet[Assignment]:
-    return measured.assignments.order_by("annotator__username", "conversation__external_id")

@@ -174,12 +174,21 @@ def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
     assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))
 
 
-def test_one_look_reads_the_answers_once(signed_in, rita, project):
-    factories.answer_all(factories.open_full(project, 2))
+def test_a_look_reads_what_is_new_since_the_last_one(signed_in, rita, project):
+    first, *others = factories.open_full(project, 2).assignments.all()
+    for assignment in others:
+        factories.answer(assignment)
+    client = signed_in(rita)
 
-    asked = queries(signed_in(rita), URL)
+    def read() -> list[str]:
+        return [sql for sql in queries(client, URL) if '"labeling_annotation"."payload"' in sql]
 
-    assert len([sql for sql in asked if '"labeling_annotation"."payload"' in sql]) == 1
+    assert len(read()) == 1
+    assert read() == []
+    new = factories.answer(first)
+    [sql] = read()
+    assert f'"labeling_annotation"."id" IN ({new.pk})' in sql
+    assert read() == []
 
 
 def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project, people):
