@@ -15,8 +15,8 @@ from evaluation.layers.end_to_end import SCORE, check_document
 from evaluation.metrics.document import SECTIONS
 from evaluation.models import CaseRun, Run
 from evaluation.views.present import score_cell
-from labeling.views.markdown import render_markdown
-from pipelines.requirements.document.markdown import whole
+from labeling.views.markdown import render_section
+from pipelines.requirements.document.markdown import NUMBER, whole
 
 
 @require_GET
@@ -81,7 +81,8 @@ def _case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
 
 def _sections(document: dict[str, Any]) -> list[dict[str, Any]]:
     return [
-        section | {"html": render_markdown(section["body"]) if section["body"] else ""}
+        section
+        | {"html": render_section(section["body"], anchored=NUMBER) if section["body"] else ""}
         for section in document["sections"]
     ]
 

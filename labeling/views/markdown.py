@@ -50,6 +50,19 @@ def render_markdown(text: str) -> SafeString:
     return _html(tokens)
 
 
+def render_section(body: str, *, anchored: re.Pattern[str]) -> SafeString:
+    """A part of a document that a pipeline wrote. Headings start at level 3; only one that reads
+    as ``anchored`` can be linked to, by its text in small letters.
+    """
+    tokens = PARSER.parse(body)
+    for at, token in enumerate(tokens):
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{max(int(token.tag[1]), 3)}"
+        if token.type == "heading_open" and anchored.fullmatch(text := tokens[at + 1].content):
+            token.attrs["id"] = text.lower()
+    return _html(tokens)
+
+
 def render_document(text: str, *, link: Callable[[str], str]) -> Document:
     """A document with anchors. ``link`` turns the target of each link into its address."""
     tokens = PARSER.parse(text)

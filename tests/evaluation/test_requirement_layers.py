@@ -390,6 +390,20 @@ def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_i
     assert client.get(address).status_code == 404
 
 
+def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(
+    written: Callable[..., Run], signed_in: Any
+) -> None:
+    body = "# main\n\n### REQ-001\n\nfollows from [REQ-001](#req-001)\n\n### Req 2"
+    run = written({"requirements": [requirement(1)], "document": document(body=body)})
+
+    shown = page(signed_in("noor"), run, "run-case-document")
+
+    assert '<h3 id="req-001">REQ-001</h3>' in shown
+    assert '<a href="#req-001">REQ-001</a>' in shown
+    assert "<h3>main</h3>" in shown
+    assert "<h3>Req 2</h3>" in shown
+
+
 @pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
 def test_the_document_of_the_agent_leads_to_its_messages(
     project: Project, finished: Any, signed_in: Any, no_encoder: None, layer: str

@@ -12,6 +12,8 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 _BLOCK = re.compile(r"^(\d+)([.)])|^([-+=:])")
 _SPACE = re.compile(r"\s+")
 CONVERSATION = "Conversation"
+NUMBER = re.compile(r"[A-Z]+-\d+")
+"""Of a requirement: a heading of this form is what links to the requirement lead to."""
 
 
 def plain(text: object) -> str:
@@ -42,6 +44,22 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def message_links(indexes: Iterable[int]) -> str:
     return ", ".join(f"[{index}](#message-{index})" for index in indexes)
+
+
+def number_link(number: str) -> str:
+    """To the heading of a requirement; plain where such a number makes no address.
+
+    Examples
+    --------
+    >>> number_link("REQ-002"), number_link("the second")
+    ('[REQ-002](#req-002)', 'the second')
+    """
+    return f"[{number}](#{number.lower()})" if NUMBER.fullmatch(number) else number
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """``1 message``, ``2 messages``."""
+    return f"{count} {one if count == 1 else several}"
 
 
 def whole(document: Mapping[str, Any], messages: Sequence[Message]) -> str:

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pipelines.requirements.document.markdown import bullets, message_links, plain, table
+from pipelines.requirements.document.markdown import (
+    bullets,
+    counted,
+    message_links,
+    number_link,
+    plain,
+    table,
+)
 from pipelines.requirements.extraction.text import content_words
 from pipelines.requirements.wording import Requirement, name_of
 from pipelines.types import Case, Message
@@ -51,6 +58,10 @@ class Findings:
         """The number under which a requirement stands in the document."""
         return plain(self.by_name[name].get("id") or name) if name in self.by_name else plain(name)
 
+    def link_to(self, name: str) -> str:
+        number = self.number_of(name)
+        return number_link(number) if name in self.by_name else number
+
     def placed(self, section: str) -> Iterator[Requirement]:
         for one in (*self.requirements, *self.inferred):
             if _place(one) == section:
@@ -85,11 +96,12 @@ def _overview(found: Findings) -> str:
     speakers = sorted({plain(message.speaker) for message in found.case.messages})
     said = f"A conversation{about} between {' and '.join(speakers)}" if speakers else "Nobody spoke"
     counts = [
-        f"{len(found.requirements)} stated requirements",
-        f"{len(found.inferred)} inferred ones, which nobody asked for",
-        f"{len(found.issues)} open issues",
+        counted(len(found.requirements), "stated requirement", "stated requirements"),
+        f"{counted(len(found.inferred), 'inferred one', 'inferred ones')}, which nobody asked for",
+        counted(len(found.issues), "open issue", "open issues"),
     ]
-    return f"{said}, {len(found.case.messages)} messages long.\n\n{bullets(counts)}"
+    long = counted(len(found.case.messages), "message", "messages")
+    return f"{said}, {long} long.\n\n{bullets(counts)}"
 
 
 def _stakeholders(found: Findings) -> str:
@@ -111,7 +123,7 @@ def _use_cases(found: Findings) -> str:
 
 def _of_place(section: str) -> Callable[[Findings], str]:
     def body(found: Findings) -> str:
-        return bullets(_entry(one, found) for one in found.placed(section))
+        return "\n\n".join(_entry(one, found) for one in found.placed(section))
 
     return body
 
@@ -182,8 +194,9 @@ def _quote(one: Requirement, found: Findings) -> str:
 
 
 def _entry(one: Requirement, found: Findings) -> str:
+    """Under its number, to which links lead."""
     parts = [
-        f"**{_number(one)} {plain(one.get('title'))}** ({plain(one.get('priority'))})",
+        f"### {_number(one)}\n\n**{plain(one.get('title'))}** ({plain(one.get('priority'))})",
         f"{plain(one.get('actor'))}: {plain(one.get('action'))}.",
     ]
     if str(one.get("condition") or "").strip():
@@ -192,12 +205,14 @@ def _entry(one: Requirement, found: Findings) -> str:
         because = f"{plain(one.get('necessity'))}, follows from {', '.join(_triggers(one, found))}"
         parts.append(f"*Inferred: {because}.* {plain(one.get('rationale'))}")
     else:
-        parts.append(f"Messages {message_links(one.get('source_messages') or []) or 'none'}.")
+        cited = one.get("source_messages") or []
+        word = "Message" if len(cited) == 1 else "Messages"
+        parts.append(f"{word} {message_links(cited) or 'none'}.")
     return " ".join(parts)
 
 
 def _triggers(one: Requirement, found: Findings) -> list[str]:
-    return [found.number_of(str(name)) for name in one.get("triggered_by") or []]
+    return [found.link_to(str(name)) for name in one.get("triggered_by") or []]
 
 
 def _messages_behind(one: Requirement, found: Findings) -> list[int]:

@@ -127,7 +127,44 @@ def test_every_stated_requirement_is_traced_to_its_messages():
 def test_an_inferred_one_is_traced_through_what_it_follows_from():
     found = bodies([stated(source_messages=[1])], [inferred()])["traceability"]
 
-    assert "| INF-001 Account Lockout | [1](#message-1) | follows from REQ-001 |" in found
+    follows = "follows from [REQ-001](#req-001)"
+    assert f"| INF-001 Account Lockout | [1](#message-1) | {follows} |" in found
+
+
+def test_what_others_follow_from_has_a_heading_to_which_the_links_lead():
+    found = bodies([stated()], [inferred()])
+
+    assert found["functional"].startswith("### REQ-001\n\n**Login** (must) ")
+    assert "follows from [REQ-001](#req-001).*" in found["security_compliance"]
+
+
+def test_a_number_that_makes_no_heading_to_link_to_stays_text():
+    found = bodies([stated(id="the first")], [inferred(triggered_by=["the first"])])
+
+    assert "| follows from the first |" in found["traceability"]
+
+
+@pytest.mark.parametrize(
+    ("sources", "said"),
+    [
+        ([0], "Message [0](#message-0)."),
+        ([0, 1], "Messages [0](#message-0), [1](#message-1)."),
+        ([], "Messages none."),
+    ],
+)
+def test_one_message_is_not_called_messages(sources, said):
+    assert said in bodies([stated(source_messages=sources)])["functional"]
+
+
+def test_the_overview_counts_one_and_several():
+    one = bodies([stated()], [inferred()], [ISSUE], messages=TALK[:1])["overview"]
+    several = bodies([stated(), stated(2)])["overview"]
+
+    assert "1 message long." in one
+    assert "- 1 stated requirement\n- 1 inferred one, which nobody asked for\n- 1 open issue" in one
+    assert "2 messages long." in several
+    assert "- 2 stated requirements\n- 0 inferred ones, which nobody asked for\n" in several
+    assert several.endswith("- 0 open issues")
 
 
 def test_a_requirement_that_people_named_is_shown_by_its_number():
@@ -135,7 +172,7 @@ def test_a_requirement_that_people_named_is_shown_by_its_number():
 
     found = bodies([named], [inferred(triggered_by=["3f2a"])], [ISSUE | {"requirement": "3f2a"}])
 
-    assert "follows from REQ-001" in found["traceability"]
+    assert "follows from [REQ-001](#req-001)" in found["traceability"]
     assert "**REQ-001** (warning, too broad)" in found["edge_cases"]
 
 

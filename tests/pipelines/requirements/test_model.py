@@ -128,7 +128,7 @@ def test_the_document_is_the_models_prose_above_lists_that_are_whole() -> None:
     assert len(bodies) == 11
     assert bodies["overview"].startswith("It sells.\n\nSee REQ-001 and REQ-009.")
     assert "<b>" not in bodies["overview"]
-    assert "1 stated requirements" in bodies["overview"]
+    assert "1 stated requirement\n" in bodies["overview"]
     assert "[1](#message-1)" in bodies["traceability"]
     assert output["steps"][-1]["unknown_ids"] == 1  # REQ-009
 
