@@ -22,6 +22,11 @@ from labeling.views.checks import (
     checks_drop,
 )
 from labeling.views.comments import comment_add, comment_reply, comment_resolve
+from labeling.views.conversation_files import (
+    conversations_import,
+    conversations_preview,
+    conversations_store,
+)
 from labeling.views.conversations import conversation, conversations
 from labeling.views.disagreements import (
     disagreement_comment,
@@ -123,6 +128,9 @@ of_a_project = [
     path("qualification/", test_page, name="qualification"),
     path("qualification/begin/", test_begin, name="qualification-begin"),
     path("conversations/", conversations, name="conversations"),
+    path("conversations/import/", conversations_import, name="conversations-import"),
+    path("conversations/import/preview/", conversations_preview, name="conversations-preview"),
+    path("conversations/import/store/", conversations_store, name="conversations-store"),
     path("conversations/<int:pk>/", conversation, name="conversation"),
     path("conversations/<int:pk>/comments/", comment_add, name="comment-add"),
     path("imports/", imports, name="imports"),

@@ -96,6 +96,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
         ("round-batch", [*of_project, 2]),
         ("labels labels-preview labels-import", of_project),
+        ("conversations-import conversations-preview conversations-store", of_project),
         ("labels-export", [*of_project, "native"]),
         ("work-move", [*of_project, people["ben"].pk]),
         ("lease-renew lease-give-back api-queue-lease", [mine.pk]),

@@ -6,6 +6,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from labeling.forms.uploads import UploadForm
 from labeling.models import Conversation, Project
 
 
@@ -36,3 +37,23 @@ class ConversationFilter(forms.Form):
         if search:
             conversations = conversations.filter(external_id__icontains=search)
         return conversations.filter(**asked)
+
+
+class ConversationUploadForm(UploadForm):
+    """A file with conversations."""
+
+    command = "import_conversations"
+
+    split = forms.ChoiceField(
+        label=_("Split of the conversations that name none"),
+        required=False,
+        choices=[("", "–"), *Conversation.Split.choices],
+        help_text=_("A conversation that names another one is refused."),
+    )
+
+
+class ConversationStoreForm(ConversationUploadForm):
+    """What a preview was asked for, and the file that was kept for it."""
+
+    file = None  # type: ignore[assignment]
+    upload = forms.CharField()

@@ -26,7 +26,7 @@ class UploadGone(RuleError):
 
 
 class Upload(NamedTuple):
-    """A file that was sent; ``key`` opens it again, for the same person and project only."""
+    """A file that was sent; ``key`` opens it again, for the same person, project and purpose."""
 
     key: str
     name: str
@@ -36,7 +36,7 @@ class Upload(NamedTuple):
         return self.path.open("rb")
 
 
-def keep(file: UploadedFile, *, project: Project, by: User) -> Upload:
+def keep(file: UploadedFile, *, project: Project, by: User, purpose: str) -> Upload:
     folder = settings.DATA_DIR / "uploads"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _forget_old(folder.iterdir())
@@ -45,13 +45,13 @@ def keep(file: UploadedFile, *, project: Project, by: User) -> Upload:
         for chunk in file.chunks():
             stored.write(chunk)
     name = Path(file.name or "file").name
-    key = signing.dumps([path.name, name], salt=_salt(project, by))
+    key = signing.dumps([path.name, name], salt=_salt(project, by, purpose))
     return Upload(key, name, path)
 
 
-def find(key: str, *, project: Project, by: User) -> Upload:
+def find(key: str, *, project: Project, by: User, purpose: str) -> Upload:
     try:
-        stored, name = signing.loads(key, salt=_salt(project, by), max_age=KEPT_SECONDS)
+        stored, name = signing.loads(key, salt=_salt(project, by, purpose), max_age=KEPT_SECONDS)
     except (signing.BadSignature, ValueError):
         raise _gone() from None
     path = settings.DATA_DIR / "uploads" / stored
@@ -64,8 +64,8 @@ def forget(upload: Upload) -> None:
     upload.path.unlink(missing_ok=True)
 
 
-def _salt(project: Project, by: User) -> str:
-    return f"upload.{project.pk}.{by.pk}"
+def _salt(project: Project, by: User, purpose: str) -> str:
+    return f"upload.{purpose}.{project.pk}.{by.pk}"
 
 
 def _gone() -> UploadGone:

@@ -24,7 +24,8 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.domain.formats.losses import LOSSES, lost_in
 from labeling.domain.schema import LAYERS
-from labeling.forms.labels import TITLES, LabelUploadForm
+from labeling.forms.labels import LabelUploadForm
+from labeling.forms.uploads import TITLES
 from labeling.models import Project
 from labeling.services import blindness, label_exports, label_imports, uploads
 from labeling.translation import translated
@@ -77,7 +78,7 @@ def labels_preview(request: HttpRequest, slug: str) -> HttpResponse:
     form = LabelUploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, project, form, status=400)
-    kept = uploads.keep(form.cleaned_data["file"], project=project, by=request.user)  # type: ignore[arg-type]
+    kept = uploads.keep(form.cleaned_data["file"], **_whose(request, project))
     options = {
         "format": form.cleaned_data["format"],
         "create_annotators": form.cleaned_data["create_annotators"],
@@ -102,7 +103,7 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
         "reason": request.POST.get("reason", ""),
     }
     try:
-        kept = uploads.find(request.POST.get("upload", ""), project=project, by=request.user)  # type: ignore[arg-type]
+        kept = uploads.find(request.POST.get("upload", ""), **_whose(request, project))
         report = _import(request, project, kept, options, dry_run=False)
     except RuleError as error:
         return _page(request, project, LabelUploadForm(), refused=error, status=400)
@@ -121,6 +122,10 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
         )
         messages.success(request, said.format(n=report.decisions))
     return redirect("labels", project.slug)
+
+
+def _whose(request: HttpRequest, project: Project) -> dict[str, Any]:
+    return {"project": project, "by": request.user, "purpose": "labels"}
 
 
 def _import(

@@ -101,6 +101,9 @@ EXPECTED = {
     "labels-preview": Row(302, 404, 404, 403, 400, post=True),
     "labels-import": Row(302, 404, 404, 403, 400, post=True),
     "conversation": READERS,
+    "conversations-import": Row(302, 404, 404, 403, 200),
+    "conversations-preview": Row(302, 404, 404, 403, 400, post=True),
+    "conversations-store": Row(302, 404, 404, 403, 400, post=True),
     "layers": READERS,
     "layers-progress": Row(302, 404, 404, 286, 286),  # htmx is told to stop asking
     "layers-build": Row(302, 404, 404, 302, 302, post=True),

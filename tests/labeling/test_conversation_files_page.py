@@ -1,0 +1,185 @@
+"""Conversations out of an uploaded file: shown first, stored when it is confirmed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from labeling.forms import uploads as upload_forms
+from labeling.models import Conversation, Event, Project
+from tests.pages import page, text_of
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/conversations/import/"
+NAME = "<b>talks.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings: Any, tmp_path: Any) -> None:
+    settings.DATA_DIR = tmp_path
+
+
+@pytest.fixture
+def lead(project: Project, rita: User, signed_in: Callable[[User], Client]) -> Client:
+    return signed_in(rita)
+
+
+def talk(id: str, **more: Any) -> dict[str, Any]:
+    turns = [{"role": "user", "content": f"A shop, {id}"}, {"role": "analyst", "content": "Why?"}]
+    return {"id": id, "messages": turns, **more}
+
+
+def native(*talks: Any) -> bytes:
+    return "\n".join(json.dumps(one) for one in talks).encode()
+
+
+def upload(client: Client, data: bytes, **fields: Any) -> Any:
+    given = {"format": "native", "file": SimpleUploadedFile(NAME, data), **fields}
+    return client.post(f"{URL}preview/", given)
+
+
+def confirm(client: Client, preview: Any, **fields: Any) -> Any:
+    return client.post(f"{URL}store/", {**preview.context["confirm"].initial, **fields})
+
+
+def test_a_preview_says_what_the_file_holds_and_stores_nothing(lead):
+    preview = upload(lead, native(talk("a"), talk("b"), talk("a")), split="train")
+
+    shown = text_of(preview)
+    assert "Nothing is stored yet" in shown
+    assert "Conversations read 3 New 2, with 4 messages Known already 1" in shown
+    assert "Split of those that name none train" in shown
+    assert "Preview of &lt;b&gt;talks.jsonl" in preview.content.decode()
+    assert not Conversation.objects.exists()
+    assert not Event.objects.filter(verb="conversations.imported").exists()
+
+
+def test_what_a_preview_has_shown_is_stored_when_it_is_confirmed(lead):
+    preview = upload(lead, native(talk("a"), talk("b", split="train")), split="train")
+
+    stored = confirm(lead, preview)
+
+    assert stored.url == "/projects/orders/conversations/"
+    assert "2 conversations are stored, 0 were known." in lead.get(stored.url).content.decode()
+    splits = Conversation.objects.filter(project__slug="orders").values_list("external_id", "split")
+    assert dict(splits) == {"a": "train", "b": "train"}
+    assert Event.objects.get(verb="conversations.imported").actor.username == "rita"
+    assert "There is nothing new in it" in text_of(upload(lead, native(talk("a", split="train"))))
+
+
+SAID = [{"author": "user", "text": "a"}, {"author": "analyst", "text": "b"}]
+TASK = {"data": {"id": "t-1", "dialogue": SAID}}
+
+
+@pytest.mark.parametrize(
+    ("format", "data"),
+    [("labelstudio", [TASK]), ("doccano", {"id": 7, "text": "user: a\nb: c", "label": []})],
+)
+def test_conversations_of_other_tools_are_taken(lead, format, data):
+    confirm(lead, upload(lead, native(data), format=format))
+
+    assert Conversation.objects.get().messages.count() == 2
+
+
+def test_a_faulty_file_is_refused_with_line_and_reason(lead, tmp_path):
+    response = upload(lead, native(talk("a"), {"id": "b"}, talk("<i>c", messages=[])), split="dev")
+
+    assert response.status_code == 400
+    shown = response.content.decode()
+    assert "&lt;b&gt;talks.jsonl:2: " in shown
+    assert "<b>talks" not in shown
+    assert "&quot;messages&quot; is missing; nothing was stored" in shown
+    assert "jsonl:3: a conversation needs at least 2 messages" in shown
+    assert '<option value="dev" selected>' in shown
+    assert not Conversation.objects.exists()
+    assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_other_text_under_a_known_id_is_refused_although_the_preview_was_good(lead):
+    preview = upload(lead, native(talk("a"), talk("b")))
+    other = talk("b", messages=talk("x")["messages"])
+    confirm(lead, upload(lead, native(other)))
+
+    late = confirm(lead, preview)
+
+    assert late.status_code == 400
+    assert 'jsonl:2: conversation "b" is known with other text' in text_of(late)
+    assert Conversation.objects.count() == 1
+
+
+def test_a_preview_is_confirmed_once_and_by_nobody_else(lead, signed_in, admin):
+    preview = upload(lead, native(talk("a")))
+
+    other = confirm(signed_in(admin), preview)
+    assert (other.status_code, Conversation.objects.count()) == (400, 0)
+    assert "no longer kept" in text_of(other)
+
+    confirm(lead, preview)
+    again = confirm(lead, preview)
+    assert (again.status_code, Conversation.objects.count()) == (400, 1)
+    assert "no longer kept" in text_of(again)
+
+
+def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):
+    kept = upload(lead, native(talk("a")))
+    as_labels = {"format": "native", "upload": kept.context["upload"].key, "reason": "Pilot"}
+    answer = lead.post("/projects/orders/labels/import/", as_labels)
+    assert "no longer kept" in text_of(answer)
+
+    file = SimpleUploadedFile("labels.jsonl", native(talk("a", schema_version=1, answers=[])))
+    confirm(lead, upload(lead, native(talk("a"))))
+    preview = lead.post("/projects/orders/labels/preview/", {"format": "native", "file": file})
+    answer = confirm(lead, kept, upload=preview.context["upload"].key)
+    assert "no longer kept" in text_of(answer)
+
+
+@pytest.mark.parametrize("fields", [{"format": "realtalk"}, {"split": "all"}, {"upload": "../key"}])
+def test_what_no_preview_offers_is_not_stored(lead, fields):
+    answer = confirm(lead, upload(lead, native(talk("a"))), **fields)
+
+    assert answer.status_code == 400
+    assert not Conversation.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_left_to_the_command(lead, monkeypatch):
+    monkeypatch.setattr(upload_forms, "MAX_BYTES", 10)
+
+    answer = upload(lead, native(talk("a")))
+
+    assert answer.status_code == 400
+    assert "import it with manage.py import_conversations" in text_of(answer)
+
+
+def test_a_researcher_is_neither_offered_nor_given_it(project, noor, signed_in):
+    client = signed_in(noor)
+
+    for shown in ("/projects/orders/", "/projects/orders/conversations/"):
+        assert URL not in client.get(shown).content.decode()
+        assert "A lead of the project imports conversations first" in page(client, shown)
+    assert client.get(URL).status_code == 403
+    assert upload(client, native(talk("a"))).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["", "conversations/", "imports/"])
+def test_a_lead_finds_it_where_conversations_are_looked_for(lead, path):
+    assert f'href="{URL}"' in lead.get(f"/projects/orders/{path}").content.decode()
+
+
+def test_the_page_shows_how_a_conversation_is_written(lead):
+    assert '{"id": "a", "messages": [{"role": "user"' in page(lead, URL)
+
+
+def test_it_is_told_in_german(lead):
+    lead.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+
+    assert "Gespräche importieren" in page(lead, URL)
+    preview = upload(lead, native(talk("a")))
+    assert "Noch ist nichts gespeichert" in text_of(preview)
+    stored = lead.get(confirm(lead, preview).url).content.decode()
+    assert "1 Gespräch ist gespeichert, 0 waren bekannt." in stored
