@@ -12,6 +12,7 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services import bills, budgets, ceilings, results, runs
 from evaluation.services.batches import Launched
+from labeling.domain.numbers import decimals_apart
 
 PEOPLE = ("people", "% of people")
 WIDTH = 140  # of a table
@@ -77,8 +78,11 @@ def usage_line(run: Run) -> str:
     return f"Model {run.spec['model']['id']}: {told}."
 
 
-def figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:z.3f}"
+def figure(value: float | None, limit: float | None = None) -> str:
+    """Three decimals, and more where only they tell it from the limit beside it."""
+    if value is None:
+        return "–"
+    return f"{value:z.{3 if limit is None else decimals_apart(value, limit, 3)}f}"
 
 
 def rendered(table: Table) -> str:
@@ -120,4 +124,5 @@ def _batch_row(
     asked = "" if threshold is None else f"{'≥' if higher else '≤'} {threshold:g}"
     counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
     named = f"{row.metric} {'↑' if higher else '↓'}"
-    return [named, figure(row.mean), interval(row), *counted, *people_cells(people), asked]
+    mean = figure(row.mean, threshold)
+    return [named, mean, interval(row), *counted, *people_cells(people), asked]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
+from labeling.domain.numbers import decimals_apart
 from labeling.domain.sentences import Sentence, noted
 
 DEFAULTS = {
@@ -89,7 +90,7 @@ def check_threshold(
     if short <= TOLERANCE:
         return Check(**found, passed=True)  # type: ignore[arg-type]
     side = "below" if metric.direction == "higher" else "above"
-    reason = f"{value:.3f} is {side} {threshold:g}"
+    reason = f"{_told(value, threshold)} is {side} {threshold:g}"
     return Check(**found, passed=False, reason=reason)  # type: ignore[arg-type]
 
 
@@ -140,5 +141,10 @@ def _why_drifted(
     if not has_interval:
         return NO_INTERVAL
     if low is not None and low > 0:
-        return f"worse than the baseline by {drop:.3f}, more than {max_drop:g}, and not by chance"
+        told = _told(drop, max_drop)
+        return f"worse than the baseline by {told}, more than {max_drop:g}, and not by chance"
     return ""
+
+
+def _told(value: float, limit: float) -> str:
+    return f"{value:.{decimals_apart(value, limit, 3)}f}"

@@ -20,6 +20,7 @@ from evaluation.metrics.judges import JudgeAgreement, judge_agreement
 from evaluation.models import AnswerRating, JudgeCertificate, Judgement, Probing, Run
 from evaluation.services import judgings
 from labeling.domain.errors import RuleError
+from labeling.domain.numbers import decimals_apart
 from labeling.domain.sentences import Sentence, noted, retold, say
 from labeling.models import Project
 from labeling.services import events
@@ -206,7 +207,7 @@ def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sente
     if found.kappa is not None and found.kappa < asked.kappa:
         yield say(
             "agreement with people is κ {kappa}, and {least} is needed",
-            kappa=round(found.kappa, 2) + 0.0,
+            kappa=_told(found.kappa, asked.kappa),
             least=asked.kappa,
         )
     if found.kappa_low is None:
@@ -214,9 +215,13 @@ def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sente
     elif found.kappa_low < asked.kappa_low:
         yield say(
             "κ may be as low as {low}, and {least} is needed: rate more answers",
-            low=round(found.kappa_low, 2) + 0.0,
+            low=_told(found.kappa_low, asked.kappa_low),
             least=asked.kappa_low,
         )
+
+
+def _told(value: float, least: float) -> float:
+    return round(value, decimals_apart(value, least, 2)) + 0.0  # −0 becomes 0
 
 
 def newest(project_id: int, kind: str, judge_sha256: str) -> JudgeCertificate | None:

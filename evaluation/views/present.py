@@ -11,6 +11,7 @@ from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, HumanCeiling, Score
 from evaluation.services.ceilings import Beside
+from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
 from labeling.templatetags.figures import figure as decimals
 from labeling.translation import lazy as _
@@ -52,8 +53,14 @@ class Line(NamedTuple):
     points: str
 
 
-def figure(value: float | None) -> str:
-    return "–" if value is None else number_format(f"{value:z.3f}", 3)
+def figure(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else number_format(f"{value:z.{digits}f}", digits)
+
+
+def compared(value: float | None, limit: float) -> tuple[str, str]:
+    """Both with the decimals that show which of them is the larger one."""
+    digits = decimals_apart(value, limit, 3)
+    return figure(value, digits), figure(limit, digits)
 
 
 def of_scale(metric: Metric, value: float | None) -> str:

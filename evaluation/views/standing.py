@@ -74,13 +74,14 @@ def _gate(run: Run) -> dict[str, Any]:
 
 
 def _check(one: dict[str, Any]) -> dict[str, Any]:
+    value, limit = present.compared(one["value"], one["limit"])
     at_least = one["kind"] == "threshold" and one["direction"] == "higher"
     return {
         "metric": METRICS.get(one["metric"]),
         "kind": one["kind"],
         "passed": one["passed"],
-        "value": present.figure(one["value"]),
-        "limit": f"{'≥' if at_least else '≤'} {present.figure(one['limit'])}",
+        "value": value,
+        "limit": f"{'≥' if at_least else '≤'} {limit}",
         "reason": "" if one["passed"] else _why_failed(one),
     }
 
@@ -88,7 +89,7 @@ def _check(one: dict[str, Any]) -> dict[str, Any]:
 def _why_failed(one: dict[str, Any]) -> str:
     """In the language of the reader; what is stored is English."""
     said = str(one["reason"])
-    value, limit = present.figure(one["value"]), present.figure(one["limit"])
+    value, limit = present.compared(one["value"], one["limit"])
     if said.startswith(UNDEFINED):
         return _("undefined: {reason}").format(reason=translated(said.removeprefix(UNDEFINED)))
     if "said" in one:

@@ -8,17 +8,26 @@ from django import template
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
+from labeling.domain.numbers import decimals_apart
+
 register = template.Library()
 
 UNDEFINED = "–"
+DECIMALS = 2
 
 
 @register.filter
-def figure(value: float | None, decimals: int = 2) -> str:
+def figure(value: float | None, decimals: int = DECIMALS) -> str:
     """``0.61``, with a real minus sign; undefined is a dash and never 0."""
     if value is None:
         return UNDEFINED
     return number_format(f"{value:z.{decimals}f}", decimals).replace("-", "−")
+
+
+@register.filter
+def against(value: float | None, limit: float) -> str:
+    """As a figure, with the decimals that show on which side of the limit it is: ``0.602``."""
+    return figure(value, decimals_apart(value, limit, DECIMALS))
 
 
 @register.filter

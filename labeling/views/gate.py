@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
 from labeling.services import assignments
-from labeling.templatetags.figures import exact, figure
+from labeling.templatetags.figures import against, exact
 from labeling.templatetags.words import within
 from labeling.translation import translated
 
@@ -150,7 +150,8 @@ def _reached(figures: Mapping[str, Any], where: str = "") -> str:
         return _("no {measure}{where} ({why_none})").format(
             measure=_measure(figures), where=where, why_none=_why_none(figures)
         )
-    return f"{_measure(figures)} {figure(figures['value'])}{where} ({_basis(figures)})"
+    told = against(figures["value"], figures["threshold"])
+    return f"{_measure(figures)} {told}{where} ({_basis(figures)})"
 
 
 def _verdict(figures: Mapping[str, Any]) -> str:

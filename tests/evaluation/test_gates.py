@@ -59,6 +59,15 @@ def compared(difference: float | None, low: float | None, high: float | None) ->
     return Comparison(difference=difference, ci_low=low, ci_high=high, **nothing, **counts)  # type: ignore[arg-type]
 
 
+def test_a_figure_near_its_threshold_has_the_decimals_that_tell_them_apart() -> None:
+    assert check_threshold(RECALL, 0.7999, 0.8).reason == "0.7999 is below 0.8"
+    drift = check_drift(RECALL, compared(-0.0304, -0.05, -0.01), 0.03)
+    assert drift.reason.startswith("worse than the baseline by 0.0304, more than 0.03")
+    assert present.compared(0.7999, 0.8) == ("0.7999", "0.8000")
+    assert present.compared(0.8, 0.8) == ("0.800", "0.800")
+    assert summary.figure(0.7999, 0.8) == "0.7999"
+
+
 @pytest.mark.parametrize(
     ("metric", "found", "reason"),
     [

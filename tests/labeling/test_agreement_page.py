@@ -49,6 +49,26 @@ def test_the_worked_example_shows_every_figure(signed_in, rita, example):
     assert "ana – ben 0.47 – moderate 8 0.75 0.80 0.62 0.00 0.53" in shown
 
 
+def test_a_figure_near_the_threshold_has_the_decimals_that_tell_them_apart(
+    signed_in, rita, project, people
+):
+    project.kappa_threshold = 0.47  # and κ is 7/15 = 0.4666…
+    project.save()
+    factories.make_conversations(project, 1, messages=8)
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, ANA if assignment.annotator.username == "ana" else BEN)
+    client, told = signed_in(rita), io.StringIO()
+    call_command("agreement", "--project", "orders", "--round", "1", stdout=told)
+
+    shown = page(client, URL)
+
+    assert "Round 1 reached κ 0.467 (lowest pair ana–ben), more than 0.47 is needed." in shown
+    assert "0.467 more than 0.47 is needed" in shown
+    assert "0.467 – more than 0.47" in page(client, "/projects/orders/calibration/")
+    assert "κ 0.4667, more than 0.47 needed: not passed" in told.getvalue()
+
+
 def test_the_interval_stands_in_each_field_of_the_matrix(signed_in, rita, project):
     opened = factories.open_calibration(project, 6)
     for assignment in opened.assignments.select_related("annotator"):

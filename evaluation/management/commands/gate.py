@@ -67,7 +67,7 @@ def _rendered(result: GateResult) -> str:
         table.add_row(
             check["metric"],
             check["kind"],
-            figure(check["value"]),
+            figure(check["value"], check["limit"]),
             _limit(check),
             verdict,
             check["reason"],

@@ -13,6 +13,7 @@ from rich.table import Table
 from labeling.domain.agreement import Agreement
 from labeling.domain.agreement import agreement as compute
 from labeling.domain.csv_cells import safe_cell
+from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
 from labeling.domain.units import BY_REQUIREMENT
 from labeling.management.arguments import project_named
@@ -195,8 +196,9 @@ def _explain(result: Agreement, console: Console) -> None:
     for row in result.excluded:
         console.print(f"not counted: {row['conversation']}, {row['annotator']}: {row['reason']}")
     verdict = "passed" if result.passed else "not passed"
+    told = _shown(result.value, result.threshold)
     console.print(
-        f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {_shown(result.value)}, "
+        f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {told}, "
         f"more than {result.threshold} needed: {verdict}. "
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"
@@ -208,7 +210,8 @@ def _explain(result: Agreement, console: Console) -> None:
         )
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, limit: float | None = None) -> str:
     if value is None:
         return "–"
-    return f"{value:z.4f}" if isinstance(value, float) else str(value)
+    digits = 4 if limit is None else decimals_apart(value, limit, 4)
+    return f"{value:z.{digits}f}" if isinstance(value, float) else str(value)
