@@ -33,7 +33,10 @@ class Judge(NamedTuple):
 def why_not_ratable(run: Run) -> str:
     """Why nobody can rate this run, as a sentence; empty if people can."""
     if not gold_layer(run.release.layer).rated:
-        return noted("People rate inferred requirements only.")
+        return noted(
+            "People rate inferred requirements only, and only in runs on gold of the layer "
+            "“Inferred requirements”: launch the pipeline on such gold."
+        )
     if run.scored_at is None:
         return noted("Wait until the run is finished: then its labels can be rated.")
     if next(iter(_places(run)), None) is None:

@@ -133,7 +133,7 @@ def test_runs_without_anything_to_rate_are_refused(
     with pytest.raises(ratings.RatingRefused, match="inferred nothing"):
         ratings.open_panel(_run(project, script, finished, {"case-1": []}), by=people["rita"])
     script(lambda case: {"requirements": []})
-    with pytest.raises(ratings.RatingRefused, match="inferred requirements only"):
+    with pytest.raises(ratings.RatingRefused, match="launch the pipeline on such gold"):
         ratings.open_panel(finished(release=release), by=people["rita"])
 
 
