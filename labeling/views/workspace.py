@@ -87,6 +87,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "skip_reason": annotation.skip_reason,
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
+        "blind": assignment.round.is_blind,
         # never what is suggested: the page asks for it after the annotator's own first pass
         "suggestions": {"state": "off" if read_only else suggestions.sight(assignment).state},
         "urls": {

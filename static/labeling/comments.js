@@ -6,6 +6,7 @@ import { register } from "./panels.js";
 import { t } from "./texts.js";
 
 const WHOLE = t("the whole conversation");
+const BLIND = t("This round is blind: until it is closed only leads read your comments, and nobody reads those about a label.");
 const NOT_SENT = {
   "signed-out": t("Not sent: you are signed out. Sign in again in another tab, then send again."),
   unreachable: t("Not sent: the server cannot be reached. Your text is kept; try again."),
@@ -32,6 +33,7 @@ class Comments {
     });
     this.error = el("p", { class: "error", id: "comment-error", role: "alert" });
     this.people = el("p", { class: "people small" });
+    this.readers = el("p", { class: "muted small", hidden: !this.workspace.annotation.blind }, BLIND);
     this.answer = el("p", { class: "answering small", hidden: true });
     this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, t("About")), this.about);
     const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, "Ctrl ⏎"));
@@ -43,6 +45,7 @@ class Comments {
       el("p", { class: "field" }, el("label", { for: "comment-text" }, t("Comment")), this.text),
       this.error,
       this.people,
+      this.readers,
       post,
     );
     this.form.addEventListener("submit", (event) => this.post(event));
@@ -105,7 +108,7 @@ class Comments {
       button.addEventListener("click", () => this.mention(name));
       return button;
     });
-    this.people.replaceChildren("Mention: ", ...buttons);
+    this.people.replaceChildren(t("Mention:"), " ", ...buttons);
   }
 
   mention(name) {

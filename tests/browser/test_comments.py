@@ -13,7 +13,7 @@ from labeling.models import Annotation, Comment
 from labeling.services import annotations, comments
 from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace, held_back, wait_until
-from tests.factories import labels, make_people, make_project, open_full, save_of
+from tests.factories import labels, make_people, make_project, open_calibration, open_full, save_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,6 +55,20 @@ def test_a_comment_on_the_current_message_is_written_by_keyboard_alone(
     assert (said.message_index, said.label_uid) == (2, "")
     assert [user.username for user in said.mentions.all()] == ["ben"]
     assert workspace.stored is None  # nothing was submitted or saved by it
+
+
+def test_a_blind_round_says_who_reads_a_comment(
+    page: Page, live_server: LiveServer, workspace: Workspace, people: dict[str, User]
+) -> None:
+    blind = open_calibration(workspace.assignment.round.project, 1)
+    assignment = blind.assignments.get(annotator=people["ana"])
+
+    workspace.open().press("c")
+    expect(panel(workspace).locator(".people")).to_contain_text("@rita")
+    expect(panel(workspace).get_by_text("This round is blind")).to_be_hidden()
+    Workspace(page, live_server, assignment).open().press("c")
+
+    expect(panel(workspace).get_by_text("nobody reads those about a label")).to_be_visible()
 
 
 def test_a_comment_is_about_the_open_label_and_saves_it_first(workspace: Workspace) -> None:
