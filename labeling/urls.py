@@ -59,6 +59,7 @@ from labeling.views.label_files import (
 from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
+from labeling.views.project_settings import project_settings
 from labeling.views.projects import project, project_list, project_new
 from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
@@ -80,6 +81,7 @@ of_a_project = [
     path("", project, name="project"),
     path("progress/", progress, name="progress"),
     path("targets/", targets, name="targets"),
+    path("settings/", project_settings, name="project-settings"),
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
     path("members/", members, name="members"),

@@ -80,7 +80,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
     for names, arguments in [
         ("project guidelines guideline-new conversations gold gold-freeze", of_project),
         ("round-new member-add api-project", of_project),
-        ("progress members audit targets invitation-new", of_project),
+        ("progress members audit targets project-settings invitation-new", of_project),
         ("imports webhooks", of_project),
         ("webhook webhook-test webhook-switch webhook-rotate", [*of_project, hook.pk]),
         ("webhook-remove", [*of_project, hook.pk]),

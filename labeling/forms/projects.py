@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import are_targets
 from labeling.models import Project
+from labeling.services import project_settings as settings
 from labeling.templatetags.words import within
 from labeling.translation import lazy, translated
 
@@ -21,7 +22,9 @@ class ProjectForm(forms.Form):
         validators=[validate_slug],
         help_text=_("Used in addresses and commands, for example interviews; it never changes."),
     )
-    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    description = forms.CharField(
+        label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
     layers = forms.MultipleChoiceField(
         label=_("What is labelled"),
         choices=[(layer.name, lazy(layer.title)) for layer in LAYERS.values()],
@@ -92,10 +95,25 @@ class ProjectSetup(forms.ModelForm):
         return dict(targets)
 
     def clean_match_threshold(self) -> float:
-        threshold: float = self.cleaned_data["match_threshold"]
-        if not 0 <= threshold < 1:
-            raise forms.ValidationError(_("A similarity threshold is at least 0 and less than 1."))
-        return threshold
+        return below_one(self.cleaned_data["match_threshold"])
+
+    def clean(self) -> dict[str, Any]:
+        """What a lead may not change on the page Settings cannot be changed here either."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.instance.pk and not self.errors:
+            wanted = {**settings.of(self.instance), **cleaned}
+            fields = settings.changed(settings.of(self.instance), wanted)
+            try:
+                settings.check(self.instance, fields, wanted)
+            except settings.SettingsRefused as refused:
+                self.add_error(refused.details["field"], translated(refused.message))
+        return cleaned
+
+
+def below_one(threshold: float) -> float:
+    if not 0 <= threshold < 1:
+        raise forms.ValidationError(_("A similarity threshold is at least 0 and less than 1."))
+    return threshold
 
 
 def _is_list_of(value: Any, kind: type) -> bool:

@@ -15,7 +15,10 @@ from labeling.domain.chats import KINDS
 
 COUNTED_ONLY = {"gap", "picture_gap", "made_time", "no_answer"}
 """Kinds with hundreds of entries that lose nothing; the report's page lists them."""
-MEMBERS = "An administrator sees it, and adds people on its page Members."
+MEMBERS = (
+    "An administrator sees it, adds people on its page Members, and chooses what is labelled on "
+    "its page Settings."
+)
 WIDTH = 160
 PLAIN = ("messages", "sessions", "questions")
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any
 
 from celery import current_app
 from django.db import transaction
@@ -98,10 +98,8 @@ def _of_selection(
     selection: Selection,
     known: Mapping[str, Units] | None = None,
 ) -> Agreement:
-    project = measured.project
     rules: dict[str, Any] = {
-        "threshold": project.kappa_threshold,
-        "statistic": cast(Literal["min", "mean"], project.kappa_statistic),
+        **_bar(measured),
         "seed": measured.seed,
         "excluded": excluded_answers(measured, selection),
     }
@@ -114,6 +112,15 @@ def _of_selection(
     result = compute(ratings_of(known), **rules)
     result = replace(result, excluded=[*result.excluded, *_missing(known, selection)])
     return _only_with(selection.annotator, result)
+
+
+def _bar(measured: Round) -> dict[str, Any]:
+    """What κ is held against: a closed calibration round keeps the bar that it was held against."""
+    project = measured.project
+    kept = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
+    if kept and not measured.is_blind:
+        return {"threshold": kept["threshold"], "statistic": kept["statistic"]}
+    return {"threshold": project.kappa_threshold, "statistic": project.kappa_statistic}
 
 
 def measure(

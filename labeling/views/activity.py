@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from labeling.models import Event
-from labeling.templatetags.figures import figure
+from labeling.forms.project_settings import SettingsForm
+from labeling.models import Event, Project
+from labeling.templatetags.figures import exact, figure
+from labeling.templatetags.words import layer_title
 from labeling.translation import from_store, translated
 from labeling.translation import lazy as _
 
@@ -131,7 +133,38 @@ STORED = {"gold.freeze_refused": "message", "suggestions.broke_off": "reason"}
 """Where events hold a sentence of the product."""
 
 
+def changes(fields: Iterable[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """“κ threshold (0.75 → 0.6), description”: from what to what, where it is short."""
+    told = []
+    for name in fields:
+        old, new = _setting(name, was.get(name)), _setting(name, now.get(name))
+        told.append(f"{_titled(name)} ({old} → {new})" if old and new else _titled(name))
+    return ", ".join(told)
+
+
+def _titled(name: str) -> str:
+    field = SettingsForm.base_fields.get(name)
+    return translated((field and field.label) or name.replace("_", " ").capitalize())
+
+
+def _setting(name: str, value: Any) -> str:
+    match value:
+        case int() | float():
+            return exact(value)
+        case str() if len(value) <= SHORT:
+            return translated(dict(Project.Statistic.choices).get(value, value))
+        case [*names] if name == "layers":
+            return ", ".join(layer_title(one) for one in names)
+    return ""
+
+
+SHORT = 50
+"""Longer texts are in the event, and not told in its line."""
+
+
 def _told(event: Event) -> dict[str, str]:
+    if event.verb == "project.changed" and "was" in event.data:
+        return {"fields": changes(**event.data)}
     key = STORED.get(event.verb, "")
     return {key: from_store(event.data[key])} if key in event.data else {}
 

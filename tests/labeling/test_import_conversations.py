@@ -67,7 +67,8 @@ def test_conversations_are_stored_and_what_was_done_is_said(write):
     said = run(write(talk("a", domain="retail", difficulty="easy", split="dev"), talk("b")))
 
     assert said == (
-        "Project shop was created. An administrator sees it, and adds people on its page Members.\n"
+        "Project shop was created. An administrator sees it, adds people on its page Members, "
+        "and chooses what is labelled on its page Settings.\n"
         "2 read, 2 new (4 messages), 0 unchanged, 0.0 s\n"
     )
     a = Conversation.objects.get(project__slug="shop", external_id="a")

@@ -174,6 +174,7 @@ EXPECTED = {
     "member-remove": Row(302, 404, 404, 403, 200),
     "member-role": Row(302, 404, 404, 403, 200),
     "targets": Row(302, 404, 404, 403, 200),
+    "project-settings": Row(302, 404, 404, 403, 200),
     "invitation-new": Row(302, 404, 404, 403, 400, post=True),
     "invitation-revoke": Row(302, 404, 404, 403, 200),
     "gold-freeze": Row(302, 404, 404, 403, 400, post=True),

@@ -154,6 +154,17 @@ def test_what_the_admin_changes_in_a_project_is_in_the_audit_log(
     assert written["member.added"] == {"user": "ana", "role": "lead"}
 
 
+def test_the_admin_refuses_what_the_page_settings_refuses(
+    project: Project, admin_client: Client
+) -> None:
+    factories.open_calibration(project, 2)
+    address = reverse("admin:labeling_project_change", args=[project.pk])
+
+    response = admin_client.post(address, sent(project, kappa_threshold="0.6"))
+
+    assert response.context["adminform"].form.errors.keys() == {"kappa_threshold"}
+
+
 def test_staff_are_blind_too_while_a_calibration_round_is_open(
     staff: Client, project: Project
 ) -> None:

@@ -30,6 +30,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.keys import KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
 from labeling.services.export import export
+from labeling.services.project_settings import FIELDS
 from labeling.views.docs import FOLDER, PAGES, address, read
 from pipelines.registry import describe
 from tests.factories import make_release
@@ -250,6 +251,13 @@ def test_every_setting_stands_in_the_example_file():
     example = (ROOT / ".env.example").read_text(encoding="utf-8")
 
     assert settings_read() <= set(re.findall(r"^# (\w+)=", example, re.M))
+
+
+def test_every_setting_of_a_project_is_documented():
+    section = text_of("data-flow").split("## Settings of a project")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`[^|]+) \|", section, re.M)
+
+    assert sorted(FIELDS) == sorted(name for row in rows for name in re.findall(r"`(\w+)`", row))
 
 
 def test_no_setting_is_documented_that_nothing_reads():

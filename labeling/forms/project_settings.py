@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from labeling.forms.projects import ProjectForm, below_one
+from labeling.models import Project
+from labeling.services import project_settings as service
+
+
+class SettingsForm(ProjectForm):
+    """The form of a new project for one that is there, with what is known only later.
+
+    ``base`` is what was shown: whoever saves after somebody else is told so.
+    """
+
+    slug = None  # type: ignore[assignment]  # it never changes
+
+    match_threshold = forms.FloatField(
+        label=_("Matching threshold"),
+        help_text=_("Two texts mean the same when their similarity is greater than this."),
+    )
+    actor_synonyms = forms.CharField(
+        label=_("Words for the same actor"),
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("A group in each line, with commas, for example: buyer, shopper"),
+    )
+    event_schema = forms.CharField(
+        label=_("Event types and their roles"),
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_(
+            "A type in each line, then its roles, for example: Purchase: buyer, item. "
+            "Without any, annotators name their own."
+        ),
+    )
+    review_rate = forms.FloatField(
+        label=_("Share of answers to review"),
+        min_value=0,
+        max_value=1,
+        help_text=_("0.1 draws one answer in ten; 0 draws no sample."),
+    )
+    base = forms.JSONField(widget=forms.HiddenInput)
+
+    def __init__(
+        self, project: Project, data: Any = None, *, mine: Mapping[str, Any] | None = None
+    ) -> None:
+        self.now = service.of(project)
+        values = {**self.now, **(mine or {})}
+        shown = {
+            "actor_synonyms": "\n".join(", ".join(group) for group in values["actor_synonyms"]),
+            "event_schema": "\n".join(
+                f"{name}: {', '.join(roles)}".rstrip() for name, roles in values["event_schema"]
+            ),
+            "base": self.now,
+        }
+        super().__init__(data, initial={**values, **shown})
+
+    def clean_description(self) -> str:
+        text = _text(self.cleaned_data["description"])
+        return str(self.now["description"]) if self._is_as_shown("description") else text
+
+    def clean_layers(self) -> list[str]:
+        """In the order of before: pages begin with the first."""
+        layers = super().clean_layers()
+        kept = [name for name in self.now["layers"] if name in layers]
+        return [*kept, *(name for name in layers if name not in kept)]
+
+    def clean_match_threshold(self) -> float:
+        return below_one(self.cleaned_data["match_threshold"])
+
+    def clean_actor_synonyms(self) -> list[list[str]]:
+        if self._is_as_shown("actor_synonyms"):
+            return list(self.now["actor_synonyms"])
+        groups = [_words(line) for line in _lines(self.cleaned_data["actor_synonyms"])]
+        if any(len(group) < 2 for group in groups):
+            raise forms.ValidationError(_("Write at least two words in a line: buyer, shopper"))
+        return groups
+
+    def clean_event_schema(self) -> dict[str, list[str]]:
+        if self._is_as_shown("event_schema"):
+            return dict(self.now["event_schema"])
+        types: dict[str, list[str]] = {}
+        for line in _lines(self.cleaned_data["event_schema"]):
+            before, colon, after = line.rpartition(":")
+            name, roles = (before.strip(), after) if colon else (line, "")
+            if not name:
+                raise forms.ValidationError(_("Write a type before the colon: Purchase: buyer"))
+            if name in types:
+                raise forms.ValidationError(_("Write each type once."))
+            types[name] = _words(roles)
+        return types
+
+    def clean_base(self) -> dict[str, Any]:
+        base = self.cleaned_data["base"]
+        return base if isinstance(base, dict) else {}
+
+    def settings(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in service.FIELDS}
+
+    def _is_as_shown(self, name: str) -> bool:
+        """What nobody touched stays as it is stored, also what this page cannot write."""
+        return _text(self.cleaned_data[name]) == _text(self.initial[name])
+
+
+def _text(value: str) -> str:
+    return value.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _lines(value: str) -> list[str]:
+    return [line.strip() for line in value.splitlines() if line.strip()]
+
+
+def _words(line: str) -> list[str]:
+    return list(dict.fromkeys(word.strip() for word in line.split(",") if word.strip()))
