@@ -55,7 +55,7 @@ def download(client: Client, format: str, slug: str = "orders") -> bytes:
 
 def upload(client: Client, data: bytes, **fields: Any) -> Any:
     given = {"format": "native", "reason": "From the pilot", **fields}
-    file = SimpleUploadedFile("<b>labels</b>.jsonl", data)
+    file = SimpleUploadedFile("<b>labels.jsonl", data)
     return client.post("/projects/other/labels/preview/", {**given, "file": file})
 
 
