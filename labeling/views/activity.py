@@ -138,11 +138,11 @@ def changes(fields: Iterable[str], was: Mapping[str, Any], now: Mapping[str, Any
     told = []
     for name in fields:
         old, new = _setting(name, was.get(name)), _setting(name, now.get(name))
-        told.append(f"{_titled(name)} ({old} → {new})" if old and new else _titled(name))
+        told.append(f"{titled(name)} ({old} → {new})" if old and new else titled(name))
     return ", ".join(told)
 
 
-def _titled(name: str) -> str:
+def titled(name: str) -> str:
     field = SettingsForm.base_fields.get(name)
     return translated((field and field.label) or name.replace("_", " ").capitalize())
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.forms import Textarea
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -49,8 +50,17 @@ def _stale(
     again = SettingsForm(
         project, mine={name: wanted[name] for name in service.changed(base, wanted)}
     )
-    told = activity.changes(error.details["fields"], base, now)
-    return _page(request, project, again, status=409, stale=translated(error.message), told=told)
+    theirs = error.details["fields"]
+    stale = {
+        "sentence": translated(error.message),
+        "changes": activity.changes(theirs, base, now),
+        "texts": [
+            (activity.titled(name), SettingsForm(project).initial[name])
+            for name in theirs
+            if isinstance(form.fields[name].widget, Textarea)
+        ],
+    }
+    return _page(request, project, again, status=409, stale=stale)
 
 
 def _page(

@@ -134,13 +134,15 @@ def test_what_cannot_be_is_refused_at_its_field(lead, project, field, value):
 
 def test_whoever_saves_after_somebody_else_is_told_and_overwrites_nothing(lead, project):
     mine = sent(project, overlap="2", kappa_threshold="0.7")
-    lead.post(URL, sent(project, kappa_threshold="0.6", name="Renamed"))
+    theirs = {"kappa_threshold": "0.6", "name": "Renamed", "event_schema": "Sale: buyer"}
+    lead.post(URL, sent(project, **theirs))
 
     response = lead.post(URL, mine)
 
     assert response.status_code == 409
     assert "Somebody has changed these settings meanwhile" in text_of(response)
     assert "κ threshold (0.75 → 0.6)" in text_of(response)
+    assert "Event types and their roles now: Sale: buyer" in text_of(response)
     project.refresh_from_db()
     assert (project.kappa_threshold, project.overlap) == (0.6, 3)
     again = response.context["form"].initial
