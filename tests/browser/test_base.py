@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from tests.factories import PASSWORD, make_people, make_project
+from tests.factories import PASSWORD, make_conversations, make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,6 +70,30 @@ def test_escape_closes_the_menu(
 
     expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
     expect(page.locator(".menu summary")).to_be_focused()
+
+
+def test_words_longer_than_what_browsers_break_leave_the_page_its_width(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None]
+) -> None:
+    people = make_people()
+    (conversation,) = make_conversations(make_project(), 1)
+    sign_in(people["rita"])
+    page.goto(f"{live_server.url}/projects/orders/conversations/{conversation.pk}/")
+
+    page.evaluate("document.querySelector('.turn-text').textContent = 'x'.repeat(5e6)")
+
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_page_of_the_api_breaks_no_rule_of_the_browser(
+    page: Page, live_server: LiveServer, sign_in: Callable[[User], None], ana: User
+) -> None:
+    sign_in(ana)
+
+    page.goto(f"{live_server.url}/api/docs/")  # ``page`` looks at the errors
+
+    expect(page.get_by_role("heading", name="Assay")).to_be_visible()
+    expect(page.locator("body")).to_have_css("margin", "0px")
 
 
 def test_the_tab_of_the_page_is_in_sight_on_a_phone(
