@@ -28,6 +28,11 @@ TEXTS = [
 # in the order in which PostgreSQL keeps the keys of an object: the shortest first
 EVENT_SCHEMA = {"pay": ["payer", "amount"], "ship": ["item", "place"]}
 
+GAP = """
+document.querySelector(".labels-head").getBoundingClientRect().top
+    - document.querySelector(".layer-tabs").getBoundingClientRect().bottom
+"""
+
 
 @pytest.fixture
 def ana() -> User:
@@ -61,6 +66,17 @@ def saved(workspace: Workspace, key: str) -> list[dict[str, Any]]:
     assert workspace.stored is not None
     labels: list[dict[str, Any]] = workspace.stored.payload[key]
     return labels
+
+
+def test_nothing_shows_between_the_tabs_and_the_heading_under_them(workspace: Workspace) -> None:
+    workspace.open().press("e")
+    page = workspace.page
+    page.set_viewport_size({"width": 1440, "height": 600})
+
+    page.evaluate("document.querySelector('.labels-scroll').scrollTop = 200")
+
+    page.wait_for_function("document.querySelector('.labels-scroll').scrollTop === 200")
+    assert page.evaluate(GAP) <= 0
 
 
 def test_layers_are_tabs_with_counts(workspace: Workspace) -> None:
