@@ -30,7 +30,7 @@ CONVERSATION_KEYS = (
     "priority",
     "messages",
 )
-PASSED_OVER = ("schema_version", "answers")
+PASSED_OVER = ("schema_version", "answers", "decisions")
 """Stand in the same line where labels are exported; importing those is another command."""
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
 EXAMPLE = (

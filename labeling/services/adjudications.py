@@ -14,6 +14,7 @@ from labeling.domain.merging import attributed, numbered, overrules_everybody, p
 from labeling.domain.reasons import reason_in
 from labeling.domain.references import heading_of
 from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.schema.links import NOT_THERE
 from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, merges, projects
@@ -21,6 +22,7 @@ from labeling.services.annotations import InvalidPayload, ReasonMissing
 from labeling.translation import in_english
 
 Kind = Adjudication.Kind
+Labels = Sequence[Mapping[str, Any]]
 ACCEPTABLE = ("unanimous", "majority")
 
 
@@ -140,37 +142,43 @@ def decide(
         decided_by=by,
     )
     check(decision, given=merges.given_to(conversation, layer))
-    record(decision, actor=by)
+    record(decision)
+    events.record(
+        "adjudication.decided",
+        decision,
+        project=conversation.project,
+        actor=by,
+        conversation=conversation.external_id,
+        layer=layer,
+        version=decision.version,
+    )
     merges.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
     return decision
 
 
-def check(decision: Adjudication, *, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Raise if it may not stand. ``given`` are the labels that those decided may refer to."""
+def check(decision: Adjudication, *, given: Mapping[str, Labels] | None) -> None:
+    """Raise if it may not stand.
+
+    ``given`` are the labels that those decided may refer to, by layer; None: any that are not here.
+    """
     _refuse_blind(decision.conversation)
     _check_labels(decision, given)
     _refuse_own_work(decision.conversation, decision.decided_by)
 
 
-def record(decision: Adjudication, *, actor: User | None) -> None:
+def record(decision: Adjudication) -> None:
     """Store a decision as the newest about its conversation and layer."""
-    conversation, layer = decision.conversation, decision.layer
-    previous = Adjudication.objects.filter(conversation=conversation, layer=layer).last()
+    conversation = Conversation.objects.select_for_update(no_key=True).get(
+        pk=decision.conversation_id
+    )  # one after the other
+    previous = Adjudication.objects.filter(conversation=conversation, layer=decision.layer).last()
     decision.version = previous.version + 1 if previous else 1
     decision.save(force_insert=True)
-    events.record(
-        "adjudication.decided",
-        decision,
-        project=conversation.project,
-        actor=actor,
-        conversation=conversation.external_id,
-        layer=layer,
-        version=decision.version,
-    )
 
 
-def _check_labels(decision: Adjudication, given: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+def _check_labels(decision: Adjudication, given: Mapping[str, Labels] | None) -> None:
     """Complete, and referring only to labels that stand."""
+    is_linked, given = given is not None, given or {}
     conversation, layer = decision.conversation, decision.layer
     project, key = conversation.project, LAYERS[layer].key
     labels = {
@@ -186,6 +194,7 @@ def _check_labels(decision: Adjudication, given: Mapping[str, Sequence[Mapping[s
         event_schema=project.event_schema,
     )
     problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
+    problems = [one for one in problems if is_linked or one.message != NOT_THERE]
     if problems:
         raise InvalidPayload(
             say(

@@ -3,50 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
+from django.db.models import Max
+from django.utils import timezone
 
-from labeling.domain.errors import RuleError
+from labeling.domain.errors import NotCanonical, RuleError
 from labeling.domain.formats.answers import Decided
+from labeling.domain.reasons import reason_in
+from labeling.domain.release import item_sha256
 from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation
-from labeling.services import adjudications, settling
-from labeling.services.label_answers import Refused
+from labeling.services import adjudications
+from labeling.services.label_answers import Refused, without_suggestions
 
-Labels = list[Mapping[str, Any]]
+FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 
 
-def take_over(
-    conversation: Conversation,
-    decided: Iterable[Decided],
-    *,
-    person: Callable[[str], User],
-    guideline: Callable[[int | None], int],
-    actor: User | None,
-) -> int:
-    """Store the decisions that the project does not hold; how many are new.
+class Naming(NamedTuple):
+    """Who and what the names in a file are in this project; both raise ``Refused``."""
 
-    Layers that others refer to come first. A version of the guidelines and a person that the
-    project does not have are refused, and whatever a decision made here would be refused for.
+    person: Callable[[str], User]
+    guideline: Callable[[int | None], int]
+
+
+class Taken(NamedTuple):
+    new: int = 0
+    older: int = 0
+    """Left out, because somebody has decided here since."""
+
+
+def take_over(conversation: Conversation, decided: Iterable[Decided], naming: Naming) -> Taken:
+    """Store the decisions that the project does not hold.
+
+    What a decision made here would be refused for is refused, but for references to other labels:
+    what stood when it was decided may stand no more, and gold says so.
     """
-    new = 0
-    for one in sorted(decided, key=lambda one: list(LAYERS).index(one.layer)):
-        payload = {LAYERS[one.layer].key: list(one.labels)}
-        decision = Adjudication(
-            conversation=conversation,
-            layer=one.layer,
-            guideline_id=guideline(one.guideline_version),
-            payload=payload,
-            reason=one.reason,
-            kind=_kind(one.kind),
-            guideline_flag=one.guideline_flag,
-            decided_by=person(one.decided_by),
-        )
-        if not _is_known(decision):
-            _store(decision, one, actor)
-            new += 1
-    return new
+    held = _newest(conversation)
+    new = older = 0
+    for one in decided:
+        decision = _decision(conversation, one, naming)
+        if _is_known(decision, one):
+            continue
+        if one.layer in held and decision.decided_at < held[one.layer]:
+            older += 1
+            continue
+        _store(decision)
+        new += 1
+    return Taken(new, older)
+
+
+def _newest(conversation: Conversation) -> dict[str, datetime]:
+    rows = Adjudication.objects.filter(conversation=conversation).order_by().values_list("layer")
+    return dict(rows.annotate(at=Max("decided_at")))
+
+
+def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjudication:
+    if one.layer not in conversation.project.layers:
+        raise Refused(say("the project does not label “{layer}”", layer=one.layer))
+    if not reason_in(one.reason):
+        raise Refused("it is without a reason")
+    if one.decided_at and one.decided_at > timezone.now():
+        raise Refused("it was made in the future")
+    return Adjudication(
+        conversation=conversation,
+        layer=one.layer,
+        guideline_id=naming.guideline(one.guideline_version),
+        payload=_payload(one, naming.person),
+        reason=reason_in(one.reason),
+        kind=_kind(one.kind),
+        guideline_flag=one.guideline_flag,
+        decided_by=naming.person(one.decided_by),
+        decided_at=one.decided_at or timezone.now(),
+    )
+
+
+def _payload(one: Decided, person: Callable[[str], User]) -> dict[str, Any]:
+    """The labels with the people in them under the names they have here."""
+    key = LAYERS[one.layer].key
+    payload = {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
+    try:
+        item_sha256(payload)
+    except NotCanonical as error:
+        raise Refused(error.message) from None
+    return payload
+
+
+def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str, Any]:
+    here = dict(label)
+    if isinstance(label.get("adopted_from"), str):
+        here["adopted_from"] = person(label["adopted_from"]).get_username()
+    elif "adopted_from" in label:
+        here["adopted_from"] = [person(name).get_username() for name in label["adopted_from"]]
+    if "uids" in label:
+        uids = label["uids"].items()
+        here["uids"] = {person(name).get_username(): uid for name, uid in uids}
+    return here
 
 
 def _kind(kind: str) -> str:
@@ -55,41 +110,22 @@ def _kind(kind: str) -> str:
     return kind
 
 
-def _is_known(decision: Adjudication) -> bool:
-    held = Adjudication.objects.filter(
-        conversation=decision.conversation,
-        layer=decision.layer,
-        decided_by=decision.decided_by,
-        reason=decision.reason,
-    )
-    return decision.payload in held.values_list("payload", flat=True)
+def _is_known(decision: Adjudication, one: Decided) -> bool:
+    same = ("conversation", "layer", "decided_by", "reason", "kind", "guideline_flag")
+    held = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
+    if one.decided_at:
+        held = held.filter(decided_at=one.decided_at)
+    key = LAYERS[decision.layer].key
+    payloads = held.values_list("payload", flat=True)
+    return any({key: [], **without_suggestions(one)} == decision.payload for one in payloads)
 
 
-def _store(decision: Adjudication, one: Decided, actor: User | None) -> None:
+def _store(decision: Adjudication) -> None:
+    answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
+    if not answers.filter(status__in=FINISHED).exists():
+        raise Refused("there are no answers that it could be about")
     try:
-        adjudications.check(decision, given=_labels_below(decision))
+        adjudications.check(decision, given=None)
     except RuleError as error:
         raise Refused(error.message) from None
-    decision.decided_at = one.decided_at or decision.decided_at
-    adjudications.record(decision, actor=actor)
-
-
-def _labels_below(decision: Adjudication) -> dict[str, Labels]:
-    """Everything that a label may refer to: what stands of it is put together only later."""
-    conversation = decision.conversation
-    submitted = Annotation.objects.filter(
-        assignment__conversation=conversation, status=Annotation.Status.SUBMITTED
-    )
-    decided = Adjudication.objects.filter(conversation=conversation)
-    payloads = [
-        *submitted.values_list("payload", flat=True),
-        *decided.values_list("payload", flat=True),
-    ]
-    return {
-        need: _once(label for payload in payloads for label in payload.get(LAYERS[need].key, []))
-        for need in settling.needs_of(conversation.project, decision.layer)
-    }
-
-
-def _once(labels: Iterable[Mapping[str, Any]]) -> Labels:
-    return list({label["uid"]: label for label in labels}.values())
+    adjudications.record(decision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -53,6 +53,8 @@ class LabelReport:
     skipped: int = 0
     decisions: int = 0
     """New ones about the answers."""
+    older: int = 0
+    """Decisions that were left out, because somebody has decided here since."""
     rounds: list[int] = field(default_factory=list)
     annotators: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
@@ -166,18 +168,25 @@ class _Intake:
 
     def _decide(self, known: Known) -> None:
         """Decisions are about answers, so these are stored first."""
+        naming = label_decisions.Naming(self.people.named, self._guideline)
         for place, labelled in self._batch:
+            conversation = known.conversations[labelled.id]
             try:
-                self.report.decisions += label_decisions.take_over(
-                    known.conversations[labelled.id],
-                    labelled.decisions,
-                    person=self.people.named,
-                    guideline=self._guideline,
-                    actor=self.by,
-                )
+                taken = label_decisions.take_over(conversation, labelled.decisions, naming)
+                if taken.new:
+                    self._refuse_open(conversation, known)
             except Refused as refused:
                 why = f"conversation {labelled.id!r}, a decision: {refused}"
                 self.problems.append((place, why))
+            else:
+                self.report.decisions += taken.new
+                self.report.older += taken.older
+
+    def _refuse_open(self, conversation: Conversation, known: Known) -> None:
+        if number := known.open_rounds.get(conversation.pk):
+            raise Refused(
+                say("is being labelled in round {number}; close that round first", number=number)
+            )
 
     def _conversation(self, place: _Place, labelled: Labelled, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
@@ -199,10 +208,7 @@ class _Intake:
         if seen in self._seen or content in known.held.get(seen[:2], ()):
             self.report.unchanged += 1
             return
-        if number := known.open_rounds.get(conversation.pk):
-            raise Refused(
-                say("is being labelled in round {number}; close that round first", number=number)
-            )
+        self._refuse_open(conversation, known)
         texts = known.texts[conversation.pk]
         payload = check_answer(answer, self.project, texts)
         self._seen.add(seen)
@@ -242,19 +248,20 @@ class _Intake:
         if report.new:
             report.needs_reason = self._rounds.needs_reason
             report.rounds = self._rounds.close()
+            self._tell(
+                "labels.imported",
+                files,
+                new=report.new,
+                unchanged=report.unchanged,
+                rounds=report.rounds,
+                annotators=report.annotators,
+                created=report.created,
+            )
+        if report.decisions:
+            self._tell("decisions.imported", files, decisions=report.decisions)
         merges.request(self.project)
-        events.record(
-            "labels.imported",
-            self.project,
-            project=self.project,
-            actor=self.by,
-            files=files,
-            format=self.format,
-            new=report.new,
-            unchanged=report.unchanged,
-            decisions=report.decisions,
-            rounds=report.rounds,
-            annotators=report.annotators,
-            created=report.created,
-        )
         return report
+
+    def _tell(self, verb: str, files: list[str], **data: Any) -> None:
+        told = {"files": files, "format": self.format, **data}
+        events.record(verb, self.project, project=self.project, actor=self.by, **told)

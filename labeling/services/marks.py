@@ -57,7 +57,7 @@ def of_answers(
         kept = {key: known[key] for _, _, key in rows if key in known}
         cache.set(kept_as, kept, KEPT_SECONDS)
     for who, conversation, key in rows:
-        if key in known:  # else it was reopened since
+        if key in known and conversation in sizes:  # else it was reopened, or came in, since
             yield Marked(who, conversation, list(known[key]))
 
 

@@ -70,7 +70,7 @@ def open_round(
     same to all. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
-    projects.lock(project)  # one round after the other
+    project = projects.lock(project)  # one round after the other
     calibration = kind == Round.Kind.CALIBRATION
     people = list(annotators) if annotators is not None else annotators_of(project)
     ids = [conversation.pk for conversation in conversations]

@@ -59,6 +59,7 @@ WORDS = {
     "annotator.resumed": _("lifted the pause of {user}"),
     "annotator.created": _("made an inactive account for {user}, whose labels were imported"),
     "labels.imported": _("imported {new} answers by {annotators} from {files}"),
+    "decisions.imported": _("imported {decisions} decisions about answers from {files}"),
     "project.changed": _("changed the project's {fields}"),
     "qualification.begun": _("began try {tries} of the qualification test"),
     "qualification.failed": _("{user} did not pass the qualification test: {value} in try {tries}"),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 
 from labeling.domain.similarity import Ruler
 from labeling.models import Adjudication, Event, Project
 from labeling.services import adjudications, gold
 from tests.factories import make_people
 from tests.fakes import WordOverlap
-from tests.labeling.domain.formats import rich
 from tests.labeling.test_label_files import (
+    PAYLOAD,
     export,
     labelled_project,
     make_project,
@@ -48,7 +50,7 @@ def target(people: dict[str, User]) -> Project:
 
 def decide(project: Project, layer: str, by: User, reason: str, **more: Any) -> Adjudication:
     key = {"extraction": "requirements", "inference": "inferred_requirements"}[layer]
-    labels = [{**one, "adopted_from": "ana"} for one in rich.PAYLOAD[key]]
+    labels = [{**one, "adopted_from": "ana"} for one in PAYLOAD[key]]
     return adjudications.decide(
         conversation=project.conversations.get(),
         layer=layer,
@@ -110,15 +112,71 @@ def test_a_decision_about_answers_that_are_known_comes_in_later(source, target, 
 
     assert "0 new (0 empty, 0 skipped), 3 unchanged\nDecisions about them: 1 new." in said
     assert decisions_of(target) == decisions_of(source)
-    assert Event.objects.filter(verb="labels.imported").latest("pk").data["decisions"] == 1
+    assert Event.objects.filter(verb="decisions.imported").latest("pk").data["decisions"] == 1
 
 
 def test_who_imports_is_not_said_to_have_decided_nor_the_other_way_round(source, target, tmp_path):
     run(*export(source, tmp_path))
 
-    events = Event.objects.filter(verb="adjudication.decided", project=target)
-    assert [one.actor for one in events] == [None] * 3  # from a terminal
+    assert not Event.objects.filter(verb="adjudication.decided", project=target).exists()
+    assert Event.objects.get(verb="decisions.imported").actor is None  # from a terminal
     assert {one.decided_by.username for one in Adjudication.objects.all()} == {"rita"}
+
+
+def test_conversations_come_in_from_a_file_with_decisions(source, people, tmp_path):
+    (path,) = export(source, tmp_path)
+
+    call_command("import_conversations", path, project="fresh", stdout=StringIO())
+
+    assert Project.objects.get(slug="fresh").conversations.count() == 1
+
+
+def test_who_returns_to_an_earlier_decision_stands_by_it_elsewhere(source, target, tmp_path):
+    rita = User.objects.get(username="rita")
+    decide(source, "extraction", rita, "Ana is right", guideline_flag=True, kind="guideline")
+
+    run(*export(source, tmp_path))
+
+    assert decisions_of(target) == decisions_of(source)
+    assert decisions_of(target)[2][3] == "Ana is right"
+
+
+def test_what_was_decided_here_since_stands(source, target, tmp_path):
+    run(*export(source, tmp_path))
+    rita = User.objects.get(username="rita")
+    decide(source, "extraction", rita, "Elsewhere")
+    decide(target, "extraction", rita, "Here")
+
+    said = run(*export(source, tmp_path / "later"))
+
+    assert "Left out: 1 decisions older than those made here." in said
+    assert Adjudication.objects.filter(conversation__project=target).latest("pk").reason == "Here"
+
+
+def test_a_decision_about_labels_that_stand_no_more_is_taken_over(source, target, tmp_path):
+    (path,) = export(source, tmp_path)
+    line = json.loads(path.read_text("utf-8"))
+    for one in line["decisions"]:
+        for label in one["labels"]:
+            label["triggered_by"] = ["gone"] if "triggered_by" in label else None
+            if label["triggered_by"] is None:
+                del label["triggered_by"]
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    run(path)
+
+    assert len(decisions_of(target)) == 3
+
+
+def test_people_in_a_decision_have_the_names_that_they_have_here(source, target, tmp_path, people):
+    (path,) = export(source, tmp_path)
+    User.objects.filter(username="ana").update(email="ana@example.org")
+    text = path.read_text("utf-8").replace('"ana"', '"ana@example.org"')
+    path.write_text(text, encoding="utf-8")
+
+    run(path)
+
+    assert decisions_of(target)[0][2] == decisions_of(source)[0][2]
 
 
 def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
@@ -144,6 +202,15 @@ def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
         ({"layer": "moods"}, "decisions[0].layer must be one of extraction"),
         ({"reason": " "}, "decisions[0].reason must be text and not empty"),
         ({"guideline_flag": "yes"}, "decisions[0].guideline_flag must be true or false"),
+        ({"reason": "\u200b"}, "a decision: it is without a reason"),
+        ({"decided_at": "2999-01-01T00:00:00Z"}, "it was made in the future"),
+        ({"labels": [{"uid": "a", "adopted_from": 7}]}, "labels[0].adopted_from must be a list"),
+        ({"labels": [{"uid": "a", "adopted_from": [["x"]]}]}, "adopted_from must be text"),
+        ({"labels": [{"uid": "a", "uids": ["ana"]}]}, "labels[0].uids must be an object"),
+        ({"labels": [{"uid": "a", "uids": {"ana": ["x"]}}]}, "labels[0].uids must be text"),
+        ({"labels": [{"uid": "a", "uids": {"nora": "x"}}]}, "nobody called 'nora'"),
+        ({"labels": [{"uid": "a", "uids": {"ana": "\x00"}}]}, "character that cannot be stored"),
+        ({"labels": [{"uid": "a", "title": "\x00"}]}, "a decision: "),
     ],
 )
 def test_a_decision_that_cannot_be_taken_stores_nothing(source, target, tmp_path, decision, reason):
@@ -154,6 +221,31 @@ def test_a_decision_that_cannot_be_taken_stores_nothing(source, target, tmp_path
     assert said.startswith("labels.jsonl:1: ")
     assert reason in said
     assert decisions_of(target) == []
+
+
+def test_a_layer_that_is_not_labelled_is_not_decided_either(source, people, tmp_path):
+    make_project("target", layers=["extraction"])
+    (path,) = export(source, tmp_path)
+    line = json.loads(path.read_text("utf-8"))
+    for one in line["answers"]:
+        one["labels"] = {
+            key: labels for key, labels in one["labels"].items() if key == "requirements"
+        }
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    (said,) = refused(path)
+
+    assert "the project does not label “inference”" in said
+
+
+def test_without_answers_there_is_nothing_to_decide(source, target, tmp_path):
+    (path,) = export(source, tmp_path)
+    line = json.loads(path.read_text("utf-8")) | {"answers": []}
+    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+
+    (said,) = refused(path)
+
+    assert "there are no answers that it could be about" in said
 
 
 def test_nobody_decides_alone_about_what_only_they_labelled(source, target, tmp_path):

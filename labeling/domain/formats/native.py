@@ -138,7 +138,7 @@ def _read_decision(value: Any, where: str) -> Decided:
     labels = as_list(given.get("labels"), f"{where}.labels")
     return Decided(
         layer=choice_of(given.get("layer"), tuple(LAYERS), f"{where}.layer"),
-        labels=[with_line_feeds_in(as_dict(one, f"{where}.labels")) for one in labels],
+        labels=[_decided_label(one, f"{where}.labels[{n}]") for n, one in enumerate(labels)],
         reason=as_text(given.get("reason"), f"{where}.reason", required=True),
         decided_by=as_text(given.get("decided_by"), f"{where}.decided_by", required=True),
         kind=as_text(given.get("kind"), f"{where}.kind"),
@@ -146,6 +146,20 @@ def _read_decision(value: Any, where: str) -> Decided:
         guideline_version=_optional(given, "guideline_version", where),
         decided_at=moment(given.get("decided_at"), f"{where}.decided_at"),
     )
+
+
+def _decided_label(value: Any, where: str) -> dict[str, Any]:
+    """What names people in it has its shape; the rest is checked like any label."""
+    label: dict[str, Any] = with_line_feeds_in(as_dict(value, where))
+    adopted = label.get("adopted_from", [])
+    for name in (
+        [adopted] if isinstance(adopted, str) else as_list(adopted, f"{where}.adopted_from")
+    ):
+        as_text(name, f"{where}.adopted_from", required=True)
+    for name, uid in as_dict(label.get("uids", {}), f"{where}.uids").items():
+        as_text(name, f"{where}.uids", required=True)
+        as_text(uid, f"{where}.uids")
+    return label
 
 
 def _flag(given: dict[str, Any], key: str, where: str) -> bool:

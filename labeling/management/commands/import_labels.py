@@ -55,6 +55,8 @@ class Command(BaseCommand):
         )
         if report.decisions:
             self.stdout.write(f"Decisions about them: {report.decisions} new.")
+        if report.older:
+            self.stdout.write(f"Left out: {report.older} decisions older than those made here.")
         if report.new:
             self.stdout.write(f"By {', '.join(report.annotators)}.")
         if report.created:
