@@ -286,7 +286,7 @@ def install_browser() -> None:
     failure = "The browser could not be installed; install the package 'chromium' yourself."
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     # Another apt-get may be at work, as on a machine that has just started.
-    patient = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=300"]
+    patient = ["-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=100"]
     apt = ["apt-get", "--quiet", "--yes", "--no-install-recommends", *patient]
     fetch([*apt, "update"], failure, environment)
     packages = ["chromium-headless-shell", "fonts-liberation"]

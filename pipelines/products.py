@@ -5,9 +5,13 @@ oneDNN took half the time (on an AMD EPYC) of what numpy and torch choose by the
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from pipelines.types import Vectors
+
+SOURCE = Path(__file__)
+"""Part of the fingerprint of whatever computes with it."""
 
 
 def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
@@ -15,7 +19,7 @@ def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
     import torch
 
     onednn: Any = torch.backends.mkldnn
-    if onednn.is_available():
+    if onednn.is_available() and rows.dtype == torch.float32:
         return torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
     return torch.nn.functional.linear(rows, weight, bias)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipelines import prompting
+from pipelines import products, prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
@@ -46,7 +46,7 @@ class Memory:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent, *prompting.READING)}"
+        return f"1+{fingerprint(Path(__file__).parent, products.SOURCE, *prompting.READING)}"
 
     def run(self, case: Case) -> Output:
         if not (case.question or "").strip():

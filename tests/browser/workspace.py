@@ -72,6 +72,7 @@ class Workspace:
 
     def expect_saved(self, version: int) -> None:
         """All is saved; on a busy machine what is done in one go may be saved in two."""
+        assert 1 <= version <= 9
         expect(self.state).to_contain_text(re.compile(rf"rev ([{version}-9]|\d\d)\b"))
         expect(self.state).to_have_attribute("data-state", "saved")
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from pipelines import products
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.at_hand import AtHand
 from pipelines.memory.floors import BudgetConfig, found
@@ -43,7 +44,7 @@ class Retrieval:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return f"1+{fingerprint(Path(__file__).parent, products.SOURCE)}"
 
     def run(self, case: Case) -> Output:
         if not case.messages:
