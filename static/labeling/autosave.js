@@ -112,10 +112,20 @@ export class Autosave {
   }
 
   // What a save, a submission and a skip have in common; each takes the next number.
-  body() {
-    this.seq += 1;
+  body(seq = this.seq + 1) {
+    this.seq = seq;
     this.mirror();
     return { base_version: this.version, client: this.client, seq: this.seq, ...this.work() };
+  }
+
+  // Tried again without a change it keeps its number: only the answer may have been lost, and then
+  // the server knows it.
+  draft() {
+    const { changes, seq } = this;
+    const isTriedAgain = this.lastDraft?.changes === changes && this.lastDraft.seq === seq;
+    const body = this.body(isTriedAgain ? seq : seq + 1);
+    this.lastDraft = { changes, seq: body.seq };
+    return body;
   }
 
   mirror() {
@@ -129,7 +139,7 @@ export class Autosave {
   }
 
   async save({ leaving = false } = {}) {
-    const body = this.body();
+    const body = this.draft();
     const sentChanges = this.changes;
     this.waitingSince = null;
     if (!leaving) this.underWay += 1;

@@ -108,6 +108,27 @@ def test_a_hung_save_is_given_up_and_tried_again(open_page: Callable[[], Workspa
     workspace.expect_saved(1)
 
 
+def test_a_save_whose_answer_was_lost_is_one_revision(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("net::ERR_FAILED")
+    workspace = open_page()
+    lost: list[int] = []
+
+    def lose_the_answer(route: Route) -> None:
+        if lost:
+            return route.continue_()
+        lost.append(route.fetch().status)
+        return route.abort()
+
+    workspace.page.route(SAVES, lose_the_answer)
+    workspace.press("0")
+
+    workspace.expect_saved(1)
+    assert lost == [200]
+    assert AnnotationRevision.objects.count() == 1
+
+
 def test_a_change_made_while_a_save_hangs_is_sent_on_leaving(
     open_page: Callable[[], Workspace],
 ) -> None:
