@@ -29,6 +29,7 @@ from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
 from labeling.domain.sentences import noted
 
 NO_EVIDENCE = noted("Not scorable: no expected message can be found in the conversation.")
+FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other
 MANY = 3  # evidence messages from which a question counts as spread out
 
 
@@ -143,7 +144,7 @@ class Questions(Memory):
     recall_metric = "evidence_recall"
     headline = ("evidence_recall", "evidence_precision", "mrr")
     log = ("evidence_recall", "evidence_precision")
-    columns = (*headline, "fuzzy_recall", "recall_at_10", "timeline_coverage", "groundedness")
+    columns = (*headline, *FUZZY, "recall_at_10", "timeline_coverage", "groundedness")
 
     def expected_phases(self, example: Example) -> list[list[int]]:
         return [_local_ids(example.gold[0].get("evidence"), example)]
@@ -166,7 +167,7 @@ class Arcs(Memory):
         *headline,
         "phase_recall",
         "best_match_phase_recall",
-        "fuzzy_recall",
+        *FUZZY,
         "timeline_coverage",
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services import bills, budgets, ceilings, results, runs
@@ -92,10 +93,19 @@ def rendered(table: Table) -> str:
     return captured.get()
 
 
-def case_line(case: Any) -> str:
-    f1 = next((score.value for score in case.scores.all() if score.metric.endswith("_f1")), None)
-    said = f"failed: {case.error}" if case.error else f"F1 {figure(f1)}"
-    return f"{case.case_id} #{case.repetition}: {said}"
+def case_lines(run: Run) -> Iterator[str]:
+    """What each case was asked, which messages gold and output cite, and its figures."""
+    layer = gold_layer(run.spec["layer"])
+    shown = layer.columns or layer.headline
+    for case, example in results.cases_with_examples(run):
+        question = layer.question(example.gold)
+        told = [" ".join(question.split())] if question else []
+        told.append(f"expected {results.listed(layer.expected_ids(example)) or '–'}")
+        told.append(f"returned {results.listed(layer.returned_ids(example)) or '–'}")
+        values = {score.metric: score.value for score in case.scores.all()}
+        figures = ", ".join(f"{name} {figure(values.get(name))}" for name in shown)
+        told.append(f"failed: {case.error}" if case.error else figures)
+        yield f"{case.case_id} #{case.repetition}: {'; '.join(told)}"
 
 
 def batch_table(launched: Iterable[Launched]) -> Table:

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Prefetch, Q
 
 from evaluation import adapters
-from evaluation.layers import gold_layer
+from evaluation.layers import Example, gold_layer
 from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
@@ -76,13 +76,19 @@ def case_table(run: Run) -> Iterator[str]:
     metrics = [metric.id for metric in metrics_in(run.spec) if metric.per_case]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
+    for case, example in cases_with_examples(run):
+        values = {score.metric: score.value for score in case.scores.all()}
+        row = [case.case_id, case.repetition, case.state, case.error]
+        ids = [listed(layer.expected_ids(example)), listed(layer.returned_ids(example))]
+        yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+
+
+def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
+    """Every case with its scores, laid out beside gold and output."""
+    layer = gold_layer(run.spec["layer"])
     cases = iter(cases_with_scores(run, with_output=True))
     while chunk := list(islice(cases, CHUNK)):
-        for case, example in zip(chunk, adapters.examples(chunk, layer), strict=True):
-            values = {score.metric: score.value for score in case.scores.all()}
-            row = [case.case_id, case.repetition, case.state, case.error]
-            ids = [_listed(layer.expected_ids(example)), _listed(layer.returned_ids(example))]
-            yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+        yield from zip(chunk, adapters.examples(chunk, layer), strict=True)
 
 
 def ids_report(run: Run) -> Iterator[str]:
@@ -161,7 +167,7 @@ def _case(case: CaseRun) -> dict[str, Any]:
     }
 
 
-def _listed(ids: Iterable[int]) -> str:
+def listed(ids: Iterable[int]) -> str:
     return " ".join(map(str, ids))
 
 

@@ -147,7 +147,9 @@ def test_verbose_names_every_case(release: Any, script: Any) -> None:
 
     said = evaluate("--gold", "demo", "--pipeline", "everything", "--verbose")
 
-    assert "case-002 #1: F1 1.000" in said
+    line = next(line for line in said.splitlines() if line.startswith("case-002 #1: "))
+    assert "; returned " in line
+    assert line.endswith("requirement_f1 1.000")
 
 
 def test_an_output_folder_that_cannot_be_made_is_refused_before_the_run(

@@ -45,7 +45,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--resume", type=int, nargs="+", metavar="RUN", help="go on with stopped runs"
         )
-        parser.add_argument("--verbose", action="store_true", help="print every case")
+        parser.add_argument(
+            "--verbose",
+            action="store_true",
+            help="print every case: question, messages expected and returned, figures",
+        )
 
     def handle(self, **options: Any) -> None:
         try:
@@ -87,8 +91,8 @@ class Command(BaseCommand):
     def _report(self, done: Sequence[Run], folder: Path | None, *, verbose: bool) -> None:
         for run in done:
             if verbose:
-                for case in results.cases_with_scores(run):
-                    self.stdout.write(summary.case_line(case))
+                for line in summary.case_lines(run):
+                    self.stdout.write(line)
             self.stdout.write(summary.rendered(summary.summary_table(run)))
             for line in [*summary.notes(run), *results.ids_report(run)]:
                 self.stdout.write(line)
