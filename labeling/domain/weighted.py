@@ -16,6 +16,9 @@ from labeling.domain.sentences import noted
 Scores = Mapping[str, Sequence[float | None]]
 """One judge's scores: for each conversation, one per item in order, ``None`` where not rated."""
 
+ROUNDING = 1e-12
+"""What is less, of sums of squares, is left by rounding scores like 7.3: there is no chance."""
+
 NOTHING_SHARED = noted("they rated nothing in common")
 
 Sums = NDArray[np.float64]  # (…, 6): n, Σa, Σb, Σa², Σb², Σab
@@ -149,4 +152,5 @@ def _kappas(sums: Sums) -> Sums:
     observed = n * (aa + bb - 2 * ab)
     chance = n * (aa + bb) - 2 * a * b
     undefined = np.full(chance.shape, np.nan)
-    return np.asarray(1 - np.divide(observed, chance, out=undefined, where=chance > 0))
+    some = chance > ROUNDING * n * (aa + bb)
+    return np.asarray(1 - np.divide(observed, chance, out=undefined, where=some))

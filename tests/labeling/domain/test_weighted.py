@@ -39,6 +39,13 @@ def test_nothing_and_one_score_throughout_have_no_value_and_say_why() -> None:
     assert "one and the same" in same[0].undefined
 
 
+@pytest.mark.parametrize("score", [7.3, 20 / 3])
+def test_one_broken_score_throughout_has_no_value_either(score: float) -> None:
+    """Rounding leaves a trifle where chance is 0, and a trifle over a trifle is no agreement."""
+    for size in range(1, 40):
+        assert weighted_kappa([score] * size, [score] * size) is None, size
+
+
 def test_judges_who_never_agree_on_constants_have_zero() -> None:
     """By chance one 2 against one 0 disagrees as much as it does here: κ = 0, not undefined."""
     assert weighted_kappa([2, 2], [0, 0]) == 0.0
