@@ -30,6 +30,7 @@ CHECKS = {
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
 COUNTS = "counts.xml"
+NOT_PASSED = ("failure", "error", "skipped")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    second_tries: int = 0
 
 
 def main(arguments: list[str]) -> int:
@@ -164,18 +166,20 @@ def private_environment() -> Iterator[dict[str, str]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_counts(folder: Path) -> tuple[int, int, int]:
-    """Passed, failed and skipped tests; nothing at all when pytest did not get so far."""
+def read_counts(folder: Path) -> tuple[int, int, int, int]:
+    """Passed, failed and skipped tests and second tries; zeros when pytest did not get so far."""
     path = folder / COUNTS
     if not path.exists():
-        return 0, 0, 0
-    suites = ElementTree.parse(path).getroot().iter("testsuite")
-    count = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
-    for suite in suites:
-        for name in count:
-            count[name] += int(suite.get(name, 0))
-    failed = count["failures"] + count["errors"]
-    return count["tests"] - failed - count["skipped"], failed, count["skipped"]
+        return 0, 0, 0, 0
+    tests: dict[tuple[str | None, str | None], list[str]] = {}
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        ends = tests.setdefault((case.get("classname"), case.get("name")), [])
+        ends.append(next((child.tag for child in case if child.tag in NOT_PASSED), ""))
+    failed = sum(not {"failure", "error"}.isdisjoint(ends) for ends in tests.values())
+    skipped = sum("skipped" in ends for ends in tests.values())
+    # Of a try that was followed by another only an empty case is written.
+    second_tries = sum(ends[:-1].count("") for ends in tests.values())
+    return len(tests) - failed - skipped, failed, skipped, second_tries
 
 
 def report(outcomes: list[Outcome]) -> None:
@@ -192,6 +196,8 @@ def report(outcomes: list[Outcome]) -> None:
 def describe(outcome: Outcome) -> str:
     verdict = "good" if outcome.ok else "NOT GOOD"
     counts = f"{outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
+    if outcome.second_tries:
+        counts += f", {outcome.second_tries} second tries"
     place = f" on {outcome.where}: {counts}" if outcome.where else ""
     return f"{outcome.what}{place}: {verdict}, {outcome.seconds:.0f} s"
 
