@@ -10,10 +10,9 @@ from django.contrib.auth.models import User
 from django.db.models import Max
 from django.utils import timezone
 
-from labeling.domain.errors import NotCanonical, RuleError
+from labeling.domain.errors import RuleError
 from labeling.domain.formats.answers import Decided
 from labeling.domain.reasons import reason_in
-from labeling.domain.release import item_sha256
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation
@@ -84,12 +83,7 @@ def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjud
 def _payload(one: Decided, person: Callable[[str], User]) -> dict[str, Any]:
     """The labels with the people in them under the names they have here."""
     key = LAYERS[one.layer].key
-    payload = {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
-    try:
-        item_sha256(payload)
-    except NotCanonical as error:
-        raise Refused(error.message) from None
-    return payload
+    return {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
 
 
 def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str, Any]:
