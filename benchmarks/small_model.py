@@ -66,7 +66,11 @@ def _without_patterns(schema: Any) -> Any:
         return [_without_patterns(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _without_patterns(one) for key, one in schema.items() if key != "pattern"}
+    return {
+        key: _without_patterns(one)
+        for key, one in schema.items()
+        if key != "pattern" or isinstance(one, dict)  # a property of that name
+    }
 
 
 class Handler(BaseHTTPRequestHandler):
