@@ -43,7 +43,7 @@ def _beside(talk: Talk, verdict: Verdict) -> Search:
         for near in range(position - NEIGHBOURS, position + NEIGHBOURS + 1):
             if near != position and 0 <= near < len(talk.messages):
                 share = SHARE * verdict.chances[position] / abs(near - position)
-                chances[near] = max(chances.get(near, 0.0), share)
+                _raise(chances, (near,), share)
     return _search("neighbours", chances)
 
 

@@ -70,7 +70,6 @@ class Intent:
     people: tuple[str, ...] = ()
     """Speakers asked about, as they are stored."""
     both: bool = False
-    counted: bool = False
     shape: str = "other"
     """How it is asked: when, count, yes_no, why, many or other."""
 
@@ -98,7 +97,6 @@ def read_intent(question: str, talk: Talk, *, task: str = "") -> Intent:
         output_mode=_output_mode(kind, shape, both=both),
         people=people,
         both=both,
-        counted=bool(_COUNT.search(question)),
         shape=shape,
     )
 

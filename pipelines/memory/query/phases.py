@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pipelines.memory.layers.times import seconds_between
 from pipelines.memory.query.candidates import Candidates
 from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk, local_ids
@@ -95,13 +96,8 @@ def _cut(talk: Talk, positions: list[int]) -> list[list[int]]:
 
 def _hours(talk: Talk, before: int, after: int) -> float:
     """Between two messages; without times, ten messages count as an hour."""
-    from datetime import datetime
-
-    first, second = talk.messages[before].time, talk.messages[after].time
-    if not first or not second:
-        return (after - before) / 10
-    passed = datetime.fromisoformat(second) - datetime.fromisoformat(first)
-    return passed.total_seconds() / 3600
+    passed = seconds_between(talk.messages[before], talk.messages[after])
+    return (after - before) / 10 if passed is None else passed / 3600
 
 
 def _filled(group: list[int], chances: dict[int, float], *, least: int) -> list[int]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from functools import cached_property
 from typing import Protocol
 
+from pipelines.memory.layers.times import moment
 from pipelines.memory.query.dates import Days
 from pipelines.types import Message, Vectors
 
@@ -72,27 +73,15 @@ class Talk:
 
     @cached_property
     def days(self) -> tuple[date | None, ...]:
-        return tuple(_day(message.time) for message in self.messages)
+        times = map(moment, self.messages)
+        return tuple(time.date() if time else None for time in times)
 
     @cached_property
     def span(self) -> Days | None:
         known = [day for day in self.days if day is not None]
         return Days(min(known), max(known)) if known else None
 
-    @property
-    def speakers(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(message.speaker for message in self.messages))
-
 
 def local_ids(positions: Iterable[int]) -> list[int]:
     """Positions as users count them: from 1, in the order given."""
     return [position + 1 for position in positions]
-
-
-def _day(time: str | None) -> date | None:
-    if not time:
-        return None
-    try:
-        return datetime.fromisoformat(time).date()
-    except ValueError:  # an unreadable time is a missing one
-        return None

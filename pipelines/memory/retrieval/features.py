@@ -17,6 +17,7 @@ from pipelines.memory.retrieval.views import Views
 
 Floats = NDArray[np.float64]
 FEEDBACK = 5  # messages that are taken for right when looking for more of their kind
+NO_LIKENESS = -1.0  # the least that a cosine can be
 SPEAKER = 1.0  # what being said by the one asked about adds to a fused score
 
 _CUES = {
@@ -108,7 +109,7 @@ class Evidence:
     def late_among(self) -> dict[str, Floats]:
         """Words of the question may also be found in the messages beside: who answers is brief."""
         first = self._near[0]
-        one, two, after = (_moved(first, by) for by in (1, 2, -1))
+        one, two, after = (shifted(first, by, beyond=NO_LIKENESS) for by in (1, 2, -1))
         before = np.maximum(first, one)
         parts = {
             "before": before,
@@ -140,25 +141,14 @@ def scaled(scores: Floats) -> Floats:
     return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros_like(scores)
 
 
-def shifted(scores: Floats, by: int) -> Floats:
-    """What stands ``by`` messages earlier (negative: later); 0 beyond the ends."""
-    found = np.zeros_like(scores)
+def shifted(scores: Floats, by: int, *, beyond: float = 0.0) -> Floats:
+    """What stands ``by`` messages earlier (negative: later); ``beyond`` past the ends."""
+    found = np.full_like(scores, beyond)
     if abs(by) < len(scores):
         if by > 0:
             found[by:] = scores[:-by]
         else:
             found[:by] = scores[-by:]
-    return found
-
-
-def _moved(near: Floats, by: int) -> Floats:
-    """Rows of the message ``by`` places earlier; -1, no likeness, beyond the ends."""
-    found = np.full_like(near, -1.0)
-    if abs(by) < len(near):
-        if by > 0:
-            found[by:] = near[:-by]
-        else:
-            found[:by] = near[-by:]
     return found
 
 
@@ -171,15 +161,14 @@ def ranks(scores: Floats) -> Floats:
 
 def columns(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
     """Every feature by name. ``shape`` are the cues of the messages, which no question changes."""
-    parts: tuple[Callable[[], dict[str, Floats]], ...] = (
-        lambda: _single(evidence),
-        lambda: _context(evidence, shape),
-        lambda: _feedback(evidence),
-        lambda: _speaking(evidence, shape),
-        lambda: _kinds(evidence, shape),
-        lambda: _days(evidence),
-    )
-    return {name: column for part in parts for name, column in part().items()}
+    return {
+        **_single(evidence),
+        **_context(evidence, shape),
+        **_feedback(evidence),
+        **_speaking(evidence, shape),
+        **_kinds(evidence, shape),
+        **_days(evidence),
+    }
 
 
 def cues(views: Views) -> dict[str, Floats]:
@@ -274,7 +263,7 @@ def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]
         found[f"{kind} × {cue}"] = float(kind in kinds) * shape[cue]
     for kind in KINDS:
         found[f"{kind} × fused"] = float(kind in kinds) * evidence.fused
-        found[f"{kind}"] = np.full(evidence.size, float(kind in kinds))
+        found[kind] = np.full(evidence.size, float(kind in kinds))
     found["both"] = np.full(evidence.size, float(evidence.asked.both))
     found["stems"] = np.full(evidence.size, float(len(evidence.asked.stems)))
     return found
@@ -282,15 +271,13 @@ def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]
 
 def _days(evidence: Evidence) -> dict[str, Floats]:
     days, known = evidence.asked.days, evidence.views.days
-    zero = np.zeros(evidence.size)
-    if days is None:
-        return {"dated": zero, "on the day": zero, "near the day": zero, "on the day × fused": zero}
+    near = np.array([float(days is not None and days.hold(day, slack=1)) for day in known])
+    if days is None or not near.any():  # it speaks of no day, or of one before or after the talk
+        names = ("dated", "on the day", "near the day", "on the day × fused")
+        return dict.fromkeys(names, np.zeros(evidence.size))
     on = np.array([float(days.hold(day)) for day in known])
-    near = np.array([float(days.hold(day, slack=1)) for day in known])
-    if not near.any():  # the question speaks of days before or after the talk
-        return {"dated": zero, "on the day": zero, "near the day": zero, "on the day × fused": zero}
     return {
-        "dated": zero + 1.0,
+        "dated": np.ones(evidence.size),
         "on the day": on,
         "near the day": near,
         "on the day × fused": on * evidence.fused,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
@@ -29,7 +29,6 @@ class Ranking:
     scores: tuple[float, ...]
     probabilities: tuple[float, ...]
     """Calibrated for ``learned``; of the other methods only the order means something."""
-    features: Mapping[str, Floats] = field(default_factory=dict, repr=False)
 
 
 class ConversationIndex:
@@ -90,9 +89,8 @@ class ConversationIndex:
         return features.columns(evidence, self._cues)
 
     def _learned(self, evidence: Evidence, limit: int | None) -> Ranking:
-        columns = self.columns(evidence)
-        margins = (self._ranker or ranker.shipped()).margins(columns)
-        return _ranking(margins, ranker.probabilities(margins), limit, columns)
+        margins = (self._ranker or ranker.shipped()).margins(self.columns(evidence))
+        return _ranking(margins, ranker.probabilities(margins), limit)
 
 
 def _scores(method: str, evidence: Evidence) -> Floats:
@@ -112,16 +110,10 @@ def _alike(method: str, evidence: Evidence) -> Floats:
     return evidence.late[:, 0] if method == "late" else evidence.fused
 
 
-def _ranking(
-    scores: Floats,
-    likely: Floats,
-    limit: int | None,
-    columns: Mapping[str, Floats] | None = None,
-) -> Ranking:
+def _ranking(scores: Floats, likely: Floats, limit: int | None) -> Ranking:
     order = np.argsort(-scores, kind="stable")[:limit]
     return Ranking(
         indexes=tuple(int(at) for at in order),
         scores=tuple(float(scores[at]) for at in order),
         probabilities=tuple(float(likely[at]) for at in order),
-        features=columns or {},
     )

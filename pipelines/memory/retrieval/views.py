@@ -12,6 +12,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.memory.layers.times import moment
 from pipelines.memory.query.dates import Days
 from pipelines.memory.retrieval import dense, late, speakers, text
 from pipelines.memory.retrieval.late import TokenMatrix, Tokens
@@ -51,7 +52,7 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
     found = speakers.learn(messages)
     stems = stems_of(texts, found)
     pairs = [stems[max(at - 1, 0)] + stems[at] if at else stems[0] for at in range(len(stems))]
-    times = [_time(message) for message in messages]
+    times = [moment(message) for message in messages]
     days = tuple(time.date() if time else None for time in times)
     known = [day for day in days if day]
     return Views(
@@ -126,13 +127,6 @@ def _unpacked(kept: bytes) -> tuple[dict[int, Vectors], list[Tokens]]:
         rows = np.split(file["tokens"].astype(np.float32), ends)
         pieces = np.split(file["pieces"], ends)
     return vectors, [Tokens(tuple(map(str, p)), row) for p, row in zip(pieces, rows, strict=True)]
-
-
-def _time(message: Message) -> datetime | None:
-    try:
-        return datetime.fromisoformat(message.time) if message.time else None
-    except ValueError:  # an unreadable time is a missing one
-        return None
 
 
 def _bursts(times: Sequence[datetime | None]) -> NDArray[np.int64]:

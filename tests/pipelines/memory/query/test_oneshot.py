@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from pipelines.errors import NoModel
@@ -41,6 +43,17 @@ def test_a_story_is_cut_into_phases_in_time_order():
     told = [one for phase in output["phases"] for one in phase["evidence"]]
     assert sorted(told) == sorted(output["evidence"])
     assert len(told) == len(set(told))
+
+
+def test_a_time_that_cannot_be_read_is_a_missing_one_in_stories_too():
+    talk = a_talk()
+    times = {0: "last winter", 6: "2024-01-10T09:00:00"}  # the second one has no zone
+    messages = [replace(one, time=times.get(one.index, one.time)) for one in talk.messages]
+
+    story = "How did the cake of Ann evolve throughout the talk?"
+    output = ask(story, task="arc", talk=replace(talk, messages=messages))
+
+    assert {1, 7, 9} <= set(output["evidence"])
 
 
 def test_every_checkpoint_holds_what_the_next_one_has():
