@@ -96,7 +96,7 @@ def compare_runs(before: Run, after: Run) -> Compared:
         rows=_rows(metrics, found, gold_layer(after.spec["layer"]).headline),
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
-        changed=_changed(before, after),
+        changed=changed(before, after),
         judges_differ=_judges_differ(before, after),
     )
 
@@ -211,14 +211,17 @@ def _conversations(run: Run) -> Mapping[CaseKey, int]:
     return {(item, part): conversation for item, part, conversation in rows}
 
 
-def _changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
-    """What differs between the runs apart from their results."""
-    old = {"pipeline": before.pipeline, "version": before.pipeline_version, **before.config}
-    new = {"pipeline": after.pipeline, "version": after.pipeline_version, **after.config}
+def changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
+    """What differs between the runs apart from their results, with both values."""
+    old, new = _settings(before), _settings(after)
     names = [*old, *(name for name in new if name not in old)]
     return {
         name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
     }
+
+
+def _settings(run: Run) -> dict[str, Any]:
+    return {"pipeline": run.pipeline, "version": run.pipeline_version, **run.config}
 
 
 def _run_json(run: Run) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
+from evaluation.services.comparisons import changed
 from labeling.domain.csv_cells import safe_row
 
 SPLITS = ("train", "test")
@@ -94,21 +95,12 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
 
 def _changes(before: Run | None, run: Run) -> str:
     """Empty for the first run, the baseline."""
-    if before is None:
-        return ""
-    old, new = _settings(before), _settings(run)
-    names = [*old, *(name for name in new if name not in old)]
-    changed = [name for name in names if old.get(name) != new.get(name)]
-    return "; ".join(f"{name}: {_said(old, name)} → {_said(new, name)}" for name in changed)
+    found = changed(before, run) if before else {}
+    return "; ".join(f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in found.items())
 
 
-def _said(settings: dict[str, Any], name: str) -> str:
-    value = settings.get(name)
+def _said(value: Any) -> str:
     return "–" if value is None else str(value)
-
-
-def _settings(run: Run) -> dict[str, Any]:
-    return {"pipeline": run.pipeline, "version": run.pipeline_version, **run.config}
 
 
 def _summary(config: dict[str, Any]) -> str:
