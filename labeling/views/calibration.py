@@ -22,6 +22,8 @@ from labeling.views import access
 from labeling.views.calibration_chart import Reading, chart
 from labeling.views.gate import count_work, gates, lowest_pair
 
+A_LEAD = _("a lead")
+
 
 class Step(NamedTuple):
     """What has to be done next, by whom, and where. ``state`` is done, now or later."""
@@ -130,7 +132,7 @@ def _marked(found: list[Step]) -> list[Step]:
 LATER = {
     "label": Step("later", _("Label it blind"), _("the annotators")),
     "measure": Step("later", _("Measure agreement"), _("the server, with the last answer")),
-    "full": Step("later", _("Open full labeling"), "a lead"),
+    "full": Step("later", _("Open full labeling"), A_LEAD),
 }
 
 
@@ -147,12 +149,12 @@ def _guidelines_step(project: Project) -> Step:
             detail=_("version {version}").format(version=newest.version),
         )
     url = reverse("guideline-new", args=[project.slug])
-    return Step("later", _("Write the guidelines"), "a lead", url=url)
+    return Step("later", _("Write the guidelines"), A_LEAD, url=url)
 
 
 def _open_step(project: Project) -> Step:
     url = reverse("round-new", args=[project.slug])
-    return Step("later", _("Open a calibration round"), "a lead", url=url)
+    return Step("later", _("Open a calibration round"), A_LEAD, url=url)
 
 
 def _label_step(latest: Any) -> Step:
@@ -188,14 +190,14 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
         Step(
             "done" if newer else "later",
             _("Change the guidelines"),
-            "a lead",
+            A_LEAD,
             _("version {version}").format(version=newer.version) if newer else "",
             reverse("guideline-new", args=[slug]),
         ),
         Step(
             "later",
             _("Open the next calibration round"),
-            "a lead",
+            A_LEAD,
             _("with the same batch or a fresh one"),
             f"{reverse('round-new', args=[slug])}?same_as={latest.number}",
         ),
@@ -209,4 +211,4 @@ def _full_step(project: Project) -> Step:
             "done", _("Open full labeling"), detail=_("round {number}").format(number=opened.number)
         )
     url = reverse("round-new", args=[project.slug])
-    return Step("later", _("Open full labeling"), "a lead", url=url)
+    return Step("later", _("Open full labeling"), A_LEAD, url=url)

@@ -131,14 +131,16 @@ def test_without_guidelines_they_come_first(signed_in, rita):
     empty = Project.objects.create(slug="empty", name="Empty")
     empty.memberships.create(user=rita, role="lead")
 
-    response = signed_in(rita).get("/projects/empty/calibration/")
-
-    steps = response.context["steps"]
+    client = signed_in(rita)
+    steps = client.get("/projects/empty/calibration/").context["steps"]
     assert (steps[0].title, steps[0].state, steps[0].who) == (
         "Write the guidelines",
         "now",
         "a lead",
     )
+
+    client.cookies["django_language"] = "de"
+    assert "eine Leitung" in text_of(client.get("/projects/empty/calibration/"))
 
 
 def test_nothing_of_an_open_round_is_shown(signed_in, project, people):
