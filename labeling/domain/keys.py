@@ -63,7 +63,7 @@ KEYS = (
     Key("a", "suggestion-accept", "Accept the suggestion", "Suggestions"),
     Key("o", "suggestion-edit", "Take the suggestion over and edit it", "Suggestions"),
     Key("z", "suggestion-dismiss", "Dismiss the suggestion (can be undone)", "Suggestions"),
-    Key("0", "nothing-here", "Say “nothing here”, or take it back", "Finish"),
+    Key("0", "nothing-here", "Say “nothing here”, or take it back; in a rating: 0", "Finish"),
     Key("s", "skip", "Skip with a reason", "Finish"),
     Key("Ctrl+Enter", "submit", "Submit and go on", "Finish", typing=True),
     Key("Ctrl+S", "save", "Save now", "Finish", typing=True),

@@ -73,7 +73,7 @@ class Adjudication {
     };
     const writing = {
       side: (key) => this.side(key),
-      agreed: () => this.agreed(),
+      agreed: (key) => (desk.form?.hasZero(key) ? desk.chooseValue(key) : this.agreed()),
       reject: () => desk.choose(null),
       edit: () => desk.edit(),
       "label-new": () => desk.start({}),

@@ -165,7 +165,7 @@ export class Desk {
   // false where there is no form.
   chooseValue(digit) {
     const field = this.form?.digitField();
-    const value = this.form?.choices(field)[Number(digit) - 1];
+    const value = this.form?.valueAt(field, Number(digit));
     if (value === undefined) return false;
     this.change({ [field]: value });
     return true;

@@ -92,6 +92,16 @@ export class LabelForm {
     return this.widgets.get(name)?.values ?? [];
   }
 
+  // What a digit stands for: on a scale of numbers itself, else a place among the choices.
+  valueAt(name, digit) {
+    const values = this.choices(name);
+    return values.every(Number.isInteger) ? values.find((value) => value === digit) : values[digit - 1];
+  }
+
+  hasZero(key) {
+    return key === "0" && this.valueAt(this.digitField(), 0) !== undefined;
+  }
+
   // Digits go to the choice that has the focus, else to the first.
   digitField() {
     const choices = choicesOf(this.layer).map(({ name }) => name);

@@ -143,12 +143,8 @@ class History {
 
   sayRestored(version) {
     const { status, store } = this.workspace;
-    const undo = () => {
-      store.undo();
-      status.dismiss("restored");
-    };
     const text = t("The labels of rev {version} are back.", { version });
-    status.notice("restored", { kind: "ok", text, actions: [[t("Undo"), undo]] });
+    status.notice("restored", { kind: "ok", text, actions: [[t("Undo"), () => store.undo()]] });
   }
 }
 

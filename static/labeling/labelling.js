@@ -2,6 +2,7 @@
 
 import { pickLabel } from "./dialogs.js";
 import { byId, newUid } from "./dom.js";
+import { wordOf } from "./labels.js";
 import { choicesOf, fieldOf } from "./layers.js";
 import { t } from "./texts.js";
 
@@ -57,13 +58,18 @@ export class Labelling {
     this.store.edit(this.page.openUid, field, value);
   }
 
-  choose(field, position) {
-    const value = this.page.form?.choices(field)[position];
+  chooseByDigit(digit) {
+    const field = this.page.form?.digitField();
+    return this.choose(field, this.page.form?.valueAt(field, Number(digit)));
+  }
+
+  choose(name, value) {
     if (value === undefined) return this.sayNoChoice();
-    this.edit(field, value);
+    this.edit(name, value);
     this.store.endEdit();
-    const label = this.page.layer.fields.find(({ name }) => name === field)?.label;
-    return this.status.say(`${label}: ${value}`);
+    const { fields } = this.page.layer;
+    const label = fields.find((field) => field.name === name)?.label;
+    return this.status.say(`${label}: ${wordOf(fields, name, value)}`);
   }
 
   sayNoChoice() {
@@ -76,7 +82,7 @@ export class Labelling {
   cycle(field) {
     const values = this.page.form?.choices(field) ?? [];
     const at = values.indexOf(this.store.label(this.page.openUid)?.[field]);
-    return this.choose(field, (at + 1) % (values.length || 1));
+    return this.choose(field, values[(at + 1) % (values.length || 1)]);
   }
 
   cycleSecondChoice() {
@@ -123,7 +129,6 @@ export class Labelling {
   offerUndo(text, uid) {
     const undo = () => {
       this.store.undo();
-      this.status.dismiss("deleted");
       this.page.labels.focusHead(uid);
     };
     this.status.notice("deleted", { text, actions: [[t("Undo"), undo]] });

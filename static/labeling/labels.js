@@ -8,6 +8,8 @@ import { isBlank, isOpen, tinyButton } from "./rows.js";
 import { t } from "./texts.js";
 import { wordsOf } from "./widgets.js";
 
+const ORIGINS = { accepted: t("accepted"), edited: t("edited") };
+
 export class LabelList {
   // handlers: open(uid), close(), remove(uid), point(uid|null), current(uid), form: see LabelForm
   constructor({ root, store, readOnly, handlers }) {
@@ -116,7 +118,7 @@ export class LabelList {
     const sources = cited.map((index) => el("span", { class: "index" }, index));
     const values = badges.filter((name) => !isBlank(label[name]));
     return [
-      label.suggestion ? el("span", { class: "badge info" }, t("suggested, {origin}", { origin: label.origin })) : null,
+      label.suggestion ? el("span", { class: "badge info" }, t("suggested, {origin}", { origin: ORIGINS[label.origin] ?? label.origin })) : null,
       ...values.map((name) => el("span", { class: "badge" }, wordOf(fields, name, label[name]))),
       sources.length ? el("span", { class: "label-sources" }, ...sources) : null,
       wrong ? el("span", { class: "badge bad" }, t("{wrong} to correct", { wrong })) : null,

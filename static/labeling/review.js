@@ -53,7 +53,7 @@ class ReviewPage {
       edit: () => desk.edit(),
       choose: (digit) => desk.chooseValue(digit) || say(t("Correct the label first: e.")),
       reject: () => desk.choose(desk.current?.chosen === null ? desk.current.label : null),
-      agreed: () => desk.current && desk.choose(desk.current.label),
+      agreed: (key) => (desk.form?.hasZero(key) ? desk.chooseValue(key) : desk.current && desk.choose(desk.current.label)),
       link: () => desk.link(desk.messages.currentIndex) || say(t("Correct the label first: e.")),
       words: () => desk.takeWords(),
       note: () => byId("note").focus(),

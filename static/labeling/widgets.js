@@ -54,7 +54,7 @@ function drawChoice(field, id, handlers) {
 
 // "ambiguous_verb" is what is stored, and 2 on a scale: people read words.
 export const wordsOf = ({ value, title, help }) =>
-  Number.isInteger(value) ? `${value} · ${help}` : (title ?? String(value));
+  Number.isInteger(value) && help ? `${value} · ${help}` : (title ?? String(value));
 
 function drawConfidence(field, id, handlers) {
   const choices = CONFIDENCES.map((value) => ({ value, label: value.toFixed(1) }));
@@ -68,7 +68,8 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
     onEdit(choice.value);
     onEnd();
   };
-  const digit = (at) => (hasDigits && at < 9 ? String(at + 1) : null);
+  const isScale = choices.every(({ value }) => Number.isInteger(value));
+  const digit = (at) => (hasDigits && at < 9 ? String(isScale ? choices[at].value : at + 1) : null);
   const inputs = choices.map((choice, at) => addChip(box, id, choice, choose, digit(at)));
   const write = (value) => {
     for (const input of inputs) input.checked = input.value === String(value);

@@ -44,6 +44,7 @@ class Workspace {
     this.submitted = new Submitted(this.status);
     this.suggestions = new Suggestions(this);
     this.store.onChange(() => this.render());
+    this.store.onChange(() => this.withdrawUndo());
     this.panels = new Panels(this);
     this.keys = new Keys(readJson("keys"), this.actions(), this.annotation.user);
     this.help = setUpKeyTable(this.keys);
@@ -124,7 +125,7 @@ class Workspace {
       "label-down": () => labelling.move(1),
       "label-merge": () => labelling.merge(),
       "label-delete": () => labelling.remove(this.openUid ?? this.currentUid),
-      choose: (digit) => labelling.choose(this.form?.digitField(), Number(digit) - 1),
+      choose: (digit) => labelling.chooseByDigit(digit),
       priority: () => labelling.cycleSecondChoice(),
       confidence: () => labelling.cycle("confidence"),
       write: () => this.form?.focus(),
@@ -134,7 +135,7 @@ class Workspace {
       "suggestion-accept": () => suggestions.accept(),
       "suggestion-edit": () => suggestions.edit(),
       "suggestion-dismiss": () => suggestions.dismiss(),
-      "nothing-here": () => labelling.toggleEmpty(),
+      "nothing-here": (key) => (this.form?.hasZero(key) ? labelling.chooseByDigit(key) : labelling.toggleEmpty()),
       skip: () => this.askSkip(),
       submit: () => ending.submit(),
       save: () => this.saving.now(),
@@ -179,6 +180,11 @@ class Workspace {
     byId("no-labels").hidden = this.inLayer.length > 0;
     byId("empty").checked = store.state.empty;
     if (store.labels.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
+  }
+
+  // What a notice offers to undo is the last change, as long as it is the last.
+  withdrawUndo() {
+    for (const id of ["deleted", "restored"]) this.status.dismiss(id);
   }
 
   isHere(uid) {
@@ -280,7 +286,6 @@ class Workspace {
     if (this.readOnly && this.annotation.urls.reopen) return this.submitted.reopen(this.annotation.urls);
     if (direction === "undo" && !this.store.past.length && this.submitted.undo()) return undefined;
     if (!this.store[direction]()) return this.status.say(direction === "undo" ? t("Nothing to undo") : t("Nothing to redo"));
-    this.status.dismiss("deleted");
     return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
   }
 }

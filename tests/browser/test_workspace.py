@@ -195,6 +195,20 @@ def test_a_deleted_label_comes_back_by_undo(workspace: Workspace) -> None:
     assert workspace.titles == ["First", "Second"]
 
 
+def test_undo_of_a_deletion_is_offered_until_the_next_change(workspace: Workspace) -> None:
+    workspace.open().start_label("First").press("Escape").start_label("Second")
+    workspace.press("Delete")
+    undo = workspace.page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+
+    workspace.press("d")  # what could be undone now is the copy
+
+    expect(workspace.labels).to_have_count(2)
+    expect(undo).to_have_count(0)
+    workspace.press("Control+z", "Control+z")
+    expect(workspace.page.locator(".label-title")).to_have_text(["First", "Second"])
+
+
 def test_undo_and_redo_walk_through_the_label_operations(workspace: Workspace) -> None:
     workspace.open().press("m").press("j", "m")  # two messages linked
     expect(workspace.page.locator(".message.linked")).to_have_count(2)

@@ -212,14 +212,17 @@ def test_an_issue_marks_words_in_a_field_of_its_requirement(workspace: Workspace
     assert issue["span"] == {"start": 6, "end": 18, "text": "order number"}
 
 
-def test_a_rating_is_given_by_digit(workspace: Workspace) -> None:
+@pytest.mark.parametrize("digit", ["0", "1", "2"])
+def test_a_rating_is_given_by_its_own_digit(workspace: Workspace, digit: str) -> None:
     go_to_layer(workspace.open(), "relevance")
 
-    workspace.press("n", "Space", "Escape", "3")
+    workspace.press("n", "Space", "Escape", digit)
 
     (rating,) = saved(workspace, "ratings")
     assert rating["target"] == workspace.requirements[0]["uid"]
-    assert rating["score"] == 2
+    assert rating["score"] == int(digit)
+    chosen = workspace.page.locator(".chip", has=workspace.page.locator("input:checked"))
+    expect(chosen.locator("kbd")).to_have_text(digit)
 
 
 def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspace) -> None:

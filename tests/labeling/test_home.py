@@ -194,7 +194,9 @@ def test_what_was_returned_is_listed_with_what_has_to_change(signed_in, ana, rit
 
     assert "Pending 1 Draft 0 Submitted 0 Skipped 0 Returned 1" in page(client, "/")
     assert "Message 2 is missing." in page(client, "/?tab=returned")
-    assert "Returned to you: Message 2 is missing." in page(client, f"/label/{first.pk}/")
+    shown = page(client, f"/label/{first.pk}/")
+    assert "Returned to you: Message 2 is missing." in shown
+    assert shown.count("Message 2 is missing.") == 1
 
 
 def test_a_reservation_is_renewed_and_given_back_from_the_queue(signed_in, ana, project):
