@@ -179,7 +179,8 @@ class Arcs(Memory):
         answer = _answer(example.output or {})
         evidence = score_evidence(self.expected_ids(example), answer, _corpus(example))
         del evidence["evidence_recall"]  # the same as the global recall
-        return {**evidence, **score_narrative(self.expected_phases(example), answer.spans)}
+        phases = self.expected_phases(example)
+        return {**evidence, **score_narrative(phases, answer.spans, answer.evidence)}
 
 
 def _local_ids(positions: Any, example: Example) -> list[int]:

@@ -7,7 +7,9 @@ from evaluation.metrics.metric import Value
 
 
 def score_narrative(
-    expected: Sequence[Collection[int]], phases: Sequence[Collection[int]]
+    expected: Sequence[Collection[int]],
+    phases: Sequence[Collection[int]],
+    returned: Collection[int] = (),
 ) -> dict[str, Value]:
     """The arc metrics of one case.
 
@@ -18,6 +20,8 @@ def score_narrative(
         every figure and counted in the details, never taken as covered.
     phases
         The localIds of each returned phase.
+    returned
+        What was returned beside these: an answer may hold more than its phases do.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def score_narrative(
     if not wanted:
         raise ValueError("score_narrative: no expected phase has a message")
     given = [set(phase) for phase in phases]
-    union: set[int] = set().union(*given)
+    union = set(returned).union(*given)
     shares = [len(phase & union) / len(phase) for phase in wanted]
     best = [max((len(phase & one) for one in given), default=0) / len(phase) for phase in wanted]
     detail = {"phases": len(wanted), "unresolvable_phases": len(expected) - len(wanted)}

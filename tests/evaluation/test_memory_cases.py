@@ -244,6 +244,17 @@ def test_an_arc_is_scored_by_its_phases(chat: Any, script: Any, finished: Any) -
     assert value(run, "Chat_1:ARC-001", "timeline_coverage") == 1.0
 
 
+def test_an_arc_is_given_what_it_returned_beside_its_phases(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    script(lambda case: answer([1, 2, 10], phases=[{"title": "Start", "evidence": [1]}]))
+
+    run = finished(release=chat("arc"))
+
+    assert value(run, "Chat_1:ARC-001", "global_recall") == 1.0
+    assert value(run, "Chat_1:ARC-001", "best_match_phase_recall") == 0.25  # half of one of two
+
+
 @pytest.mark.parametrize(
     ("output", "problem"),
     [

@@ -36,6 +36,17 @@ def test_the_best_match_is_one_returned_phase():
     assert found["best_match_phase_recall"] == 0.5
 
 
+def test_what_was_returned_beside_the_phases_counts_where_no_phase_is_meant():
+    found = score_narrative([[1, 2], [3]], [[1]], [1, 2, 3])
+
+    assert [found[name].value for name in ("global_recall", "phase_coverage", "phase_recall")] == [
+        1.0,
+        1.0,
+        1.0,
+    ]
+    assert found["best_match_phase_recall"].value == 0.25  # of two phases, half of one
+
+
 def test_an_unresolvable_phase_is_left_out_and_counted():
     found = score_narrative([[1], []], [[1]])
 
