@@ -35,7 +35,8 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     """Without two runs the page asks for them; of runs that cannot be compared it says why."""
     require_reader(request.user)
     before, after = _asked(request, "before"), _asked(request, "after")
-    context: dict[str, Any] = {"before": before, "after": after, "runs": _choices(request, after)}
+    runs = _choices(request, after or before)
+    context: dict[str, Any] = {"before": before, "after": after, "runs": runs}
     if before and after:
         try:
             context |= _shown(compare_runs(before, after))
@@ -52,11 +53,11 @@ def _asked(request: HttpRequest, name: str) -> Run | None:
     return get_object_or_404(visible, pk=number)
 
 
-def _choices(request: HttpRequest, after: Run | None) -> list[Run]:
+def _choices(request: HttpRequest, chosen: Run | None) -> list[Run]:
     """The newest finished runs; only those on the same gold once one is chosen."""
     found = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
-    if after:
-        found = found.filter(release=after.release_id)
+    if chosen:
+        found = found.filter(release=chosen.release_id)
     light = found.select_related("release").defer("spec", "config", "release__header")
     return list(light[:CHOICES])
 

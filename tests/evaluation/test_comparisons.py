@@ -149,6 +149,18 @@ def test_the_page_says_why_runs_cannot_be_compared(
     assert "different gold" in signed_in("noor").get(url).content.decode()
 
 
+@pytest.mark.parametrize("chosen", ["before", "after"])
+def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
+    chosen: str, script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    one, _ = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
+
+    page = signed_in("noor").get(reverse("run-compare"), {chosen: one.pk})
+
+    assert page.context["runs"] == [one]
+
+
 def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in: Any) -> None:
     url = reverse("run-compare") + f"?before={pair[0].pk}&after={pair[1].pk}"
 
