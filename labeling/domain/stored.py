@@ -27,6 +27,7 @@ PATTERNS: tuple[str, ...] = (
     "skipped: {why}",
     "labelled under guidelines v{version}",
     "“{name}” is about a requirement that they do not have",
+    "“{name}” is a label that they do not have or did not rate",
     *DECIDED,
     *(f"its {title} are not settled ({{why}})" for title in TITLES),
     *(f"{title}: {{why}}" for title in TITLES),

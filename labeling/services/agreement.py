@@ -110,7 +110,7 @@ def _of_selection(
     if known is None:
         known = units_of(measured, layer, ruler=ruler, selection=selection)
     result = compute(ratings_of(known), **rules)
-    result = replace(result, excluded=[*result.excluded, *_missing(known, selection)])
+    result = replace(result, excluded=[*result.excluded, *_missing(known, layer, selection)])
     return _only_with(selection.annotator, result)
 
 
@@ -344,15 +344,15 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     return dict(found)
 
 
-def _missing(found: Mapping[str, Units], selection: Selection) -> list[dict[str, str]]:
-    """The units that somebody could not judge, because they have no such requirement."""
+def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> list[dict[str, str]]:
+    """The units that somebody did not judge: mostly because they have no such requirement."""
     if selection.origin == "typed":
         return []  # what is missing is what was taken over; the figures of all labels have it
     return [
         {
             "conversation": conversation,
             "annotator": annotator,
-            "reason": say("“{name}” is about a requirement that they do not have", name=name),
+            "reason": _why_missing(layer, name),
         }
         for conversation, of_conversation in found.items()
         for annotator, labels in of_conversation.labels.items()
@@ -360,6 +360,12 @@ def _missing(found: Mapping[str, Units], selection: Selection) -> list[dict[str,
         for name, label in zip(of_conversation.names, labels, strict=True)
         if label is None
     ]
+
+
+def _why_missing(layer: str, name: str) -> str:
+    if layer == "relevance":
+        return say("“{name}” is a label that they do not have or did not rate", name=name)
+    return say("“{name}” is about a requirement that they do not have", name=name)
 
 
 def _only_with(annotator: str, found: Agreement) -> Agreement:

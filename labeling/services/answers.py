@@ -71,6 +71,12 @@ def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
     return found
 
 
+def compared(measured: Round, selection: Selection) -> int:
+    """The number of conversations that two or more have answered."""
+    found = submitted(measured, selection).order_by().values("conversation")
+    return found.annotate(n=Count("pk")).filter(n__gt=1).count()
+
+
 def sizes(measured: Round) -> dict[str, int]:
     """By conversation, the number of its messages."""
     held = measured.assignments.order_by().values("conversation")

@@ -18,7 +18,7 @@ from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.units import TYPE_FIELDS, Units
 from labeling.models import Assignment, Project, Round
 from labeling.services import agreement as service
-from labeling.services import blindness
+from labeling.services import answers, blindness
 from labeling.services.agreement import Selection
 from labeling.services.differences import Difference, differences
 from labeling.services.vectors import RulerNeeded, stored_ruler
@@ -264,7 +264,7 @@ def _figures(found: Round, asked: Asked) -> dict[str, Any]:
         "matrix": matrix(figures["pairs"]),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
-        "measured": sum(one.annotators > 1 for one in disagreements),
+        "measured": answers.compared(found, selection),
         "disagreements": disagreements[:SHOWN_CONVERSATIONS],
         "more": max(0, len(disagreements) - SHOWN_CONVERSATIONS),
     }
@@ -323,12 +323,13 @@ def _disagreements(found: Round, by_conversation: Mapping[str, Units]) -> list[D
 
 
 def _differing(units: Units) -> tuple[int, int, int]:
-    """Annotators, units, and units that were not labelled alike."""
-    people, size = len(units.labels), len(units.names)
+    """Annotators, units that two of them judged, and those not labelled alike."""
+    people = len(units.labels)
     first, *others = units.labels.values()
-    if all(labels == first for labels in others):
-        return people, size, 0
-    columns = zip(first, *others, strict=True)
+    if not others or all(labels == first for labels in others):
+        return people, len(first) - first.count(None), 0
+    columns = list(zip(first, *others, strict=True))
+    size = sum(people - labels.count(None) > 1 for labels in columns)
     return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
 
 

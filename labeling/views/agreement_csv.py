@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,7 +13,7 @@ from labeling.models import Round
 from labeling.services import agreement as service
 from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
-from labeling.views.agreement import asked_of, refuse_blind, round_of
+from labeling.views.agreement import Asked, asked_of, refuse_blind, round_of
 from labeling.views.csv_files import csv_file
 
 
@@ -34,7 +34,7 @@ def agreement_csv(
         return HttpResponse(error.message, status=409, content_type="text/plain; charset=utf-8")
     is_wide = request.GET.get("shape") == "wide"
     rows = (
-        wide_rows(units, service.excluded_answers(found, asked.selection))
+        wide_rows(units, service.excluded_answers(found, asked.selection), _why_missing(asked))
         if is_wide
         else (long_rows(units))
     )
@@ -52,28 +52,35 @@ def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
 
 
 def wide_rows(
-    units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, str]]
+    units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, str]], missing: str
 ) -> Iterator[list[Any]]:
     """Beside each annotator's label whether it was used, or why not."""
     people = sorted({who for found in units.values() for who in found.labels} | excluded.keys())
     yield ["item", "unit", *(column for who in people for column in (who, f"{who}_use"))]
     for conversation, found in units.items():
-        alone = len(found.labels) == 1
         for position, name in enumerate(found.names):
+            alone = _alone([labels[position] for labels in found.labels.values()])
             row: list[Any] = [conversation, name]
             for who in people:
                 label = found.labels[who][position] if who in found.labels else None
                 why = excluded.get(who, {}).get(conversation, "not assigned")
-                row += [label, _use(who in found.labels, label, alone, why)]
+                if who in found.labels:
+                    why = missing if label is None else alone
+                row += [label, f"excluded: {why}" if why else "used"]
             yield row
 
 
-def _use(has_answered: bool, label: Any, alone: bool, why: str) -> str:
-    if not has_answered:
-        return f"excluded: {why}"
-    if label is None:
-        return "excluded: no such requirement"
-    return "excluded: nobody else submitted it" if alone else "used"
+def _alone(labels: Sequence[Any]) -> str:
+    """Why a label is compared with no other; empty where it is."""
+    if len(labels) == 1:
+        return "nobody else submitted it"
+    return "nobody else judged it" if len(labels) - labels.count(None) == 1 else ""
+
+
+def _why_missing(asked: Asked) -> str:
+    if asked.selection.origin == "typed":
+        return "labelled through a suggestion"
+    return "not rated, or no such label" if asked.layer == "relevance" else "no such requirement"
 
 
 def _name(found: Round, layer: str, is_wide: bool) -> str:

@@ -414,6 +414,31 @@ def test_every_layer_has_its_page_and_the_gate_names_each(signed_in, rita, layer
     assert "more than 0.75 is needed on each" in gate
 
 
+def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, people, worker):
+    project = factories.make_project(layers=["extraction", "relevance"])
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        labels = factories.labels([0, 1])
+        rated = 1 if assignment.annotator.username == "ana" else 2
+        labels["ratings"] = [
+            {"uid": uuid4().hex, "target": label["uid"], "score": 2}
+            for label in labels["requirements"][:rated]
+        ]
+        factories.answer_with(assignment, labels)
+    worker(opened.pk)
+    client = signed_in(rita)
+
+    shown = page(client, f"{URL}?layer=relevance")
+
+    assert "c-001 orders 2 1 none" in shown  # two people, one unit that both rated
+    assert "“Order Tracking 2” is a label that they do not have or did not rate" in shown
+    wide = client.get(f"{URL[:-1]}.csv?layer=relevance&shape=wide").getvalue().decode("utf-8-sig")
+    both, by_one = csv.DictReader(io.StringIO(wide))
+    assert (both["ana_use"], both["ben_use"]) == ("used", "used")
+    assert by_one["ana_use"] == "excluded: not rated, or no such label"
+    assert by_one["ben_use"] == "excluded: nobody else judged it"
+
+
 def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):
     client = signed_in(rita)
     assert "Being computed: a worker matches the labels" in page(client, URL)
@@ -473,7 +498,9 @@ def test_events_are_compared_by_f1(signed_in, rita, people):
 
     assert opened.agreement["measure"] == "f1"
     # Message and Me against Message and 0: only Message is marked by both, 2·1/4
-    assert "reached F1 0.50 (lowest pair ana–ben)" in page(client, URL)
+    figures = page(client, URL)
+    assert "reached F1 0.50 (lowest pair ana–ben)" in figures
+    assert "1 conversation answered by two or more" in figures
     shown = page(client, f"{PAIR}?a=ana&b=ben&layer=events")
     assert "c-001 order: “Me” in message 0 1 0" in shown
 
