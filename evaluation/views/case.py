@@ -76,10 +76,21 @@ def _label_provenance(
 ) -> list[dict[str, Any]]:
     labels = provenance.get("labels") or {}
     return [
-        {"number": row["number"], "label": row["gold"], **labels[row["gold"]["uid"]]}
+        {"number": row["number"], "label": row["gold"], **_people(labels[row["gold"]["uid"]])}
         for row in rows
         if row["gold"] and row["gold"].get("uid") in labels
     ]
+
+
+def _people(origin: dict[str, Any]) -> dict[str, Any]:
+    """Who holds the label, whose own one says it in other words, and who has none like it."""
+    dissent = origin.get("dissent", [])
+    return {
+        "how": origin.get("how", ""),
+        "by": origin.get("by", []),
+        "differently": [one["annotator"] for one in dissent if one["label"]],
+        "without": [one["annotator"] for one in dissent if not one["label"]],
+    }
 
 
 def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | None:

@@ -120,12 +120,22 @@ def _content(number: int, split: str) -> dict[str, Any]:
                 {"username": "ana", "guideline_version": 2, "submitted_at": "2026-01-02T03:04:05Z"},
                 {"username": "ben", "guideline_version": 2, "submitted_at": "2026-01-02T03:05:05Z"},
             ],
-            "labels": {f"u{number}": {"how": "majority", "by": ["ana"], "dissent": ["ben"]}},
+            "labels": {f"u{number}": _origin(number)},
             "adjudicated_by": None,
             "reason": None,
             "guideline_version": 2,
         },
     }
+
+
+def _origin(number: int) -> dict[str, Any]:
+    """As a freeze keeps it: one person has no such label, another had it in other words."""
+    other = requirement(number, action="Be let in")
+    dissent = [
+        {"annotator": "ana", "label": other, "differs": ["action"]},
+        {"annotator": "ben", "label": None, "differs": []},
+    ]
+    return {"how": "majority", "by": ["ana"], "dissent": dissent}
 
 
 def _message(index: int, role: str, content: str) -> dict[str, Any]:

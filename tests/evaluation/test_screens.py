@@ -333,7 +333,8 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert (first["gold"], first["predicted"]) == ([1], [2])
     assert (second["gold"], second["predicted"]) == ([], [1])
     assert "ana" in page
-    assert "not by ben" in page
+    assert "by ana; in other words by ana;" in page
+    assert "not by ben<" in page
     assert "version 2" in page
     assert "Label what they want." in page
     assert 'rel="prev"' in page
