@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.fingerprint import fingerprint
 from pipelines.memory.retrieval import question, speakers, views
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.types import Case, Output
@@ -51,11 +53,14 @@ class LexicalFloor:
     """The messages that share most words with the question, by BM25 over stems."""
 
     name = "lexical"
-    version = "1"
 
     def __init__(self, config: BudgetConfig) -> None:
         self._budget = config.budget
         self.config: dict[str, Any] = config.model_dump(mode="json")
+
+    @property
+    def version(self) -> str:
+        return f"1+{fingerprint(Path(__file__).parent)}"
 
     def run(self, case: Case) -> Output:
         if not case.messages:

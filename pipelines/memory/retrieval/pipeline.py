@@ -25,6 +25,8 @@ METHODS = {
 }
 """Mode → what the index calls it."""
 RANKED = 200
+FOLDER = Path(__file__).parent.parent
+"""Days, times and floors are read by modules beside this package: they decide, too."""
 
 
 class RetrievalConfig(BudgetConfig):
@@ -44,7 +46,7 @@ class Retrieval:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent, products.SOURCE)}"
+        return f"1+{fingerprint(FOLDER, products.SOURCE)}"
 
     def run(self, case: Case) -> Output:
         if not case.messages:

@@ -1,9 +1,13 @@
 """The floors of qa and arc find without understanding."""
 
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from pipelines.memory import floors
+from pipelines.memory.retrieval import pipeline
 from pipelines.registry import build
 from pipelines.types import Case, Message
 from tests.fakes import WordOverlap
@@ -35,6 +39,18 @@ def test_everything_returns_every_message_counted_from_one(task: str) -> None:
 
     assert output["evidence"] == [1, 2, 3, 4, 5]
     assert [phase["evidence"] for phase in output["phases"]] == [[1, 2, 3, 4, 5]]
+
+
+@pytest.mark.parametrize(("name", "home"), [("lexical", floors), ("retrieval", pipeline)])
+def test_the_version_stands_on_everything_that_reads_a_question(
+    name: str, home: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: list[Path] = []
+    monkeypatch.setattr(home, "fingerprint", lambda folder, *others: folders.append(folder))
+
+    assert build(name, {}).version
+
+    assert (folders[0] / "query" / "dates.py").is_file()  # a day in a question is a condition
 
 
 def test_random_keeps_to_its_budget_and_draws_the_same_again() -> None:
