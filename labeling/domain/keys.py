@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from labeling.domain.sentences import say
+
 
 class Key(NamedTuple):
     """One key and what it does.
@@ -108,7 +110,7 @@ ANSWER_RATING_KEYS = (
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""
     adopt = [
-        Key(letter.lower(), "side", f"Take the label of {letter}", "Decide")
+        Key(letter.lower(), "side", say("Take the label of {letter}", letter=letter), "Decide")
         for letter in letters[:ADOPTING_LETTERS]
     ]
     return [*adopt, *ADJUDICATION_KEYS]

@@ -38,12 +38,12 @@ class AuditFilter(forms.Form):
     object_type = forms.ChoiceField(label=_("About"), required=False)
     object_id = forms.CharField(label=_("Id"), required=False, max_length=200)
     since = DayField(label=_("From"))
-    until = DayField(label=_("To"))
+    until = DayField(label=_("Until"))
 
     def __init__(self, *args: Any, verbs: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._offer("verb", str(_("any")), verbs)
-        self._offer("object_type", "anything", kinds())
+        self._offer("object_type", str(_("anything")), kinds())
 
     def _offer(self, name: str, everything: str, values: list[str]) -> None:
         field: Any = self.fields[name]

@@ -78,6 +78,20 @@ def decide(client: Client, conversation: Conversation, labels: list[Any], **fiel
     return client.post(address(conversation), body, "application/json")
 
 
+def test_the_queue_and_the_page_are_german(
+    disputed: Conversation, signed_in: SignedIn, rita: User
+) -> None:
+    client = signed_in(rita)
+    german = {"headers": {"accept-language": "de"}}
+
+    queue = client.get(f"/projects/{disputed.project.slug}/adjudication/", **german)
+    decided_on = client.get(f"/adjudicate/{disputed.pk}/", **german)
+
+    for answered in (queue, decided_on):
+        assert ">strittig</span>" in answered.content.decode()
+    assert "Das Label von A nehmen" in {key["label"] for key in decided_on.context["keys"]}
+
+
 def test_what_is_agreed_stands_merged_and_what_is_not_stands_disputed(
     disputed: Conversation, signed_in: SignedIn, rita: User
 ) -> None:

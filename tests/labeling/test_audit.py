@@ -12,7 +12,7 @@ from labeling.models import Event
 from labeling.services import events, projects
 from labeling.views import activity
 from tests import factories
-from tests.pages import page, queries
+from tests.pages import page, queries, text_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/orders/audit/"
@@ -121,3 +121,10 @@ def test_a_figure_without_a_value_is_said_in_the_language_of_the_reader(project)
 
     with override("de"):
         assert "κ ohne Wert" in activity.words(event)
+
+
+def test_the_filter_is_german(signed_in, rita, project):
+    shown = text_of(signed_in(rita).get(URL, headers={"accept-language": "de"}))
+
+    assert "Worüber alles" in shown
+    assert "Von Bis" in shown
