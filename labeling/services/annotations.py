@@ -159,6 +159,9 @@ def reopen(assignment: Assignment) -> Annotation:
     if found is None or found.status != Status.SUBMITTED:
         return found or Annotation(assignment=assignment)
     _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
+    if found.revisions.filter(kind=Kind.RETURNED).exists():
+        reason = events.reason_of("annotation.returned", found, project=open_round.project)
+        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
     _record("annotation.reopened", found)
     return found
 

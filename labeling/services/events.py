@@ -25,3 +25,10 @@ def record(
     )
     webhook_outbox.put(event, subject)
     return event
+
+
+def reason_of(verb: str, subject: Model, *, project: Project) -> str:
+    """The reason that the newest such event of the subject gives; empty if there is none."""
+    of_subject = {"object_type": subject._meta.model_name, "object_id": str(subject.pk)}
+    found = Event.objects.filter(project=project, verb=verb, **of_subject).first()
+    return str(found.data.get("reason", "")) if found else ""

@@ -231,6 +231,10 @@ def test_submitting_returned_work_again_settles_the_return(rita, assignment):
 
     assert Assignment.objects.get(pk=assignment.pk).returned_reason == ""
 
+    annotations.reopen(assignment)  # a slip: what had to change is to be read again
+
+    assert Assignment.objects.get(pk=assignment.pk).returned_reason == "Link message 2 as well."
+
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("attempt", range(4))
