@@ -33,7 +33,7 @@ def against(value: float | None, limit: float) -> str:
 @register.filter
 def exact(value: float) -> str:
     """``0.755``, every decimal of what somebody set and no more."""
-    return number_format(f"{value:g}").replace("-", "−")
+    return number_format(f"{value:g}").replace("-", "−").replace("inf", "∞")
 
 
 @register.filter

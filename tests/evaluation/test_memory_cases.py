@@ -322,6 +322,8 @@ def test_run_and_case_pages_show_the_evidence(
 
     assert "Where the evidence was lost" in page
     assert "Chat_1:" in page
+    assert "From −∞ to 1, higher is better" in page  # fuzzy recall over chance
+    assert "Fuzzy recall by chance</a>" in page  # a column of the cases beside fuzzy recall
     assert "no such message" in case
     assert 'id="message-4"' in case
     assert "not shown" in case or layer == "arc"
