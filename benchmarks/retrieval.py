@@ -23,9 +23,11 @@ import numpy as np
 from evaluation.metrics.comparison import compare
 from evaluation.metrics.retrieval import score_ranking
 from pipelines.encoder import MiniLM
-from pipelines.memory.query.train import Folder
-from pipelines.memory.retrieval import train
-from pipelines.memory.retrieval.index import METHODS, ConversationIndex
+from pipelines.memory.identity import key_of
+from pipelines.memory.query.train import Folder, Told
+from pipelines.memory.retrieval import adapt, train
+from pipelines.memory.retrieval.adapter import EVERY, Adapted
+from pipelines.memory.retrieval.index import METHODS, Ranking
 from pipelines.memory.retrieval.train import Pupil
 from pipelines.registry import build
 from pipelines.types import Case
@@ -48,14 +50,14 @@ def main() -> None:
     encoder, store = MiniLM(), Folder(asked.cache)
     pupils = [train.make_ready(told, encoder, store) for told in train.read_all(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
-    held = train.held_out(pupils, train.rankers_without(pupils), encoder)
+    held = train.held_out(pupils, train.rankers_without(pupils))
     rows["learned"] = every(pupils, lambda pupil, at: held[pupil.told.name][at].indexes)
     rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
     show_rankings(pupils, rows)
     show_budget(pupils, rows)
     if asked.other:
         others = {int(place) - 1 for place in asked.other.split(",")}
-        show_crossed(pupils, others, encoder)
+        show_crossed([pupil.told for pupil in pupils], others, store)
     show_speed(pupils)
 
 
@@ -124,26 +126,37 @@ def show_budget(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
     print(f"| every message | 100.0 | {100 * np.mean([one[1] for one in every_one]):.2f} |")
 
 
-def show_crossed(pupils: Sequence[Pupil], others: set[int], encoder: MiniLM) -> None:
+def show_crossed(tolds: Sequence[Told], others: set[int], store: Folder) -> None:
     sides = [
-        [one for at, one in enumerate(pupils) if (at in others) is side] for side in (False, True)
+        [one for at, one in enumerate(tolds) if (at in others) is side] for side in (False, True)
     ]
     print("\ntaught by one side, tried on the other")
     together: list[Row] = []
     for teachers, tried in (sides, sides[::-1]):
-        ranker = train.taught_by(teachers)
-        ranked = {one.told.name: one.ranked_by(ranker, encoder) for one in tried}
-        found = every(tried, lambda one, at, of=ranked: of[one.told.name][at].indexes)
+        pupils, rankings = crossed(teachers, tried, store)
+        found = every(pupils, lambda one, at, of=rankings: of[one.told.name][at].indexes)
         together += found
-        names = ", ".join(one.told.name for one in tried)
+        names = ", ".join(one.name for one in tried)
         print(f"| {names} |", " | ".join(percent(found, figure) for figure in FIGURES), "|")
     print("| both |", " | ".join(percent(together, figure) for figure in FIGURES), "|")
 
 
+def crossed(
+    teachers: Sequence[Told], tried: Sequence[Told], store: Folder
+) -> tuple[list[Pupil], dict[str, list[Ranking]]]:
+    """Adapters and weights of the teachers alone, who teach the weights what is new to them too."""
+    adapters = adapt.taught_by(teachers, MiniLM(), store)
+    ready = [
+        train.make_ready(told, Adapted(adapters[key_of(told.messages)]), store) for told in teachers
+    ]
+    ranker = train.taught_by(ready)
+    pupils = [train.make_ready(told, Adapted(adapters[EVERY]), store) for told in tried]
+    return pupils, {one.told.name: one.ranked_by(ranker) for one in pupils}
+
+
 def show_speed(pupils: Sequence[Pupil]) -> None:
     longest = max(pupils, key=lambda one: len(one.told.messages))
-    index = ConversationIndex(longest.index.views, MiniLM())
-    seconds = []
+    index, seconds = longest.index, []
     for question, _ in longest.told.questions:
         started = time.process_time()
         index.rank(question)

@@ -62,18 +62,18 @@ class MiniLM:
     id = f"{MODEL}@{WEIGHTS_SHA256[:12]}"
 
     def __init__(self, cache: VectorCache | None = None, *, folder: Path | None = None) -> None:
-        self._cache = cache if cache is not None else MemoryCache()
-        self._folder = folder
+        self.cache = cache if cache is not None else MemoryCache()
+        self.folder = folder
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         digests = [hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in texts]
         by_digest = dict(zip(digests, texts, strict=True))
-        known = self._cache.get_many(self.id, list(by_digest))
+        known = self.cache.get_many(self.id, list(by_digest))
         missing = [digest for digest in by_digest if digest not in known]
         if missing:
             fresh = self._compute([by_digest[digest] for digest in missing])
             new = {digest: row.tobytes() for digest, row in zip(missing, fresh, strict=True)}
-            self._cache.put_many(self.id, new)
+            self.cache.put_many(self.id, new)
             known = known | new
         rows = [np.frombuffer(known[digest], dtype="<f4") for digest in digests]
         return np.stack(rows) if rows else np.empty((0, DIMENSIONS), dtype=np.float32)
@@ -84,7 +84,7 @@ class MiniLM:
         """What ``encode`` and ``encode_tokens`` give of a few texts, in one pass; never cached."""
         import torch
 
-        model = _load_for_few(self._folder or packaged_folder())
+        model = self._model_for_few()
         with torch.inference_mode():
             found = model(model.preprocess([_sound(text) for text in texts]))
         lengths = found["attention_mask"].sum(dim=1).tolist()
@@ -98,7 +98,7 @@ class MiniLM:
 
     def encode_tokens(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], Vectors]]:
         """The word pieces of each text and an L2-normalised row for each; never cached."""
-        model = _load(self._folder or packaged_folder())
+        model = self._model()
         rows = model.encode(
             [_sound(text) for text in texts],
             batch_size=BATCH_SIZE,
@@ -108,14 +108,19 @@ class MiniLM:
         return [_pieces(model, text, row) for text, row in zip(texts, rows, strict=True)]
 
     def _compute(self, texts: list[str]) -> Vectors:
-        model = _load(self._folder or packaged_folder())
-        vectors = model.encode(
+        vectors = self._model().encode(
             [_sound(text) for text in texts],
             batch_size=BATCH_SIZE,
             normalize_embeddings=True,
             show_progress_bar=False,
         )
         return np.asarray(vectors, dtype="<f4")
+
+    def _model(self) -> Any:
+        return load(self.folder or packaged_folder())
+
+    def _model_for_few(self) -> Any:
+        return _load_for_few(self.folder or packaged_folder())
 
 
 def _sound(text: str) -> str:
@@ -150,7 +155,8 @@ def check_weights(folder: Path) -> None:
 
 
 @cache
-def _load(folder: Path) -> Any:
+def load(folder: Path) -> Any:
+    """The sentence transformer in ``folder``, checked, once for the process."""
     check_weights(folder)
     import torch
     from sentence_transformers import SentenceTransformer
@@ -163,11 +169,19 @@ def _load(folder: Path) -> Any:
 
 @cache
 def _load_for_few(folder: Path) -> Any:
+    return for_few(load(folder))
+
+
+def twin(model: Any) -> Any:
+    """Another one with the same weights, which are not there twice."""
+    return deepcopy(model, {id(weights): weights for weights in model.parameters()})
+
+
+def for_few(model: Any) -> Any:
     """The same weights, multiplied the way that is quicker for a few texts."""
     import torch
 
-    model = _load(folder)
-    few = deepcopy(model, {id(weights): weights for weights in model.parameters()})  # not twice
+    few = twin(model)
     for part in few.modules():
         if isinstance(part, torch.nn.Linear):
             quick = partial(linear, weight=part.weight, bias=part.bias)

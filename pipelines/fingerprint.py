@@ -6,7 +6,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-SOURCE_KINDS = ("*.py", "*.yaml", "*.json", "*.md")
+SOURCE_KINDS = ("*.py", "*.yaml", "*.json", "*.md", "*.safetensors")
 
 
 @cache

@@ -31,13 +31,13 @@ class MemoryConfig(BaseModel):
         default=40, ge=5, le=200, description="Candidates that a language model gets to read."
     )
     precision_weight: float = Field(
-        default=0.2,
+        default=0.5,
         ge=0,
         le=2,
         description="What full precision is worth, if full recall is worth 1.",
     )
     price: float = Field(
-        default=0.008,
+        default=0.0055,
         ge=0,
         le=1,
         description="Recall that one more returned message must be expected to bring.",

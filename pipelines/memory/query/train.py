@@ -200,8 +200,8 @@ def fit_ranker(conversations: Sequence[Taught]) -> Ranker:
     return Ranker(names, mean, spread, model.coef_[0], float(model.intercept_[0]))
 
 
-def _with_ranker(talk: Talk, ranker: Ranker, encoder: Encoder) -> Talk:
-    return replace(talk, index=ConversationIndex(_index(talk).views, encoder, ranker))
+def _with_ranker(talk: Talk, ranker: Ranker) -> Talk:
+    return replace(talk, index=_index(talk).with_ranker(ranker))
 
 
 def _index(talk: Talk) -> ConversationIndex:
@@ -266,7 +266,7 @@ def see(tolds: Sequence[Told], encoder: Encoder, cache: Path, config: MemoryConf
     seen: Seen = {}
     for told in tolds:
         others = [one for name, one in learned_from.items() if name != told.name]
-        talk = _with_ranker(opened[told.name], fit_ranker(others), encoder)
+        talk = _with_ranker(opened[told.name], fit_ranker(others))
         seen[told.name] = (talk, look(told, talk, config))
     for name, (talk, questions) in seen.items():
         first = fit(examples(seen, without=name), explored=False)

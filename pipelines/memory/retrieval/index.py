@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.identity import key_of
-from pipelines.memory.retrieval import features, late, question, ranker, views
+from pipelines.memory.retrieval import adapter, features, late, question, ranker, views
 from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker
 from pipelines.memory.retrieval.views import Views
@@ -53,10 +53,14 @@ class ConversationIndex:
         """
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
-        found = views.look(messages, encoder, store)
+        suited = adapter.suited(encoder, messages)
+        found = views.look(messages, suited, store)
         if not by_words:
             found.encoded()
-        return cls(found, encoder, ranker.shipped(key_of(messages)))
+        return cls(found, suited, ranker.shipped(key_of(messages)))
+
+    def with_ranker(self, learned: Ranker) -> ConversationIndex:
+        return ConversationIndex(self.views, self._encoder, learned)
 
     def rank(self, text: str, *, limit: int | None = None) -> Ranking:
         return self.rank_by("learned", text, limit=limit)

@@ -46,9 +46,9 @@ class Pupil:
     index: ConversationIndex
     taught: Taught
 
-    def ranked_by(self, ranker: Ranker, encoder: Encoder) -> list[Ranking]:
+    def ranked_by(self, ranker: Ranker) -> list[Ranking]:
         """Its questions, answered by a ranker that was taught by others."""
-        index = ConversationIndex(self.index.views, encoder, ranker)
+        index = self.index.with_ranker(ranker)
         return [index.rank(question) for question, _ in self.told.questions]
 
 
@@ -67,12 +67,10 @@ def rankers_without(pupils: Sequence[Pupil]) -> list[Ranker]:
     return [taught_by([other for other in pupils if other is not pupil]) for pupil in pupils]
 
 
-def held_out(
-    pupils: Sequence[Pupil], rankers: Sequence[Ranker], encoder: Encoder
-) -> dict[str, list[Ranking]]:
+def held_out(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, list[Ranking]]:
     """Rankings by conversation, each by its own ranker."""
     pairs = zip(pupils, rankers, strict=True)
-    return {pupil.told.name: pupil.ranked_by(ranker, encoder) for pupil, ranker in pairs}
+    return {pupil.told.name: pupil.ranked_by(ranker) for pupil, ranker in pairs}
 
 
 def report(
@@ -138,7 +136,7 @@ def main() -> None:
     encoder = MiniLM()
     pupils = [make_ready(told, encoder, Folder(asked.cache)) for told in read_all(asked.items)]
     rankers = rankers_without(pupils)
-    figures_found = json.dumps(report(pupils, held_out(pupils, rankers, encoder)), indent=1)
+    figures_found = json.dumps(report(pupils, held_out(pupils, rankers)), indent=1)
     print(figures_found)
     if asked.report:
         asked.report.write_text(figures_found + "\n", encoding="utf-8")

@@ -302,7 +302,7 @@ def two_pupils(encoder: WordOverlap) -> list[Pupil]:
 def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
     pupils = [make_ready(Told(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
 
-    found = report(pupils, held_out(pupils, rankers_without(pupils), encoder))
+    found = report(pupils, held_out(pupils, rankers_without(pupils)))
 
     assert set(found) == {"all", "one", "two"}
     assert found["all"]["questions"] == 4

@@ -1,0 +1,276 @@
+"""Trains ``adapters.safetensors``: MiniLM learns what an answer to a question looks like.
+
+    python -m pipelines.memory.retrieval.adapt ITEMS.jsonl… --cache FOLDER [--write]
+
+ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
+writes them; each conversation in it teaches all adapters but its own. Without ``--write`` the
+losses are printed and nothing is changed. ``train`` and the command of ``memory`` build on the
+adapters and come afterwards. On the same machine the command repeats to the byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.encoder import MiniLM, load, packaged_folder, twin
+from pipelines.memory.identity import key_of
+from pipelines.memory.query.train import Folder, Told
+from pipelines.memory.retrieval import views
+from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, write
+from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.memory.retrieval.train import read_all
+from pipelines.types import Encoder, Store
+
+RANK = 8
+SCALE = 2.0
+EPOCHS = 2
+BATCH = 8  # questions of one conversation
+RATE, SCORING_RATE, DECAY, WARM_UP = 1e-3, 2e-3, 0.01, 15
+HARDEST = 45  # messages that MiniLM ranks best and that are no evidence; HARD of them take part
+HARD, OWN, RIGHT = 6, 3, 6  # messages of each question: hard ones, of the one asked about, evidence
+MESSAGE_PIECES, QUESTION_PIECES = 96, 40
+TEXTS_AT_ONCE = 24
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Question:
+    pieces: list[int]
+    """As the person asked about would say it."""
+    evidence: Places
+    hard: Places
+    said_by: NDArray[np.float32]
+    """For each message, as ``Evidence.said_by`` has it."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one conversation teaches."""
+
+    messages: list[list[int]]
+    questions: list[Question]
+
+
+def lesson(told: Told, encoder: Encoder, store: Store) -> Lesson:
+    """Hard messages are those that MiniLM as it is takes for evidence."""
+    found = views.look(told.messages, encoder, store)
+    index = ConversationIndex(found, encoder)
+    questions = [_question(index, text, expected) for text, expected in told.questions]
+    return Lesson(_pieces(views.texts_of(told.messages), MESSAGE_PIECES), questions)
+
+
+def _question(index: ConversationIndex, text: str, expected: frozenset[int]) -> Question:
+    evidence = index.evidence(text)
+    best = np.argsort(-evidence.fused, kind="stable")[: HARDEST + len(expected)]
+    return Question(
+        pieces=_pieces([evidence.asked.first], QUESTION_PIECES)[0],
+        evidence=np.array(sorted(expected)),
+        hard=best[~np.isin(best, list(expected))][:HARDEST],
+        said_by=evidence.said_by.astype(np.float32),
+    )
+
+
+def _pieces(texts: Sequence[str], most: int) -> list[list[int]]:
+    tokenizer = load(packaged_folder()).tokenizer
+    found: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=most)["input_ids"]
+    return found
+
+
+# --- what takes part in one step ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    lesson: Lesson
+    questions: list[Question]
+    pool: Places
+    """Messages: evidence of each question, hard ones, and others of the one asked about."""
+
+
+def steps(lessons: Sequence[Lesson], random: np.random.Generator) -> list[Step]:
+    """Every question once."""
+    found = [step for one in lessons for step in _steps_of(one, random)]
+    return [found[at] for at in random.permutation(len(found))]
+
+
+def _steps_of(lesson: Lesson, random: np.random.Generator) -> Iterator[Step]:
+    order = random.permutation(len(lesson.questions))
+    for start in range(0, len(order), BATCH):
+        asked = [lesson.questions[at] for at in order[start : start + BATCH]]
+        yield Step(lesson, asked, _pool(asked, random))
+
+
+def _pool(asked: Sequence[Question], random: np.random.Generator) -> Places:
+    """A message that is evidence of one question may stand against another's."""
+    some = partial(_some, random)
+    right = np.concatenate([some(one.evidence, RIGHT) for one in asked])
+    wrong = [some(one.hard, HARD) for one in asked]
+    wrong += [some(np.flatnonzero(one.said_by), OWN) for one in asked]
+    left_out = np.setdiff1d(np.concatenate([one.evidence for one in asked]), right)
+    return np.setdiff1d(np.union1d(right, np.concatenate(wrong)), left_out)
+
+
+def _some(random: np.random.Generator, places: Places, most: int) -> Places:
+    return random.choice(places, min(most, len(places)), replace=False)
+
+
+# --- learning -----------------------------------------------------------------------------------
+
+
+def learn(lessons: Sequence[Lesson], *, epochs: int = EPOCHS, seed: int = 0) -> Adapter:
+    """The adapter that these conversations teach; prints the mean loss of each epoch."""
+    import torch
+
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    pupil, done = _Pupil(), 0
+    plan = [steps(lessons, random) for _ in range(epochs)]
+    planned = sum(map(len, plan))
+    for epoch in plan:
+        losses = []
+        for step in epoch:
+            done += 1
+            losses.append(
+                pupil.take(step, rate=min(1.0, done / WARM_UP) * (1 - (done - 1) / planned))
+            )
+        print(f"{len(lessons)} conversations: loss {np.mean(losses):.3f}", flush=True)
+    return pupil.adapter()
+
+
+class _Pupil:
+    """MiniLM with thin matrices beside its own, which alone learn."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.model = twin(load(packaged_folder()))[0].auto_model.eval()
+        self.model.requires_grad_(requires_grad=False)
+        self.thin = {name: self._beside(self.model.get_submodule(name)) for name in NAMES}
+        self.scoring = [torch.nn.Parameter(torch.tensor(one)) for one in (3.2, 2.0)]
+        weights = [part for both in self.thin.values() for part in both]
+        self.rates = (RATE, SCORING_RATE)
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": weights, "weight_decay": DECAY},
+                {"params": self.scoring, "weight_decay": 0},
+            ]
+        )
+
+    def _beside(self, matrix: Any) -> tuple[Any, Any]:
+        import torch
+
+        size = matrix.in_features
+        down = torch.nn.Parameter(torch.randn(size, RANK) / size**0.5)
+        up = torch.nn.Parameter(torch.zeros(RANK, matrix.out_features))
+        matrix.register_forward_hook(lambda _, given, made: made + given[0] @ down @ up * SCALE)
+        return down, up
+
+    def take(self, step: Step, *, rate: float) -> float:
+        """One step; ``rate`` is the part of the full learning rates."""
+        import torch
+
+        loss = self._loss(step)
+        for group, full in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = full * rate
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.optimizer.param_groups[0]["params"], 1.0)
+        self.optimizer.step()
+        return float(loss.detach())
+
+    def _loss(self, step: Step) -> Any:
+        """Each message of evidence against all that are none; evidence does not compete."""
+        import torch
+
+        asked = step.questions
+        near = _nearness(
+            self._tokens([one.pieces for one in asked]),
+            self._tokens([step.lesson.messages[at] for at in step.pool]),
+        )
+        said_by = torch.from_numpy(np.stack([one.said_by[step.pool] for one in asked]))
+        right = torch.from_numpy(np.stack([np.isin(step.pool, one.evidence) for one in asked]))
+        sharpness, speaking = self.scoring
+        scores = near * sharpness.exp() + speaking * said_by
+        wrong = scores.masked_fill(right, -torch.inf).logsumexp(dim=1, keepdim=True)
+        each = torch.nn.functional.softplus(wrong - scores) * right
+        return (each.sum(dim=1) / right.sum(dim=1)).mean()
+
+    def _tokens(self, texts: Sequence[list[int]]) -> list[Any]:
+        """For each text a unit row for each of its pieces; texts of one length go together."""
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        found: list[Any] = [None] * len(texts)
+        for start in range(0, len(order), TEXTS_AT_ONCE):
+            part = order[start : start + TEXTS_AT_ONCE]
+            for at, rows in zip(part, self._rows([texts[at] for at in part]), strict=True):
+                found[at] = rows[: len(texts[at])]
+        return found
+
+    def _rows(self, texts: Sequence[list[int]]) -> Any:
+        import torch
+
+        pieces = [torch.tensor(text) for text in texts]
+        padded = torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True)
+        mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(one) for one in pieces], True)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            rows = self.model(input_ids=padded, attention_mask=mask).last_hidden_state
+        return torch.nn.functional.normalize(rows.float(), dim=-1)
+
+    def adapter(self) -> Adapter:
+        return Adapter(
+            {
+                name: Change(down.detach().numpy().copy(), (up.detach() * SCALE).numpy())
+                for name, (down, up) in self.thin.items()
+            }
+        )
+
+
+def _nearness(asked: Sequence[Any], messages: Sequence[Any]) -> Any:
+    """Questions by messages: the mean over the pieces of a question of the best cosine."""
+    import torch
+
+    alike = torch.cat(list(asked)) @ torch.cat(list(messages)).T
+    owner = torch.repeat_interleave(torch.tensor([len(one) for one in messages]))
+    best = alike.new_full((len(alike), len(messages)), -2.0)
+    best = best.scatter_reduce(1, owner.expand(len(alike), -1), alike, "amax")
+    parts = torch.split(best, [len(one) for one in asked])
+    return torch.stack([one.mean(dim=0) for one in parts])
+
+
+# --- all of it ----------------------------------------------------------------------------------
+
+
+def taught_by(tolds: Sequence[Told], encoder: Encoder, store: Store) -> dict[str, Adapter]:
+    """By talk what all the others have taught; under ``EVERY`` what all of them have."""
+    if len(tolds) < 2:
+        raise ValueError("Adapters need two conversations at least: each is taught by the others.")
+    lessons = {key_of(told.messages): lesson(told, encoder, store) for told in tolds}
+    without = {talk: [other for key, other in lessons.items() if key != talk] for talk in lessons}
+    sets = {EVERY: list(lessons.values()), **without}
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:
+        return dict(zip(sets, processes.map(learn, sets.values()), strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train how MiniLM is adapted to questions.")
+    parser.add_argument("items", type=Path, nargs="+", help="items.jsonl of exported gold releases")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
+    parser.add_argument("--write", action="store_true", help="store the adapters")
+    asked = parser.parse_args()
+    adapters = taught_by(read_all(asked.items), MiniLM(), Folder(asked.cache))
+    if asked.write:
+        write(adapters)
+
+
+if __name__ == "__main__":
+    main()

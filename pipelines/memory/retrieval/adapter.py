@@ -1,0 +1,125 @@
+"""MiniLM turned towards questions about a talk, by small changes of its weights.
+
+A change of a matrix is the product of two thin ones (Hu et al. 2021, LoRA: Low-Rank Adaptation of
+Large Language Models). ``adapters.safetensors`` holds what was learned from all training talks, and
+for each of them what was learned without it; ``adapt`` makes the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pipelines.encoder import MiniLM, VectorCache, for_few, load, packaged_folder, twin
+from pipelines.memory.identity import key_of
+from pipelines.types import Encoder, Message, Vectors
+
+ADAPTERS = Path(__file__).with_name("adapters.safetensors")
+EVERY = "all"  # the talk of the adapter that was taught by all of them
+AT_HAND = 4  # adapted models; each takes 42 MB
+LAYERS = 6
+MATRICES = (
+    "attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+    "intermediate.dense", "output.dense",
+)  # fmt: skip
+NAMES = tuple(f"encoder.layer.{layer}.{matrix}" for layer in range(LAYERS) for matrix in MATRICES)
+
+
+class Change(NamedTuple):
+    """``x @ down @ up`` is added to what a matrix makes of ``x``."""
+
+    down: Vectors
+    up: Vectors
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter:
+    """Changes by the name of the matrix."""
+
+    changes: Mapping[str, Change]
+
+    @cached_property
+    def digest(self) -> str:
+        parts = (part.astype("<f4").tobytes() for name in NAMES for part in self.changes[name])
+        return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+class Adapted(MiniLM):
+    """MiniLM as an adapter changes it; its vectors are kept apart from those of any other."""
+
+    def __init__(
+        self, adapter: Adapter, cache: VectorCache | None = None, *, folder: Path | None = None
+    ) -> None:
+        super().__init__(cache, folder=folder)
+        self._adapter = adapter
+        self.id = f"{MiniLM.id}+{adapter.digest[:12]}"
+
+    def _model(self) -> Any:
+        return _models(self.folder or packaged_folder(), self._adapter)[0]
+
+    def _model_for_few(self) -> Any:
+        return _models(self.folder or packaged_folder(), self._adapter)[1]
+
+
+def suited(encoder: Encoder, messages: Sequence[Message]) -> Encoder:
+    """The encoder for a talk: MiniLM as it was adapted without it, any other as it is."""
+    if type(encoder) is not MiniLM:
+        return encoder
+    return Adapted(shipped(key_of(messages)), encoder.cache, folder=encoder.folder)
+
+
+@lru_cache(maxsize=AT_HAND)
+def _models(folder: Path, adapter: Adapter) -> tuple[Any, Any]:
+    """The changed model, and the same for a few texts."""
+    model = changed(load(folder), adapter)
+    return model, for_few(model)
+
+
+def changed(model: Any, adapter: Adapter) -> Any:
+    import torch
+
+    found = twin(model)
+    for name, (down, up) in adapter.changes.items():
+        part = found[0].auto_model.get_submodule(name)
+        more = torch.from_numpy(down @ up).T
+        part.weight = torch.nn.Parameter(part.weight.detach() + more, requires_grad=False)
+    return found
+
+
+@lru_cache(maxsize=AT_HAND)
+def shipped(talk: str = EVERY) -> Adapter:
+    """The shipped adapter; for a talk that it learned from, the one made without it."""
+    from safetensors import safe_open
+
+    with safe_open(ADAPTERS, framework="numpy") as file:
+        talks = {name.split("/")[0] for name in file.keys()}  # noqa: SIM118 - it is no mapping
+        known = talk if talk in talks else EVERY
+        return Adapter({name: _change(file, known, name) for name in NAMES})
+
+
+def _change(file: Any, talk: str, matrix: str) -> Change:
+    parts = (file.get_tensor(_name(talk, matrix, way)) for way in Change._fields)
+    return Change(*(part.astype(np.float32) for part in parts))
+
+
+def write(adapters: Mapping[str, Adapter], path: Path = ADAPTERS) -> None:
+    """``adapters`` by talk; under ``EVERY`` the one that all talks have taught."""
+    from safetensors.numpy import save_file
+
+    parts = {
+        _name(talk, name, way): np.ascontiguousarray(part, dtype=np.float16)
+        for talk, adapter in adapters.items()
+        for name, change in adapter.changes.items()
+        for way, part in change._asdict().items()
+    }
+    save_file(parts, path)
+
+
+def _name(talk: str, matrix: str, way: str) -> str:
+    return f"{talk}/{matrix}/{way}"

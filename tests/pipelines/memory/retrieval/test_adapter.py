@@ -1,0 +1,237 @@
+"""MiniLM is changed by what is small, each talk by what the others have taught."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipelines.encoder import MiniLM, load, packaged_folder
+from pipelines.memory.identity import key_of
+from pipelines.memory.query.train import Told
+from pipelines.memory.retrieval import adapt, adapter, late, question
+from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
+from pipelines.memory.retrieval.index import ConversationIndex
+from pipelines.memory.retrieval.speakers import learn
+from pipelines.types import Message, Vectors
+from tests.fakes import WordOverlap
+
+LINES = (
+    ("Emi", "Hi Elise! What do you do on weekends?"),
+    ("Elise", "Hey Emi, I go skiing in Aspen."),
+    ("Emi", "Hello Elise. My cat Fluffy hates snow."),
+    ("Elise", "Have you ever been to Japan?"),
+    ("Emi", "Twice, in spring."),
+    ("Elise", "I love eating pho."),
+)
+TALK = tuple(
+    Message(index=at, role="speaker", speaker=who, content=what)
+    for at, (who, what) in enumerate(LINES)
+)
+ASKED = [
+    ("What foods does Elise like?", frozenset({5})),
+    ("Which sports does Elise do?", frozenset({1})),
+    ("What pets does Emi have?", frozenset({2})),
+]
+TOLD = Told("talk", TALK, ASKED)
+
+
+class Kept(dict[str, bytes]):
+    def put(self, key: str, value: bytes) -> None:
+        self[key] = value
+
+
+def some_adapter(seed: int) -> Adapter:
+    random, model = np.random.default_rng(seed), load(packaged_folder())[0].auto_model
+
+    def thin(*shape: int) -> Vectors:
+        """As a file holds it."""
+        return random.normal(0, 0.1, shape).astype(np.float16).astype(np.float32)
+
+    parts = {name: model.get_submodule(name) for name in NAMES}
+    return Adapter(
+        {
+            name: Change(thin(part.in_features, 2), thin(2, part.out_features))
+            for name, part in parts.items()
+        }
+    )
+
+
+@pytest.fixture
+def shipped_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file that adapters are read from, for one test."""
+    path = tmp_path / "adapters.safetensors"
+    monkeypatch.setattr(adapter, "ADAPTERS", path)
+    adapter.shipped.cache_clear()
+    yield path
+    adapter.shipped.cache_clear()
+
+
+# --- an adapted MiniLM --------------------------------------------------------------------------
+
+
+def test_a_change_is_added_to_its_matrix_and_to_no_other_model() -> None:
+    one, model = some_adapter(1), load(packaged_folder())
+    before = {name: matrix(model, name).copy() for name in NAMES}
+
+    found = adapter.changed(model, one)
+
+    for name, (down, up) in one.changes.items():
+        assert np.array_equal(matrix(model, name), before[name])
+        assert matrix(found, name) == pytest.approx(before[name] + (down @ up).T, abs=1e-6)
+
+
+def matrix(model: Any, name: str) -> Vectors:
+    found: Vectors = model[0].auto_model.get_submodule(name).weight.detach().numpy()
+    return found
+
+
+def test_vectors_are_other_ones_under_another_name_and_the_same_in_both_ways() -> None:
+    texts, plain, adapted = ["I love eating pho.", "Snow"], MiniLM(), Adapted(some_adapter(1))
+    vectors = adapted.encode(texts)
+    sentences, tokens = adapted.encode_both(texts)
+
+    assert adapted.id not in {plain.id, Adapted(some_adapter(2)).id}
+    assert adapted.id == Adapted(some_adapter(1)).id
+    assert not np.allclose(vectors, plain.encode(texts), atol=0.01)
+    assert sentences == pytest.approx(vectors, abs=1e-5)
+    for (_, rows), (_, alone) in zip(tokens, adapted.encode_tokens(texts), strict=True):
+        assert rows == pytest.approx(alone, abs=1e-4)
+
+
+def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: Path) -> None:
+    every, without = some_adapter(1), some_adapter(2)
+    adapter.write({EVERY: every, key_of(TALK): without}, shipped_from)
+
+    own, other = (adapter.suited(MiniLM(), talk) for talk in (TALK, TALK[:3]))
+
+    assert (own.id, other.id) == (Adapted(without).id, Adapted(every).id)
+    assert ConversationIndex.build(TALK, encoder=MiniLM()).rank("Snow?").indexes
+
+
+def test_another_encoder_stays_as_it_is() -> None:
+    adapted = Adapted(some_adapter(1))
+
+    for encoder in (WordOverlap(), adapted):
+        assert adapter.suited(encoder, TALK) is encoder
+
+
+def test_what_is_written_repeats_to_the_byte(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        adapter.write({EVERY: some_adapter(1), "talk": some_adapter(2)}, tmp_path / name)
+
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_shipped_adapters_are_small_and_complete() -> None:
+    assert adapter.ADAPTERS.stat().st_size < 6_000_000
+    for change in adapter.shipped().changes.values():
+        assert np.isfinite(change.down).all()
+        assert 0 < np.abs(change.down @ change.up).max() < 1
+
+
+# --- learning -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lesson() -> adapt.Lesson:
+    return adapt.lesson(TOLD, MiniLM(), Kept())
+
+
+def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
+    lesson: adapt.Lesson,
+) -> None:
+    food = lesson.questions[0]
+
+    assert food.evidence.tolist() == [5]
+    assert sorted(food.hard.tolist()) == [0, 1, 2, 3, 4]
+    assert food.said_by.tolist() == [0, 1, 0, 1, 0, 1]
+
+
+def test_every_question_takes_part_once_with_its_evidence(
+    lesson: adapt.Lesson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapt, "BATCH", 2)
+
+    found = adapt.steps([lesson, lesson], np.random.default_rng(0))
+
+    asked = [id(question) for step in found for question in step.questions]
+    assert sorted(asked) == sorted(2 * [id(question) for question in lesson.questions])
+    for step in found:
+        assert all(set(question.evidence) <= set(step.pool) for question in step.questions)
+        assert len(set(step.pool.tolist())) == len(step.pool)
+
+
+def test_of_much_evidence_what_does_not_take_part_stands_against_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adapt, "RIGHT", 2)
+    places = np.arange(6)
+    asked = adapt.Question([1], places[:5], places[5:], np.ones(6, dtype=np.float32))
+
+    pool = adapt._pool([asked], np.random.default_rng(0))
+
+    assert len(set(pool) & set(range(5))) == 2
+    assert 5 in pool
+
+
+def test_nearness_is_the_mean_of_the_best_cosines() -> None:
+    import torch
+
+    random = np.random.default_rng(0)
+    asked, messages = ([random.normal(size=(n, 4)) for n in sizes] for sizes in ((2, 3), (1, 4, 2)))
+    for rows in (*asked, *messages):
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+
+    found = adapt._nearness(*([torch.tensor(one) for one in each] for each in (asked, messages)))
+
+    expected = [[(q @ m.T).max(axis=1).mean() for m in messages] for q in asked]
+    assert found.numpy() == pytest.approx(np.array(expected), abs=1e-12)
+
+
+def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapt.Lesson) -> None:
+    one, again = (adapt.learn([lesson], epochs=12) for _ in range(2))
+
+    assert one.digest == again.digest
+    assert lead(Adapted(one)) > lead(MiniLM()) + 0.05
+
+
+def lead(encoder: MiniLM) -> float:
+    """How much nearer evidence is to its question than the nearest other of the one asked about."""
+    found, speakers = late.encode_tokens([one.content for one in TALK], encoder), learn(TALK)
+    leads = []
+    for text, (expected,) in ASKED:
+        asked = question.read(text, speakers, span=None)
+        (first,) = late.encode_tokens([asked.first], encoder)
+        near = [float((first.vectors @ one.vectors.T).max(axis=1).mean()) for one in found]
+        said = [at for at, one in enumerate(TALK) if one.speaker in asked.about and at != expected]
+        leads.append(near[expected] - max(near[at] for at in said))
+    return sum(leads) / len(leads)
+
+
+def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    taught: list[list[adapt.Lesson]] = []
+
+    class Here:
+        def __init__(self, **_: object) -> None: ...
+        def __enter__(self) -> "Here":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def map(self, _: object, sets: list[list[adapt.Lesson]]) -> list[Adapter]:
+            taught.extend(sets)
+            return [some_adapter(at) for at, _ in enumerate(taught)]
+
+    monkeypatch.setattr(adapt, "ProcessPoolExecutor", Here)
+    short = Told("short", TALK[:3], ASKED[1:])
+
+    found = adapt.taught_by([TOLD, short], MiniLM(), Kept())
+
+    assert list(found) == [EVERY, key_of(TALK), key_of(TALK[:3])]
+    assert [[len(one.messages) for one in lessons] for lessons in taught] == [[6, 3], [3], [6]]
+
+
+def test_a_single_talk_has_nobody_to_be_taught_by() -> None:
+    with pytest.raises(ValueError, match="two conversations at least"):
+        adapt.taught_by([TOLD], MiniLM(), Kept())
