@@ -79,7 +79,8 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
     if user is None:
         raise UnknownUser(
             say(
-                "Nobody is called “{username}” here. An administrator adds people in the admin.",
+                "Nobody is called “{username}” here. Invite them by link: whoever opens it "
+                "joins, with a new account too.",
                 username=username,
             )
         )

@@ -35,7 +35,8 @@ def test_an_unknown_user_name_is_refused_in_words(signed_in, project, rita):
         f"{URL}members/add/", {"username": "nobody", "role": "lead"}, follow=True
     )
 
-    assert "Nobody is called “nobody” here." in response.content.decode()
+    shown = response.content.decode()
+    assert "Nobody is called “nobody” here. Invite them by link" in shown
     assert not Event.objects.exists()
 
 

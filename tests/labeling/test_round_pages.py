@@ -217,7 +217,7 @@ def test_the_form_takes_order_skip_policy_and_numbers_per_person(
     )
     client = signed_in(rita)
 
-    assert "ana 4 conversations ben 3 conversations" in text_of(
+    assert "ana 4 conversations ben 3 conversations cleo 1 conversation " in text_of(
         client.post(URL, {**fields, "preview": "1"})
     )
     client.post(URL, fields)
