@@ -1,6 +1,7 @@
-// The layers of the project as tabs over the labels, each with its count.
+// The layers of the project as tabs over the labels, each with its count and what is to correct.
 
 import { byId, el, setAttribute, setText } from "./dom.js";
+import { t } from "./texts.js";
 
 export class LayerTabs {
   constructor(layers, onShow) {
@@ -15,22 +16,30 @@ export class LayerTabs {
 
   draw(layer) {
     const count = el("span", { class: "badge" });
+    const wrong = el("span", { class: "badge bad", hidden: true });
     const props = { type: "button", role: "tab", id: `tab-${layer.name}`, "aria-controls": "layer-panel" };
-    const tab = el("button", props, `${layer.title} `, count);
+    const tab = el("button", props, `${layer.title} `, count, wrong);
     tab.addEventListener("click", () => this.onShow(layer));
-    return { tab, count };
+    return { tab, count, wrong };
   }
 
-  render(store, current) {
+  render(store, current, problems) {
     this.current = this.layers.indexOf(current);
-    for (const [at, { tab, count }] of this.tabs.entries()) {
+    for (const [at, { tab, count, wrong }] of this.tabs.entries()) {
+      const labels = store.inLayer(this.layers[at]);
       setAttribute(tab, "aria-selected", at === this.current);
       setAttribute(tab, "tabindex", at === this.current ? 0 : -1);
-      setText(count, store.inLayer(this.layers[at]).length);
+      setText(count, labels.length);
+      this.showWrong(wrong, labels.filter(({ uid }) => problems[uid]).length);
     }
     setText(byId("layer-title"), current.title);
     setText(byId("label-count"), store.inLayer(current).length);
     if (this.layers.length > 1) setAttribute(byId("layer-panel"), "aria-labelledby", `tab-${current.name}`);
+  }
+
+  showWrong(badge, wrong) {
+    if (badge.hidden !== !wrong) badge.hidden = !wrong;
+    setText(badge, wrong ? t("{wrong} to correct", { wrong }) : "");
   }
 
   step(by) {

@@ -175,7 +175,7 @@ class Workspace {
     this.messages.render({ citing: store.citing, nameOf: (uid) => store.name(uid), linked: this.linked() });
     this.messages.paint("words", this.inLayer.flatMap((label) => spansOf(layer, label)));
     this.showPointed();
-    this.tabs.render(store, layer);
+    this.tabs.render(store, layer, problems);
     this.suggestions.render();
     byId("no-labels").hidden = this.inLayer.length > 0;
     byId("empty").checked = store.state.empty;

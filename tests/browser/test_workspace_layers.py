@@ -238,3 +238,22 @@ def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspa
         workspace.stored.payload, layers=list(LAYERS), message_count=len(TEXTS), complete=True
     )
     assert found == []
+
+
+def test_what_is_to_correct_in_other_layers_is_on_their_tabs(
+    workspace: Workspace, allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("400")
+    workspace.open().press("n")
+    expect(workspace.labels).to_have_count(2)
+    go_to_layer(workspace.press("Escape"), "events").press("n", "Escape")
+    first, last = (workspace.page.locator(f"#tab-{name} .bad") for name in ("extraction", "events"))
+    expect(first).to_be_hidden()
+
+    workspace.press("Control+Enter")
+
+    expect(first).to_have_text("1 to correct")
+    expect(last).to_have_text("1 to correct")
+    workspace.press("Escape", "Delete")
+    expect(first).to_be_hidden()
+    expect(last).to_have_text("1 to correct")
