@@ -128,7 +128,9 @@ def _sound(text: str) -> str:
 
 
 def _pieces(model: Any, text: str, row: Any) -> tuple[tuple[str, ...], Vectors]:
-    ids = model.tokenizer(_sound(text), truncation=True, max_length=len(row))["input_ids"]
+    # Asked as the model asks it: other settings would be set for every thread that uses it.
+    asked = {"truncation": True, "padding": True, "max_length": model.max_seq_length}
+    ids = model.tokenizer([_sound(text)], **asked)["input_ids"][0]
     return tuple(model.tokenizer.convert_ids_to_tokens(ids)), _unit(row)
 
 

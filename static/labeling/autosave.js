@@ -158,6 +158,7 @@ export class Autosave {
   answered(seq, sentChanges, reply) {
     if (seq < this.acknowledged) return;
     this.acknowledged = seq;
+    if (seq > this.lastWord?.body.seq) this.lastWord = null; // it did not arrive, and is too old by now
     this.failures = 0;
     this.version = reply.version;
     this.savedChanges = Math.max(this.savedChanges, sentChanges);
@@ -167,7 +168,7 @@ export class Autosave {
   }
 
   failed(seq, sentChanges, error) {
-    if (seq < this.acknowledged) return; // a later save has arrived already
+    if (seq <= this.acknowledged) return; // it has arrived in another request, or a later one has
     this.failures += 1;
     this.sentLeaving = 0;
     if (error.kind === "conflict") return this.conflict(error);

@@ -113,19 +113,19 @@ def test_a_save_whose_answer_was_lost_is_one_revision(
 ) -> None:
     allowed_console_errors.append("net::ERR_FAILED")
     workspace = open_page()
-    lost: list[int] = []
+    lost: list[Route] = []
 
     def lose_the_answer(route: Route) -> None:
         if lost:
             return route.continue_()
-        lost.append(route.fetch().status)
+        lost.append(route)
+        assert route.fetch().ok
         return route.abort()
 
     workspace.page.route(SAVES, lose_the_answer)
     workspace.press("0")
 
     workspace.expect_saved(1)
-    assert lost == [200]
     assert AnnotationRevision.objects.count() == 1
 
 
@@ -158,6 +158,42 @@ def test_a_late_save_does_not_undo_a_newer_one(open_page: Callable[[], Workspace
 
     assert workspace.titles == ["First", "Second"]
     assert AnnotationRevision.objects.count() == 1
+
+
+def test_what_was_saved_on_hiding_is_saved_when_the_hung_save_is_given_up(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("net::ERR_FAILED")
+    workspace = open_page()
+    held = hang(workspace.page)
+    workspace.press("0")
+    wait_until(workspace.page, lambda: held)
+    workspace.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    workspace.expect_saved(1)
+
+    with workspace.page.expect_event("requestfailed"):
+        held[0].abort()
+    workspace.page.wait_for_timeout(QUIET_MS)
+
+    workspace.expect_saved(1)
+    assert AnnotationRevision.objects.count() == 1
+
+
+def test_a_skip_after_a_refused_submission_and_a_draft_is_stored(
+    open_page: Callable[[], Workspace], allowed_console_errors: list[str]
+) -> None:
+    allowed_console_errors.append("400")
+    workspace = open_page()
+    workspace.press("n").type("Ship")
+    workspace.press("Control+Enter")
+    expect(workspace.notices).to_contain_text("complete")
+    workspace.expect_saved(1)
+
+    workspace.press("Escape", "s").type("Not in English").press("Control+Enter")
+
+    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    assert workspace.stored is not None
+    assert workspace.stored.status == "skipped"
 
 
 def test_hiding_the_page_twice_stores_one_revision(open_page: Callable[[], Workspace]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,15 +92,28 @@ def changed(model: Any, adapter: Adapter) -> Any:
     return found
 
 
-@lru_cache(maxsize=AT_HAND)
 def shipped(talk: str = EVERY) -> Adapter:
     """The shipped adapter; for a talk that it learned from, the one made without it."""
+    return _read(talk if talk in talks() else EVERY)
+
+
+@cache
+def talks() -> frozenset[str]:
+    """For which talks there is an adapter of their own."""
     from safetensors import safe_open
 
     with safe_open(ADAPTERS, framework="numpy") as file:
-        talks = {name.split("/")[0] for name in file.keys()}  # noqa: SIM118 - it is no mapping
-        known = talk if talk in talks else EVERY
-        return Adapter({name: _change(file, known, name) for name in NAMES})
+        names = file.keys()
+    return frozenset(name.split("/")[0] for name in names) - {EVERY}
+
+
+@cache
+def _read(talk: str) -> Adapter:
+    """Once, so that all talks with the same adapter share one model."""
+    from safetensors import safe_open
+
+    with safe_open(ADAPTERS, framework="numpy") as file:
+        return Adapter({name: _change(file, talk, name) for name in NAMES})
 
 
 def _change(file: Any, talk: str, matrix: str) -> Change:

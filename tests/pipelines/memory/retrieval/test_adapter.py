@@ -1,5 +1,6 @@
 """MiniLM is changed by what is small, each talk by what the others have taught."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ import pytest
 
 from pipelines.encoder import MiniLM, load, packaged_folder
 from pipelines.memory.identity import key_of
+from pipelines.memory.query import evidence
 from pipelines.memory.query.train import Told
-from pipelines.memory.retrieval import adapt, adapter, late, question
+from pipelines.memory.retrieval import adapt, adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
@@ -63,9 +65,14 @@ def shipped_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     """The file that adapters are read from, for one test."""
     path = tmp_path / "adapters.safetensors"
     monkeypatch.setattr(adapter, "ADAPTERS", path)
-    adapter.shipped.cache_clear()
+    forget()
     yield path
-    adapter.shipped.cache_clear()
+    forget()
+
+
+def forget() -> None:
+    adapter.talks.cache_clear()
+    adapter._read.cache_clear()
 
 
 # --- an adapted MiniLM --------------------------------------------------------------------------
@@ -108,6 +115,19 @@ def test_a_talk_that_taught_is_read_by_what_was_taught_without_it(shipped_from: 
 
     assert (own.id, other.id) == (Adapted(without).id, Adapted(every).id)
     assert ConversationIndex.build(TALK, encoder=MiniLM()).rank("Snow?").indexes
+
+
+def test_talks_that_taught_nothing_share_one_model() -> None:
+    one, other = (adapter.suited(MiniLM(), TALK[:size]) for size in (2, 3))
+
+    assert isinstance(one, Adapted)
+    assert isinstance(other, Adapted)
+    assert one._model() is other._model()
+
+
+def test_all_weights_are_made_without_the_same_talks() -> None:
+    for path in (ranker.WEIGHTS, evidence.WEIGHTS):
+        assert set(json.loads(path.read_text())["without"]) == adapter.talks()
 
 
 def test_another_encoder_stays_as_it_is() -> None:
