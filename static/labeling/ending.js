@@ -55,7 +55,7 @@ export class Ending {
   // What the server found wrong: at the fields, and the rest in the notice.
   showProblems(problems, error) {
     const general = this.markProblems(problems);
-    this.status.notice("problems", { kind: "bad", text: [error.message, ...general].join(" ") });
+    this.status.notice("problems", { kind: "bad", text: [error.message, ...general, ...this.whereWrong()].join(" ") });
     this.goToFirstProblem();
   }
 
@@ -71,6 +71,16 @@ export class Ending {
     }
     page.render();
     return general;
+  }
+
+  // Not every layer is in view.
+  whereWrong() {
+    const { layers, store, problems } = this.page;
+    if (layers.length < 2) return [];
+    const wrong = (layer) => store.inLayer(layer).filter(({ uid }) => problems[uid]).length;
+    return layers
+      .filter(wrong)
+      .map((layer) => t("{layer}: {wrong} to correct.", { layer: layer.title, wrong: wrong(layer) }));
   }
 
   goToFirstProblem() {

@@ -24,6 +24,7 @@ export class LayerTabs {
   }
 
   render(store, current, problems) {
+    const before = this.current;
     this.current = this.layers.indexOf(current);
     for (const [at, { tab, count, wrong }] of this.tabs.entries()) {
       const labels = store.inLayer(this.layers[at]);
@@ -32,6 +33,7 @@ export class LayerTabs {
       setText(count, labels.length);
       this.showWrong(wrong, labels.filter(({ uid }) => problems[uid]).length);
     }
+    if (before !== undefined && before !== this.current) this.bringCurrent();
     setText(byId("layer-title"), current.title);
     setText(byId("label-count"), store.inLayer(current).length);
     if (this.layers.length > 1) setAttribute(byId("layer-panel"), "aria-labelledby", `tab-${current.name}`);
@@ -46,6 +48,10 @@ export class LayerTabs {
     const { length } = this.layers;
     if (length < 2) return;
     this.onShow(this.layers[(this.current + by + length) % length]);
+  }
+
+  // Of many layers not all tabs are in view.
+  bringCurrent() {
     this.tabs[this.current].tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 

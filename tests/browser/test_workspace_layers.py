@@ -252,6 +252,8 @@ def test_what_is_to_correct_in_other_layers_is_on_their_tabs(
 
     workspace.press("Control+Enter")
 
+    expect(workspace.notices).to_contain_text("Requirements: 1 to correct. Events: 1 to correct.")
+    expect(workspace.page.locator("#tab-extraction")).to_be_in_viewport(ratio=1)
     expect(first).to_have_text("1 to correct")
     expect(last).to_have_text("1 to correct")
     workspace.press("Escape", "Delete")
