@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -54,7 +53,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "has_document": document_of(case) is not None,
         "steps": [] if own_page else present.steps_of(case.output),
         "scores": [_score(score, case) for score in scores],
-        "raw": json.dumps(case.output, indent=2, ensure_ascii=False) if case.output else "",
+        "raw": present.as_json(case.output) if case.output else "",
         **_neighbours(case),
     }
     return render(request, "evaluation/run_case.html", context)

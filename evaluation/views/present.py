@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -115,10 +116,14 @@ def score_cell(score: Score | None, *, failed: bool) -> Cell:
     return Cell(figure(score.value))
 
 
-def steps_of(output: Mapping[str, Any] | None) -> list[Any]:
-    """What the pipeline says it did; nothing looked at the shape before."""
+def as_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def steps_of(output: Mapping[str, Any] | None) -> list[str]:
+    """What the pipeline says it did, as JSON; nothing looked at the shape before."""
     found = (output or {}).get("steps")
-    return found if isinstance(found, list) else []
+    return [as_json(step) for step in found] if isinstance(found, list) else []
 
 
 def case_columns(layer: GoldLayer, *, answered: bool = False) -> list[Metric]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 from typing import Any
@@ -339,6 +340,17 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert "Label what they want." in page
     assert 'rel="prev"' in page
     assert 'rel="next"' in page
+
+
+def test_the_steps_of_a_pipeline_are_shown_as_json(
+    script: Any, finished: Any, signed_in: Any
+) -> None:
+    script(lambda case: perfect(case) | {"steps": [{"node": "Größe", "kept": None, "all": True}]})
+    case = finished().cases.first()
+
+    page = html.unescape(text(signed_in("noor").get(case.get_absolute_url())))
+
+    assert '<code>{ "node": "Größe", "kept": null, "all": true }</code>' in page
 
 
 def test_a_case_that_is_not_scored_yet_can_be_opened(launch: Any, signed_in: Any) -> None:
