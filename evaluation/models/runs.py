@@ -16,7 +16,10 @@ from labeling.models import GoldItem, GoldRelease, Membership, Project
 
 def _count_cases(*states: str) -> Coalesce:
     """Counted by a query of its own, so that a page of runs counts only the cases it shows."""
-    cases = CaseRun.objects.filter(run=OuterRef("pk"), state__in=states)
+    return _number(CaseRun.objects.filter(run=OuterRef("pk"), state__in=states))
+
+
+def _number(cases: models.QuerySet[CaseRun]) -> Coalesce:
     counted = cases.order_by().values("run").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=models.IntegerField()), 0)
 
@@ -66,8 +69,15 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def beside(self, run: Run) -> RunQuerySet:
         """Other finished runs on the same cases."""
+        return self.on_cases_of(run).exclude(pk=run.pk)
+
+    def on_cases_of(self, run: Run) -> RunQuerySet:
+        """Finished runs on the cases of this one; of one split all take the first so many."""
+        first = CaseRun.objects.filter(repetition=1)
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
-        return same.exclude(pk=run.pk)
+        return same.alias(n_first=_number(first.filter(run=OuterRef("pk")))).filter(
+            n_first=_number(first.filter(run=run))
+        )
 
 
 class Run(models.Model):

@@ -119,11 +119,11 @@ def called_off(run: Run, action: str) -> str:
 
 
 def over_runs(run: Run) -> dict[str, Any] | None:
-    """The main figures of the newest runs on the same gold, with those of answers beside them."""
+    """The main figures of the newest runs on the same cases, with those of answers beside them."""
     names = [METRICS[name] for name in GOLD_LAYERS[run.release.layer].headline]
     names += [METRICS[name] for name in JUDGED]
-    same = Run.objects.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
-    newest = sorted(same.order_by("-pk").values_list("pk", "pipeline", "name")[:RUNS_SHOWN])
+    same = Run.objects.on_cases_of(run).order_by("-pk")
+    newest = sorted(same.values_list("pk", "pipeline", "name")[:RUNS_SHOWN])
     means: dict[int, dict[str, float | None]] = {pk: {} for pk, _pipeline, _name in newest}
     wanted = Aggregate.objects.filter(run__in=means, metric__in=[one.id for one in names])
     for number, metric, version, mean in wanted.values_list(

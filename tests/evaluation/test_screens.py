@@ -178,6 +178,21 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert all(row["mass"] != "–" and row["mass_interval"] != "–" for row in plot["figures"])
 
 
+def test_floors_baselines_and_earlier_runs_are_those_on_the_same_cases(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(perfect)
+    finished(pipeline="nothing", size=1)
+    earlier = finished(pipeline="requirements-local", size=100, repetitions=2)  # there are fewer
+    run = finished(pipeline="everything")
+
+    context = signed_in("noor").get(run.get_absolute_url()).context
+
+    assert context["floors"] == []
+    assert [one.pk for one in context["gate"]["baselines"]] == [earlier.pk]
+    assert [row["run"] for row in context["over_runs"]["rows"]] == [earlier.pk, run.pk]
+
+
 def test_an_undefined_score_is_a_dash_with_its_reason(finished: Any, signed_in: Any) -> None:
     run = finished(pipeline="nothing")
 
