@@ -130,6 +130,9 @@ def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
             if metric not in known:
                 said = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
                 raise file.refusal(said, "metrics", name, number)
+    for name in _options(file).keys() & releases.keys():
+        said = f"“metrics.{name}” must be a list of metrics of this data set."
+        raise file.refusal(said, "metrics", name)
     if _options(file) and not any(one.layer == "events" for one in releases.values()):
         name = next(iter(_options(file)))
         hint = nearest(name, list(releases))

@@ -76,8 +76,13 @@ class Configuration(_Part):
     protocol: Protocol = Protocol()
 
 
-_PARTS: dict[str, type[BaseModel]] = {"datasets": Dataset, "agents": Agent}
-"""What stands under a name of one's own choice."""
+_PARTS: dict[str, type[BaseModel]] = {
+    "datasets": Dataset,
+    "agents": Agent,
+    "reporting": Reporting,
+    "protocol": Protocol,
+}
+"""What has keys of its own; the first two stand under names of one's own choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,4 @@ def _sentence(error: Any, place: Place) -> str:
 
 
 def _part_at(place: Place) -> type[BaseModel]:
-    if not place:
-        return Configuration
-    return _PARTS.get(str(place[0]), Reporting)
+    return _PARTS[str(place[0])] if place else Configuration

@@ -151,6 +151,14 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
             "“requirement_recall”?",
         ),
         (
+            {"metrics": {"extraction": "requirement_recall"}},
+            "config.yaml:10: “metrics.extraction” must be a list of metrics of this data set.",
+        ),
+        (
+            {"protocol": {"versio": "1.0"}},
+            "config.yaml:10: There is no “protocol.versio”. Did you mean “version”?",
+        ),
+        (
             {"metrics": {"relaxed": {"match_mode": "span_iou"}}},
             "config.yaml:10: There is no data set “relaxed”",
         ),
