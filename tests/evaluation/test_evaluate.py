@@ -203,3 +203,7 @@ def test_the_mode_is_a_setting_of_the_pipeline_and_arcs_are_found_by_their_proje
     evaluate("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
 
     assert Run.objects.get().release == arcs
+
+    freeze(project, "arc", name="other-arcs", contents=[{**ARC, "item_id": "2"}])
+    error = refused("--gold", "demo", "--pipeline", "nothing", "--arc-cases")
+    assert "several golds of arcs: name one by --gold: demo-arc, other-arcs." in str(error)

@@ -183,7 +183,7 @@ def _add_how(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--arc-cases",
         action="store_true",
-        help="measure on the newest gold of arcs in the project of the release",
+        help="measure on the gold of arcs in the project of the release",
     )
     parser.add_argument(
         "--evaluate-answers",
@@ -293,13 +293,15 @@ def _release(options: dict[str, Any]) -> GoldRelease:
     if not options["arc_cases"] or named.layer == "arc":
         return named
     arcs = GoldRelease.objects.filter(project=named.project, layer="arc")
-    release = arcs.select_related("project").order_by("-pk").first()
-    if release is None:
-        raise CommandError(
-            f"{named.project} has no gold of arcs: freeze or import some.",
-            returncode=NOT_MEASURABLE,
-        )
-    return release
+    names = sorted(set(arcs.values_list("name", flat=True)))
+    if len(names) == 1:
+        return gold.find(names[0], among=arcs.select_related("project"))
+    raise CommandError(
+        f"{named.project} has several golds of arcs: name one by --gold: {', '.join(names)}."
+        if names
+        else f"{named.project} has no gold of arcs: freeze or import some.",
+        returncode=NOT_MEASURABLE,
+    )
 
 
 def _on_predictions(options: dict[str, Any]) -> Run:
