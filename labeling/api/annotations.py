@@ -48,6 +48,18 @@ class AnnotationOut(serializers.ModelSerializer[Annotation]):
         ]
 
 
+class SkippedOut(AnnotationOut):
+    can_reopen = serializers.SerializerMethodField(
+        help_text="Whether the skip can be taken back: nobody else has got the conversation"
+    )
+
+    class Meta(AnnotationOut.Meta):
+        fields = [*AnnotationOut.Meta.fields, "can_reopen"]
+
+    def get_can_reopen(self, annotation: Annotation) -> bool:
+        return not annotations.why_skip_stands(annotation)
+
+
 class RevisionOut(serializers.ModelSerializer[AnnotationRevision]):
     author = serializers.CharField(source="author.username")
     labels = serializers.IntegerField(source="n_labels", help_text="How many labels it holds")
@@ -137,7 +149,7 @@ class AnnotationViewSet(viewsets.ViewSet):
         stored = annotations.submit(assignment, _save(request))
         return Response(AnnotationOut(stored).data)
 
-    @extend_schema(request=SkipIn, responses=CONFLICT)
+    @extend_schema(request=SkipIn, responses={**CONFLICT, 200: SkippedOut})
     def skip(self, request: Request, pk: int) -> Response:
         """Put the conversation aside with a reason."""
         assignment = self._assignment(request, pk)
@@ -145,11 +157,11 @@ class AnnotationViewSet(viewsets.ViewSet):
         fields.is_valid(raise_exception=True)
         reason = fields.validated_data.pop("reason")
         save = annotations.Save(**fields.validated_data)
-        return Response(AnnotationOut(annotations.skip(assignment, save, reason=reason)).data)
+        return Response(SkippedOut(annotations.skip(assignment, save, reason=reason)).data)
 
     @extend_schema(request=None, responses={200: AnnotationOut, 404: ErrorOut, 409: ErrorOut})
     def reopen(self, request: Request, pk: int) -> Response:
-        """Take a submission back: it is a draft again, until it is locked."""
+        """Take a submission or a skip back: it is a draft again, until it is locked."""
         reopened = annotations.reopen(self._assignment(request, pk))
         return Response(AnnotationOut(reopened).data)
 

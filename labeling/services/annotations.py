@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import say
+from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import (
     admission,
@@ -28,6 +28,7 @@ from labeling.services.checking import problems_of
 
 Kind = AnnotationRevision.Kind
 Status = Annotation.Status
+GONE = noted("Somebody else has got this conversation since you skipped it, so the skip stands.")
 
 
 class InvalidPayload(RuleError):
@@ -150,12 +151,14 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
 
 @transaction.atomic
 def reopen(assignment: Assignment) -> Annotation:
-    """Take one's own submission back: it is a draft again, with the same labels.
+    """Take one's own submission or skip back: it is a draft again, with the same labels.
 
-    What is not submitted stays as it is, so that a repeated request changes nothing.
+    What is neither stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
     found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    if found is not None and _is_skipped(found):
+        return _take_skip_back(found, open_round)
     if found is None or found.status != Status.SUBMITTED:
         return found or Annotation(assignment=assignment)
     _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
@@ -164,6 +167,31 @@ def reopen(assignment: Assignment) -> Annotation:
         Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
     _record("annotation.reopened", found)
     return found
+
+
+def why_skip_stands(annotation: Annotation) -> str:
+    """Why a skip cannot be taken back, as a sentence; empty when it can."""
+    assignment = annotation.assignment
+    reason = locking.why_skip_stands(annotation, assignment.round)
+    return reason or ("" if assignments.can_hold(assignment) else GONE)
+
+
+def _is_skipped(annotation: Annotation) -> bool:
+    """Also one that comes again, which is a draft: as long as it is as it was skipped."""
+    last = annotation.revisions.order_by("version").last()
+    return last is not None and last.kind == Kind.SKIPPED
+
+
+def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
+    reason = locking.why_skip_stands(annotation, open_round)
+    if reason:
+        raise locking.Locked(reason)
+    if not assignments.take_up_again(annotation.assignment):
+        raise locking.Locked(GONE)
+    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    _store(annotation, as_it_is, kind=Kind.REOPENED, status=Status.DRAFT, skip_reason="")
+    _record("annotation.unskipped", annotation)
+    return annotation
 
 
 @transaction.atomic

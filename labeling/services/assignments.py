@@ -220,17 +220,30 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
 
 
+def can_hold(assignment: Assignment) -> bool:
+    """Whether ``hold`` would find a place, as far as one can tell without a lock."""
+    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
+    pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
+    return mine.exists() or (pool.exists() and not _is_full(assignment))
+
+
+def _is_full(assignment: Assignment) -> bool:
+    taken = _places(assignment.round).filter(conversation=assignment.conversation).count()
+    is_check = assignment.purpose == Assignment.Purpose.HONEYPOT  # nobody else takes its place
+    return not is_check and taken >= assignment.round.overlap
+
+
 def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     """Only from a pool, and only for its annotators: planned work without a place was moved."""
     pool = assignment.round
     if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
     mine = Assignment.every.filter(pk=assignment.pk)
-    if assignment.purpose == Assignment.Purpose.HONEYPOT:  # nobody else takes this place
+    if assignment.purpose == Assignment.Purpose.HONEYPOT:
         return bool(mine.update(slot=0, lease_expires_at=lease))
     lock(pool)
     give_back_expired(pool)
-    if _places(pool).filter(conversation=assignment.conversation).count() >= pool.overlap:
+    if _is_full(assignment):
         return False
     slot = _free_slot(pool, assignment.conversation_id)
     return bool(mine.update(slot=slot, lease_expires_at=lease))
@@ -273,6 +286,12 @@ def put_aside(assignment: Assignment) -> bool:
     else:
         _hand_on(assignment)
     return False
+
+
+def take_up_again(assignment: Assignment) -> bool:
+    """The opposite of ``put_aside``: its place, next in the queue. False when the place is gone."""
+    Assignment.every.filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(position=0)
+    return hold(assignment)
 
 
 def _move_to_end(assignment: Assignment) -> bool:

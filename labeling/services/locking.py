@@ -24,12 +24,12 @@ def lock(answers: QuerySet[Annotation]) -> int:
 
 
 def keep(answers: QuerySet[Annotation]) -> None:
-    """Nobody reopens one of the submitted ones until this transaction ends.
+    """Nobody reopens one of the submitted or skipped ones until this transaction ends.
 
     SQLite lets one transaction write at a time anyway, and ignores this.
     """
-    submitted = answers.filter(status=Annotation.Status.SUBMITTED)
-    list(submitted.select_for_update(of=("self",)).values_list("pk", flat=True))
+    finished = answers.exclude(status=Annotation.Status.DRAFT)
+    list(finished.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
 def why_locked(annotation: Annotation, round_: Round) -> str:
@@ -50,4 +50,17 @@ def why_locked(annotation: Annotation, round_: Round) -> str:
         )
     if annotation.locked_at:
         return noted("A gold release holds this answer, so it can no longer be reopened.")
+    return ""
+
+
+def why_skip_stands(annotation: Annotation, round_: Round) -> str:
+    """Why a skip cannot be taken back, wherever its place went; empty when it can."""
+    reason = why_locked(annotation, round_)
+    if reason:
+        return reason
+    others = Annotation.objects.filter(
+        assignment__round=round_, assignment__conversation=annotation.assignment.conversation_id
+    )
+    if others.filter(locked_at__isnull=False).exists():
+        return noted("A gold release holds this conversation as it is, so the skip stands.")
     return ""

@@ -21,6 +21,7 @@ WORDS = {
     "annotation.reviewed": _("reviewed {conversation} of {annotator}: {verdict}"),
     "annotation.skipped": _("skipped {conversation}: {reason}"),
     "annotation.submitted": _("submitted {conversation}"),
+    "annotation.unskipped": _("took back the skip of {conversation}"),
     "checks.changed": _("changed how people are checked: {fields}"),
     "checks.chosen": _("chose {conversations} conversations with gold to check people by"),
     "checks.dropped": _("took {conversation} away from what people are checked by"),

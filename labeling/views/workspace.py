@@ -16,6 +16,7 @@ from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services import admission, assignments, locking, suggestions
+from labeling.services.annotations import why_skip_stands
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views.markdown import shown_guideline
 
@@ -75,6 +76,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
     """What the page starts from; the same keys as the API's answer, plus where to send things."""
     submitted = annotation.status == Annotation.Status.SUBMITTED
     read_only = submitted or assignment.round.state != Round.State.OPEN
+    locked = _why_locked(assignment, annotation)
     return {
         "assignment": assignment.pk,
         "conversation": assignment.conversation.external_id,
@@ -85,6 +87,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "payload": annotation.payload,
         "empty": annotation.empty,
         "skip_reason": annotation.skip_reason,
+        "locked": translated(locked),
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
         "blind": assignment.round.is_blind,
@@ -99,18 +102,18 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
             "comments": reverse("api-annotation-comments", args=[assignment.pk]),
             "suggestions": reverse("api-annotation-suggestions", args=[assignment.pk]),
             "first_pass": reverse("api-annotation-first-pass", args=[assignment.pk]),
-            "reopen": _reopen_url(assignment, annotation),
+            "reopen": "" if locked else reverse("api-annotation-reopen", args=[assignment.pk]),
             "workspace": assignment.get_absolute_url(),
             "queue": reverse("home"),
         },
     }
 
 
-def _reopen_url(assignment: Assignment, annotation: Annotation) -> str:
-    """Where a submission is taken back; empty where it would be refused."""
-    if locking.why_locked(annotation, assignment.round):
-        return ""
-    return reverse("api-annotation-reopen", args=[assignment.pk])
+def _why_locked(assignment: Assignment, annotation: Annotation) -> str:
+    """Why the answer cannot be taken back; empty where it can."""
+    if annotation.status == Annotation.Status.SKIPPED:
+        return why_skip_stands(annotation)
+    return locking.why_locked(annotation, assignment.round)
 
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:

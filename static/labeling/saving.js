@@ -4,7 +4,7 @@ import { csrfToken, send } from "./api.js";
 import { Autosave } from "./autosave.js";
 import { ActiveTime } from "./clock.js";
 import { byId, clockTime, el, newUid } from "./dom.js";
-import { rememberSubmission } from "./submitted.js";
+import { remember } from "./submitted.js";
 import { t } from "./texts.js";
 import { sameWork, Unsent } from "./unsent.js";
 import { askWhichVersion } from "./versions.js";
@@ -199,7 +199,7 @@ export class Saving {
 
   async submit() {
     await this.autosave.conclude((body) => send("POST", this.annotation.urls.submit, body));
-    rememberSubmission(this.annotation);
+    remember(this.annotation);
     if (!this.autosave.isDirty) return this.goOn();
     this.status.show("closed");
     const message = t("Submitted as it was when you pressed the key, without what you wrote since.");
@@ -208,7 +208,8 @@ export class Saving {
 
   async skip(reason) {
     const { urls } = this.annotation;
-    await this.autosave.conclude((body) => send("POST", urls.skip, { ...body, reason }));
+    const reply = await this.autosave.conclude((body) => send("POST", urls.skip, { ...body, reason }));
+    if (reply.can_reopen) remember(this.annotation, { skipped: true });
     this.goOn();
   }
 

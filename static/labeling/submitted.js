@@ -1,4 +1,4 @@
-// After a submission the next conversation follows at once; its page offers to take it back.
+// After a submission or a skip the next conversation follows at once; its page offers to take it back.
 
 import { send } from "./api.js";
 import { t } from "./texts.js";
@@ -6,9 +6,9 @@ import { t } from "./texts.js";
 const STORED = "assay:submitted";
 const TIME_MS = 10 * 60_000; // an older offer would surprise
 
-export function rememberSubmission({ urls, conversation }) {
+export function remember({ urls, conversation }, { skipped = false } = {}) {
   if (!urls.reopen) return;
-  const entry = { reopen: urls.reopen, workspace: urls.workspace, conversation, at: Date.now() };
+  const entry = { reopen: urls.reopen, workspace: urls.workspace, conversation, skipped, at: Date.now() };
   try {
     sessionStorage.setItem(STORED, JSON.stringify(entry));
   } catch {
@@ -21,9 +21,10 @@ export class Submitted {
     this.status = status;
     this.last = recall();
     if (!this.last || this.last.workspace === location.pathname) return;
+    const { conversation, skipped } = this.last;
     this.status.notice("submitted", {
       kind: "ok",
-      text: t("{conversation} submitted.", { conversation: this.last.conversation }),
+      text: skipped ? t("{conversation} skipped.", { conversation }) : t("{conversation} submitted.", { conversation }),
       actions: [[t("Undo (Ctrl+Z)"), () => this.undo()]],
     });
   }

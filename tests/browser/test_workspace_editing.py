@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import Annotation, Assignment, Round
+from labeling.models import Annotation, Assignment, Membership, Round
 from labeling.services import annotations
 from tests.browser.workspace import Workspace, held_back
 from tests.factories import labels, make_people, make_project, open_full, requirement, save_of
@@ -189,6 +189,59 @@ def test_a_locked_submission_says_why_it_stays(
     workspace.press("Control+z")
 
     expect(workspace.notices).to_contain_text("can no longer be reopened")
+
+
+# --- undo of a skip -----------------------------------------------------------------------------
+
+
+def skip(workspace: Workspace) -> None:
+    workspace.open().start_label("Cut off").press("s")
+    workspace.type("By mistake").press("Control+Enter")
+
+
+def test_a_skip_is_undone_by_key_on_the_page_that_follows(
+    workspace: Workspace, queue: list[Assignment]
+) -> None:
+    skip(workspace)
+    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
+    expect(workspace.notices).to_contain_text("c-001 skipped.")
+
+    workspace.press("Control+z")
+
+    workspace.page.wait_for_url(f"**{queue[0].get_absolute_url()}")
+    expect(workspace.labels).to_contain_text(["Cut off"])
+    stored = Annotation.objects.get(assignment=queue[0])
+    assert (stored.status, stored.skip_reason) == ("draft", "")
+
+
+def test_a_skip_is_undone_on_its_own_page(workspace: Workspace, queue: list[Assignment]) -> None:
+    skip(workspace)
+    workspace.page.wait_for_url(f"**{queue[1].get_absolute_url()}")
+    workspace.open()
+    expect(workspace.page.locator("#labels-pane")).to_contain_text("You skipped this: “By mistake”")
+
+    workspace.page.get_by_role("button", name="Undo the skip").click()
+
+    expect(workspace.page.get_by_text("You skipped this")).to_have_count(0)
+    expect(workspace.labels).to_contain_text(["Cut off"])
+    assert Annotation.objects.get(assignment=queue[0]).status == "draft"
+
+
+def test_no_undo_is_offered_of_a_skip_that_somebody_else_has_got(
+    workspace: Workspace, queue: list[Assignment]
+) -> None:
+    taker = User.objects.create_user("dora")
+    project = queue[0].round.project
+    Membership.objects.create(project=project, user=taker, role="annotator")
+    Assignment.objects.filter(pk=queue[1].pk).update(annotator=taker)  # she works in the round
+
+    skip(workspace)
+
+    expect(workspace.page.get_by_text("Nothing is left to label")).to_be_visible()
+    workspace.open()
+    expect(workspace.page.locator("#labels-pane")).to_contain_text("Somebody else has got this")
+    expect(workspace.notices).not_to_contain_text("skipped")
+    expect(workspace.page.get_by_role("button", name="Undo the skip")).to_have_count(0)
 
 
 # --- keys ---------------------------------------------------------------------------------------

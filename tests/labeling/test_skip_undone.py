@@ -1,0 +1,254 @@
+"""Taking a skip back, through the API, as long as nobody else has got the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
+from labeling.services import annotations, assignments, gold, locking, rounds
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db
+Skip = Round.SkipPolicy
+SignIn = Callable[[User], Client]
+
+
+def skip(assignment: Assignment, sources: tuple[int, ...] = (0,)) -> Annotation:
+    known = Annotation.objects.filter(assignment=assignment).first()
+    version = known.version if known else 0
+    save = factories.save_of(factories.labels(sources), base_version=version)
+    return annotations.skip(assignment, save, reason="Not my language")
+
+
+def reopen(client: Client, assignment: Assignment) -> Any:
+    return client.post(f"/api/annotations/{assignment.pk}/reopen/")
+
+
+def kinds(assignment: Assignment) -> list[str]:
+    rows = AnnotationRevision.objects.filter(annotation__assignment=assignment)
+    return [row.kind for row in rows.order_by("version")]
+
+
+@pytest.fixture
+def mine(project: Project, ana: User) -> Assignment:
+    """Of full labeling by ana, ben and cleo, who all have it: nobody is left to get a skip."""
+    return factories.open_full(project, 2).assignments.filter(annotator=ana)[0]
+
+
+def test_a_skip_taken_back_is_a_draft_with_the_same_labels(
+    signed_in: SignIn, ana: User, mine: Assignment
+) -> None:
+    skipped = skip(mine)
+
+    response = reopen(signed_in(ana), mine)
+
+    assert response.status_code == 200
+    assert (response.json()["status"], response.json()["skip_reason"]) == ("draft", "")
+    stored = Annotation.objects.get()
+    assert stored.payload == skipped.payload
+    assert kinds(mine) == ["skipped", "reopened"]
+    verbs = Event.objects.filter(object_type="annotation").order_by("pk")
+    assert list(verbs.values_list("verb", flat=True)) == [
+        "annotation.skipped",
+        "annotation.unskipped",
+    ]
+    assert assignments.next_for(ana) == mine
+
+
+def test_taking_a_skip_back_twice_changes_nothing(
+    signed_in: SignIn, ana: User, mine: Assignment
+) -> None:
+    skip(mine)
+    client = signed_in(ana)
+    reopen(client, mine)
+
+    response = reopen(client, mine)
+
+    assert (response.status_code, response.json()["version"]) == (200, 2)
+    assert kinds(mine) == ["skipped", "reopened"]
+
+
+@pytest.mark.parametrize("name", ["ben", "rita", "admin", "olga"])
+def test_nobody_takes_back_the_skip_of_others(
+    signed_in: SignIn, people: dict[str, User], mine: Assignment, name: str
+) -> None:
+    skip(mine)
+
+    assert reopen(signed_in(people[name]), mine).status_code == 404
+    assert Annotation.objects.get().status == "skipped"
+
+
+def test_a_skip_is_not_taken_back_by_a_link(signed_in: SignIn, ana: User, mine: Assignment) -> None:
+    skip(mine)
+
+    assert signed_in(ana).get(f"/api/annotations/{mine.pk}/reopen/").status_code == 405
+    assert Annotation.objects.get().status == "skipped"
+
+
+@pytest.mark.parametrize("policy", [Skip.OTHERS, Skip.NEVER])
+def test_the_place_in_a_pool_is_taken_again(project: Project, ana: User, policy: str) -> None:
+    round_ = factories.open_full(project, 1, pool=True, overlap=1, skip_policy=policy)
+    mine = assignments.take(ana)
+    assert mine is not None
+    skip(mine)
+
+    assert annotations.reopen(mine).status == "draft"
+
+    held = round_.assignments.get()
+    assert (held.annotator, held.slot) == (ana, 0)
+    assert held.lease_expires_at is not None
+    assert factories.answer(mine).status == "submitted"
+
+
+def test_a_skip_stands_when_others_have_taken_the_conversation(
+    signed_in: SignIn, project: Project, ana: User, ben: User
+) -> None:
+    round_ = factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    assert mine is not None
+    skip(mine)
+    assignments.take(ben)
+
+    response = reopen(signed_in(ana), mine)
+
+    assert (response.status_code, response.json()["code"]) == (409, "locked")
+    assert "Somebody else has got this conversation" in response.json()["message"]
+    assert Annotation.objects.get().status == "skipped"
+    assert kinds(mine) == ["skipped"]
+    assert round_.assignments.get(slot__isnull=False).annotator == ben
+
+
+def test_a_skip_of_planned_work_that_was_handed_on_stands(project: Project, ana: User) -> None:
+    round_ = factories.open_full(project, 3, overlap=1)
+    mine = round_.assignments.filter(annotator=ana)[0]
+    skip(mine)
+
+    with pytest.raises(locking.Locked, match="Somebody else"):
+        annotations.reopen(mine)
+
+    held = round_.assignments.filter(conversation=mine.conversation, slot__isnull=False)
+    assert held.get().annotator != ana
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_a_skip_that_comes_again_is_the_next_one_again(
+    project: Project, ana: User, pool: bool
+) -> None:
+    factories.open_full(project, 2, overlap=3, pool=pool, skip_policy=Skip.SAME)
+    mine = assignments.next_for(ana)
+    assert mine is not None
+    skip(mine)
+
+    annotations.reopen(Assignment.objects.get(pk=mine.pk))
+
+    assert assignments.next_for(ana) == mine
+    again = skip(Assignment.objects.get(pk=mine.pk))
+    assert again.status == "draft"  # the one taken back did not count: it comes again once more
+
+
+def test_a_calibration_waits_for_a_skip_that_was_taken_back(project: Project) -> None:
+    round_ = factories.open_calibration(project, 1)
+    first, *others = round_.assignments.all()
+    skip(first)
+    annotations.reopen(first)
+    for other in others:
+        factories.answer(other)
+    assert Round.objects.get().state == Round.State.OPEN
+
+    factories.answer(first)
+
+    assert Round.objects.get().state == Round.State.PASSED
+
+
+def test_a_skip_in_a_closed_round_stands(project: Project, ana: User, mine: Assignment) -> None:
+    skip(mine)
+    rounds.close(mine.round, by=None)
+
+    with pytest.raises(locking.Locked, match="was closed"):
+        annotations.reopen(mine)
+    assert Annotation.objects.get().status == "skipped"
+
+
+def test_a_skip_in_a_conversation_that_gold_holds_stands(project: Project, ana: User) -> None:
+    first, *others = factories.open_full(project, 1).assignments.all()
+    skip(first)
+    for other in others:
+        factories.answer(other)
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    with pytest.raises(locking.Locked, match="gold release holds this conversation"):
+        annotations.reopen(first)
+    assert kinds(first) == ["skipped"]
+
+
+def test_the_reply_to_a_skip_says_whether_it_can_be_taken_back(
+    signed_in: SignIn, project: Project, ana: User
+) -> None:
+    round_ = factories.open_full(project, 3, overlap=1)
+    handed_on = round_.assignments.filter(annotator=ana)[0]
+    left = factories.open_full(project, 1, skip_policy=Skip.NEVER).assignments.get(annotator=ana)
+    body = {"base_version": 0, "client": "9" * 32, "seq": 1, "payload": {}, "reason": "Too long"}
+
+    replies = [
+        signed_in(ana).post(
+            f"/api/annotations/{one.pk}/skip/", body, content_type="application/json"
+        )
+        for one in (handed_on, left)
+    ]
+
+    assert [reply.json()["can_reopen"] for reply in replies] == [False, True]
+
+
+def test_the_page_of_a_skip_says_whether_it_can_be_taken_back(
+    signed_in: SignIn, project: Project, ana: User, ben: User
+) -> None:
+    factories.open_full(project, 1, pool=True, overlap=1)
+    mine = assignments.take(ana)
+    assert mine is not None
+    skip(mine)
+    client = signed_in(ana)
+
+    before = client.get(mine.get_absolute_url()).content.decode()
+    assignments.take(ben)
+    after = client.get(mine.get_absolute_url()).content.decode()
+
+    assert 'id="reopen"' in before
+    assert 'id="reopen"' not in after
+    assert "Somebody else has got this conversation" in after
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("attempt", range(4))
+def test_one_place_is_never_given_twice_while_a_skip_is_taken_back(attempt: int) -> None:
+    people = factories.make_people()
+    factories.open_full(factories.make_project(), 1, pool=True, overlap=1)
+    mine = assignments.take(people["ana"])
+    assert mine is not None
+    skip(mine)
+
+    with ThreadPoolExecutor(2) as pool:
+        taking_back = pool.submit(closing_connection, annotations.reopen, mine)
+        taking = pool.submit(closing_connection, assignments.take, people["ben"])
+
+    assert isinstance(taking_back.exception(), locking.Locked | None)
+    is_mine = taking_back.exception() is None
+    assert (taking.result() is None) == is_mine
+    holder = Assignment.objects.get(slot__isnull=False).annotator
+    assert holder == people["ana" if is_mine else "ben"]
+    assert Annotation.objects.get().status == ("draft" if is_mine else "skipped")
+
+
+def closing_connection(act: Callable[[Any], Any], subject: Any) -> Any:
+    try:
+        return act(subject)
+    finally:
+        connection.close()
