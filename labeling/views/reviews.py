@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import assignments, blindness, merges
+from labeling.services import assignments, blindness, locking, merges
 from labeling.services import reviews as service
 from labeling.services.reviews import Row
 from labeling.translation import lazy as _
-from labeling.translation import translated_keys, translated_tree
+from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.views.paging import PAGE, place_after, query_of
@@ -117,6 +117,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
     may_write = access.leads(request.user, project) and submitted and not own
     verdicts = list(found.reviews.select_related("reviewer").order_by("-pk"))
     next_url = _next_url(project, found, query_of(request, "tab"))
+    locked = translated(locking.why_locked(found, assignment.round))
     return {
         "project": project,
         "annotation": found,
@@ -125,7 +126,8 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         "guideline": shown_guideline(found.guideline),
         "verdicts": verdicts,
         "own": own,
-        "takers": _takers(found) if may_write else [],
+        "takers": _takers(found) if may_write and not locked else [],
+        "locked": locked,
         "submitted": submitted,
         "may_write": may_write,
         "next_url": next_url,
@@ -136,6 +138,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
             "annotation": found.pk,
             "version": found.version,
             "read_only": not may_write,
+            "locked": locked,
             "empty": found.empty,
             "clusters": _clusters(project, found, _fixed(found, verdicts)),
             "urls": {"review": reverse("api-review", args=[found.pk]), "next": next_url},

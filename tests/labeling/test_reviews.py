@@ -71,6 +71,26 @@ def test_a_returned_answer_is_a_draft_again_and_says_why(
     assert assignment.returned_reason == "Message 2 is a wish too"
 
 
+def test_the_page_says_beforehand_that_what_gold_holds_cannot_be_returned(
+    answers: list[Annotation], signed_in: SignedIn, project: Project, rita: User
+) -> None:
+    client = signed_in(rita)
+    dora = User.objects.create_user("dora")
+    Membership.objects.create(project=project, user=dora, role="annotator")
+    url = f"/review/{answers[0].pk}/"
+    returns = 'data-action="return" disabled'
+    free = client.get(url)
+    assert returns not in free.content.decode()
+    assert free.context["takers"] == ["dora"]
+
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    held = client.get(url)
+    assert returns in held.content.decode()
+    assert "A gold release holds this answer" in held.content.decode()
+    assert held.context["takers"] == []
+
+
 def test_an_answer_can_be_returned_to_somebody_else(
     project: Project, signed_in: SignedIn, rita: User
 ) -> None:
