@@ -115,10 +115,14 @@ class Memory(GoldLayer):
 
     def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
         able = [case for case in scored if not self.unscorable(case.example)]
+        fates = [self.fates(case.example) for case in able]
         return {
             self.recall_metric: {
                 "unscorable": len(scored) - len(able),
-                "funnel": funnel(fates for case in able if (fates := self.fates(case.example))),
+                "funnel": funnel(fates),
+                "untraced": self._untraced(
+                    [case for case, found in zip(able, fates, strict=True) if not found]
+                ),
                 "by_evidence": by_case(able, self.recall_metric, self._size),
                 "by_category": by_case(able, self.recall_metric, _category),
                 "returned_mean": mean([len(self.returned_ids(case.example)) for case in able]),
@@ -133,6 +137,20 @@ class Memory(GoldLayer):
         return losses(
             self.expected_ids(example), {name: set(trace[name]["ids"]) for name in CHECKPOINTS}
         )
+
+    def _untraced(self, cases: Sequence[Scored]) -> dict[str, dict[str, int]]:
+        """The cases that the funnel leaves out, and their expected messages, by the reason."""
+        reasons = {
+            "failed": [case.example for case in cases if case.failed],
+            "no_checkpoints": [case.example for case in cases if not case.failed],
+        }
+        return {
+            reason: {
+                "cases": len(examples),
+                "messages": sum(len(self.expected_ids(example)) for example in examples),
+            }
+            for reason, examples in reasons.items()
+        }
 
     def _size(self, example: Example) -> str:
         size = len(self.expected_ids(example))

@@ -194,6 +194,7 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
     groups = {"Expected messages": detail["by_evidence"], "Category": detail["by_category"]}
     return {
         "funnel": present.funnel_rows(detail["funnel"]),
+        "untraced": detail.get("untraced", {}),  # runs that were scored before have none
         "unscorable": detail["unscorable"],
         "returned_mean": present.figure(detail["returned_mean"]),
         "breakdowns": [

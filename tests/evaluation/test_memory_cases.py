@@ -214,6 +214,45 @@ def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finish
     ]
 
 
+def test_the_funnel_says_what_it_leaves_out_and_why(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    def fail_one(case: Case) -> Output:
+        if case.question == "Where?":  # of two expected messages
+            raise ValueError("no")
+        return answer([1])
+
+    script(fail_one)
+    run = finished(release=chat())
+    page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
+
+    assert mean(run, "evidence_recall").detail["untraced"] == {
+        "failed": {"cases": 1, "messages": 2},
+        "no_checkpoints": {"cases": 0, "messages": 0},
+    }
+    assert "1 case failed, so nobody knows where its evidence was lost" in page
+    assert "Not counted here, expected messages: 2." in page
+    assert "of its checkpoints" not in page
+
+
+def test_cases_without_checkpoints_are_counted_beside_the_funnel(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    def tell_of_one(case: Case) -> Output:
+        found = answer([1])
+        return found if case.question == "When?" else found | {"trace": {}}
+
+    script(tell_of_one)
+    run = finished(release=chat())
+    page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
+
+    assert mean(run, "evidence_recall").detail["untraced"]["no_checkpoints"] == {
+        "cases": 1,
+        "messages": 2,
+    }
+    assert "1 case tells nothing of its checkpoints" in page
+
+
 def test_scoring_again_keeps_one_trace_a_checkpoint(
     chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
