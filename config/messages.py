@@ -154,6 +154,8 @@ def _of_tables() -> Iterator[str]:
     for layer in form_layers(list(LAYERS)):
         yield from _shown(layer)
     yield from _shown(describe())
+    settings = [setting for row in describe() for setting in row["config"]]
+    yield from (one for setting in settings for one in setting["choices"] or () if " " in one)
 
 
 def _shown(value: Any) -> Iterator[str]:

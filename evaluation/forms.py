@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
@@ -196,14 +195,14 @@ def _name(pipeline: str, setting: str) -> str:
 
 def _field(setting: dict[str, Any]) -> forms.Field:
     common: dict[str, Any] = {
-        "label": capfirst(setting["name"].replace("_", " ")),
+        "label": lazy(setting["label"]),
         "help_text": lazy(setting["help"]) if setting["help"] else "",
         "initial": setting["default"],
         "required": False,
     }
     limits = {"min_value": setting["minimum"], "max_value": setting["maximum"]}
     if setting["choices"]:
-        return forms.ChoiceField(choices=[(one, one) for one in setting["choices"]], **common)
+        return forms.ChoiceField(choices=[_choice(one) for one in setting["choices"]], **common)
     if setting["type"] == "boolean":
         return forms.BooleanField(**common)
     if setting["type"] == "integer":
@@ -213,3 +212,8 @@ def _field(setting: dict[str, Any]) -> forms.Field:
     if setting["type"] == "string":
         return forms.CharField(**common)
     return forms.JSONField(**common)
+
+
+def _choice(value: str) -> tuple[str, str]:
+    """A phrase in the language of the reader; a single word is a name, as files write it."""
+    return value, lazy(value) if " " in value else value

@@ -288,6 +288,7 @@ def _settings(config: type[BaseModel]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
+            "label": name.replace("_", " ").capitalize(),
             "type": schema[name].get("type"),
             "default": field.get_default(call_default_factory=True),
             "minimum": schema[name].get("minimum"),

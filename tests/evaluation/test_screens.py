@@ -384,6 +384,19 @@ def test_a_case_belongs_to_its_run(launch: Any, signed_in: Any) -> None:
     assert response.status_code == 404
 
 
+def test_settings_of_pipelines_are_named_in_the_language_of_the_reader(
+    release: Any, signed_in: Any
+) -> None:
+    german = {"accept-language": "de"}
+
+    page = signed_in("noor").get(reverse("run-new"), headers=german).content.decode()
+
+    assert "Doppelte zusammenführen" in page
+    assert "Merge duplicates" not in page
+    assert '<option value="as above" selected>wie oben</option>' in page
+    assert '<option value="local" selected>local</option>' in page  # as the help text names it
+
+
 def test_no_page_needs_inline_script_or_style(finished: Any, script: Any, signed_in: Any) -> None:
     script(mixed)
     run = finished()
