@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.formats import number_format
@@ -35,8 +36,18 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     """Without two runs the page asks for them; of runs that cannot be compared it says why."""
     require_reader(request.user)
     before, after = _asked(request, "before"), _asked(request, "after")
-    runs = _choices(request, after or before)
-    context: dict[str, Any] = {"before": before, "after": after, "runs": runs}
+    search = request.GET.get("q", "").strip()
+    chosen = [run for run in (before, after) if run]
+    found = _found(request, chosen, search)
+    offered = {run.pk: run for run in [*chosen, *found[:CHOICES]]}
+    context: dict[str, Any] = {
+        "before": before,
+        "after": after,
+        "runs": [offered[pk] for pk in sorted(offered, reverse=True)],
+        "search": search,
+        "none_fits": bool(search) and not found,
+        "most": CHOICES if len(found) > CHOICES else None,
+    }
     if before and after:
         try:
             context |= _shown(compare_runs(before, after))
@@ -53,13 +64,20 @@ def _asked(request: HttpRequest, name: str) -> Run | None:
     return get_object_or_404(visible, pk=number)
 
 
-def _choices(request: HttpRequest, chosen: Run | None) -> list[Run]:
-    """The newest finished runs; only those on the same gold once one is chosen."""
+def _found(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
+    """The newest finished runs that fit, and one more than are offered if there are more.
+
+    Only those on the same gold once one is chosen. The run with the number searched for is first.
+    """
     found = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if chosen:
-        found = found.filter(release=chosen.release_id)
+        found = found.filter(release=chosen[-1].release_id)
     light = found.select_related("release").defer("spec", "config", "release__header")
-    return list(light[:CHOICES])
+    number = whole_number(search)
+    numbered = [] if number is None else list(light.filter(pk=number))
+    fitting = light.filter(Q(name__icontains=search) | Q(pipeline__icontains=search))
+    others = fitting.exclude(pk__in=[run.pk for run in numbered])
+    return [*numbered, *others[: CHOICES + 1 - len(numbered)]]
 
 
 def _shown(found: Compared) -> dict[str, Any]:

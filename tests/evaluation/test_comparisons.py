@@ -12,10 +12,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import escape
 
 from evaluation.models import Run
 from evaluation.services import experiments
 from evaluation.services.comparisons import NotComparable, compare_runs
+from evaluation.views import comparison
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
@@ -159,6 +161,68 @@ def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
     page = signed_in("noor").get(reverse("run-compare"), {chosen: one.pk})
 
     assert page.context["runs"] == [one]
+
+
+@pytest.mark.parametrize("asked", ["number", "name", "pipeline"])
+def test_an_older_run_than_those_offered_is_found(
+    asked: str, script: Any, finished: Any, signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "CHOICES", 1)
+    script(perfect)
+    noor, url = signed_in("noor"), reverse("run-compare")
+    old = finished(pipeline="nothing", name="The first try")
+    new = finished()
+
+    all_of_them = noor.get(url)
+    search = {"number": str(old.pk), "name": "FIRST", "pipeline": "nothi"}[asked]
+    found = noor.get(url, {"q": search})
+    beside = noor.get(url, {"q": search, "after": new.pk})
+
+    assert all_of_them.context["runs"] == [new]
+    assert "Search for the others" in all_of_them.content.decode()
+    assert found.context["runs"] == [old]
+    assert beside.context["runs"] == [new, old]
+
+
+def test_a_chosen_run_stays_chosen_however_old_it_is(
+    pair: tuple[Run, Run], signed_in: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "CHOICES", 1)
+
+    page = signed_in("noor").get(reverse("run-compare"), {"before": pair[0].pk})
+
+    assert f'<option value="{pair[0].pk}" selected>' in page.content.decode()
+
+
+def test_a_search_that_finds_no_run_says_so(
+    pair: tuple[Run, Run], signed_in: Any, launch: Any
+) -> None:
+    noor, url = signed_in("noor"), reverse("run-compare")
+    waiting = launch(name="waiting")
+
+    for search in (str(waiting.pk), "waiting", "<none>"):
+        page = noor.get(url, {"q": search})
+        assert page.context["runs"] == []
+        assert f"No finished run has the number “{escape(search)}”" in page.content.decode()
+        assert "There is nothing to compare yet" not in page.content.decode()
+
+
+def test_a_search_costs_no_more_with_more_runs(
+    pair: tuple[Run, Run], signed_in: Any, finished: Any
+) -> None:
+    noor, url = signed_in("noor"), reverse("run-compare")
+
+    def cost() -> int:
+        noor.get(url)
+        with CaptureQueriesContext(connection) as captured:
+            noor.get(url, {"q": pair[0].pk})
+        return len(captured)
+
+    few = cost()
+    finished(release=pair[0].release, name=f"beside {pair[0].pk}")
+    finished(release=pair[0].release, name=f"after {pair[0].pk}")
+
+    assert cost() == few
 
 
 def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in: Any) -> None:
