@@ -1,0 +1,96 @@
+"""The page of a case of a run."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect, requirement
+from tests.evaluation.screens import text
+
+pytestmark = pytest.mark.django_db
+
+
+def mixed(case: Case) -> Output:
+    """One match, one that differs in type and message, one extra; gold has one requirement."""
+    number = int(case.case_id[-3:])
+    same = requirement(number, type="security", source_messages=[1])
+    extra = requirement(77, title="Coffee machine", action="Brew espresso daily")
+    return {"requirements": [same, extra], "model": None}
+
+
+def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gold(
+    finished: Any, script: Any, signed_in: Any
+) -> None:
+    script(mixed)
+    run = finished()
+    case = run.cases.order_by("pk")[1]
+
+    response = signed_in("noor").get(case.get_absolute_url())
+
+    page = text(response)
+    near, extra = response.context["rows"]
+    assert (near["kind"], near["why_not"]) == ("near", "type differs")
+    assert extra["kind"] == "extra"
+    differing = {field["title"] for field in near["fields"] if field["differs"]}
+    assert differing == {"Type", "Messages"}
+    first, second = response.context["conversation"]
+    assert (first["gold"], first["predicted"]) == ([1], [2])
+    assert (second["gold"], second["predicted"]) == ([], [1])
+    assert "ana" in page
+    assert "by ana; in other words by ana;" in page
+    assert "not by ben<" in page
+    assert "version 2" in page
+    assert "Label what they want." in page
+    assert 'rel="prev"' in page
+    assert 'rel="next"' in page
+
+
+def test_the_steps_of_a_pipeline_are_shown_as_json(
+    script: Any, finished: Any, signed_in: Any
+) -> None:
+    script(lambda case: perfect(case) | {"steps": [{"node": "Größe", "kept": None, "all": True}]})
+    case = finished().cases.first()
+
+    page = html.unescape(text(signed_in("noor").get(case.get_absolute_url())))
+
+    assert '<code>{ "node": "Größe", "kept": null, "all": true }</code>' in page
+
+
+def test_a_case_that_is_not_scored_yet_can_be_opened(launch: Any, signed_in: Any) -> None:
+    case = launch().cases.first()
+
+    page = text(signed_in("noor").get(case.get_absolute_url()))
+
+    assert "no scores yet" in page
+
+
+def test_a_case_belongs_to_its_run(launch: Any, signed_in: Any) -> None:
+    one, other = launch(), launch()
+
+    response = signed_in("noor").get(reverse("run-case", args=[one.pk, other.cases.first().pk]))
+
+    assert response.status_code == 404
+
+
+def test_no_page_needs_inline_script_or_style(finished: Any, script: Any, signed_in: Any) -> None:
+    script(mixed)
+    run = finished()
+    noor = signed_in("noor")
+
+    for url in (
+        reverse("runs"),
+        reverse("run-new"),
+        run.get_absolute_url(),
+        run.cases.first().get_absolute_url(),
+    ):
+        page = noor.get(url).content.decode()
+        assert " style=" not in page
+        assert "<style" not in page
+        assert " onclick=" not in page
+        assert "<script>" not in page
+        assert "NaN" not in page
