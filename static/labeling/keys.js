@@ -68,9 +68,15 @@ export class Keys {
   pressed(event) {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
-    const row = this.bindings.get(keyName(event).toLowerCase());
+    const name = keyName(event).toLowerCase();
+    const row = this.bindings.get(name) ?? this.zero(name);
     if (!row || !this.applies(row, event)) return;
     if (this.actions[row.action](event.key) !== false) event.preventDefault();
+  }
+
+  // On a scale, 0 is a digit like the others; while a row has that key, it is the row's.
+  zero(name) {
+    return name === "0" ? this.table.find((row) => row.action === "choose") : undefined;
   }
 
   applies(row, { target, key }) {

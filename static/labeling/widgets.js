@@ -77,6 +77,8 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
       inputs.push(addChip(box, id, { value, label: String(value) }, choose));
       inputs.at(-1).checked = true;
     }
+    // Tab and the arrows go on from what is chosen, also where a key has chosen it.
+    if (box.contains(document.activeElement)) inputs.find((input) => input.checked)?.focus();
     setText(help, choices.find((choice) => choice.value === value)?.help ?? field.help);
     help.classList.toggle("visually-hidden", field.widget === "confidence" && !isBlank(value));
   };

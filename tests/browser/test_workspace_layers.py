@@ -157,6 +157,38 @@ def test_an_event_gets_arguments_with_roles_and_words(workspace: Workspace) -> N
     expect(workspace.page.get_by_label("Role of argument 1")).to_have_value("item")
 
 
+def test_the_words_of_an_argument_are_not_broken_beside_the_guidelines(
+    workspace: Workspace,
+) -> None:
+    go_to_layer(workspace.open(), "events")
+    workspace.press(
+        "x", "ArrowRight", "ArrowRight", "ArrowRight", "Enter", "2", "x", "End", "Enter"
+    )
+    page = workspace.page
+
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+    expect(page.locator("#panel-guidelines")).to_be_visible()
+    words = page.locator(".argument .span-slot > span").last
+    expect(words).to_have_text("“Berlin”")
+    lines = """(element) => {
+        const text = document.createRange();
+        text.selectNodeContents(element);
+        return new Set([...text.getClientRects()].map(({ top }) => top)).size;
+    }"""
+    assert words.evaluate(lines) == 1
+
+
+def test_tab_goes_on_from_what_a_digit_chose(workspace: Workspace) -> None:
+    go_to_layer(workspace.open(), "events")
+
+    workspace.press("n", "2")
+
+    expect(workspace.page.get_by_role("radio", name="ship")).to_be_focused()
+    workspace.press("Tab")
+    expect(workspace.page.get_by_role("button", name="Trigger: select words")).to_be_focused()
+
+
 def test_phases_are_ordered_and_get_their_evidence_by_key(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "arc")
 
@@ -223,6 +255,23 @@ def test_a_rating_is_given_by_its_own_digit(workspace: Workspace, digit: str) ->
     assert rating["score"] == int(digit)
     chosen = workspace.page.locator(".chip", has=workspace.page.locator("input:checked"))
     expect(chosen.locator("kbd")).to_have_text(digit)
+
+
+def test_a_rating_of_0_keeps_its_digit_when_nothing_here_has_another_key(
+    workspace: Workspace,
+) -> None:
+    workspace.open().press("?")
+    workspace.page.get_by_role("button", name="0: Say").click()
+    workspace.press("y")
+    expect(workspace.page.locator("#keys-error")).to_contain_text("y: Say")
+    workspace.press("Escape")
+    go_to_layer(workspace, "relevance")
+
+    workspace.press("n", "0")
+
+    expect(workspace.page.get_by_role("radio", name="0 · ")).to_be_checked()
+    (rating,) = saved(workspace, "ratings")
+    assert rating["score"] == 0
 
 
 def test_all_layers_together_make_a_payload_without_a_problem(workspace: Workspace) -> None:
