@@ -1,0 +1,182 @@
+"""What a worker holds for a while: cases and scoring are never done by two, nor left undone."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import OperationalError, connection, connections
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import execution, leases, scoring
+from tests.evaluation.conftest import perfect, work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_dead_workers_case_is_taken_over_when_its_lease_ends(launch: Any) -> None:
+    run = launch()
+    dead, alive = uuid4(), uuid4()
+    held = leases.claim_case(run.pk, dead)
+    assert held is not None
+    others = {leases.claim_case(run.pk, alive).pk for _ in range(2)}  # type: ignore[union-attr]
+    assert held.pk not in others
+    assert leases.claim_case(run.pk, alive) is None
+
+    CaseRun.objects.filter(pk=held.pk).update(lease_expires_at=timezone.now())
+    taken = leases.claim_case(run.pk, alive)
+
+    assert taken is not None
+    assert (taken.pk, taken.attempts, taken.owner) == (held.pk, 2, alive)
+
+
+def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
+    run = launch()
+    slow, quick = uuid4(), uuid4()
+    case = leases.claim_case(run.pk, slow)
+    assert case is not None
+    CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+    CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(state="failed", error="x")
+    assert leases.claim_case(run.pk, quick) == case
+
+    stored = leases.finish(case, slow, state="done", output={"from": "slow"})
+
+    assert not stored
+    assert leases.renew(case, slow) is False
+    assert leases.finish(case, quick, state="done", output={"from": "quick"})
+    case.refresh_from_db()
+    assert case.output == {"from": "quick"}
+
+
+def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
+    launch: Any, script: Any
+) -> None:
+    script(perfect)
+    run = launch()
+    for _ in range(3):
+        case = leases.claim_case(run.pk, uuid4())
+        assert case is not None
+        CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
+
+    run = work(run)
+
+    case.refresh_from_db()
+    assert (case.state, case.attempts) == ("failed", 3)
+    assert case.error.startswith("Given up after 3 attempts")
+    assert run.status == "finished"
+
+
+def test_a_lease_is_renewed_while_a_case_takes_long(
+    launch: Any, script: Any, settings: Any
+) -> None:
+    renewed = threading.Event()
+    settings.CASE_LEASE_SECONDS = 0.03
+
+    with leases.KeepAlive(lambda: renewed.set() or True):  # type: ignore[func-returns-value]
+        assert renewed.wait(60)
+
+
+def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) -> None:
+    answers = iter([OperationalError("database is locked"), True])
+    renewed = threading.Event()
+    settings.CASE_LEASE_SECONDS = 0.03
+
+    def renew() -> bool:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        renewed.set()
+        return False
+
+    with leases.KeepAlive(renew):
+        assert renewed.wait(60)
+
+
+def test_a_limit_that_strikes_as_a_case_ends_harms_nobody(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive = leases.KeepAlive(lambda: True, late=TimeoutError)
+    struck = iter([TimeoutError])
+    end = alive._done.set
+
+    def strike_once() -> None:
+        if error := next(struck, None):
+            raise error
+        end()
+
+    monkeypatch.setattr(alive._done, "set", strike_once)
+
+    with alive:
+        pass
+
+    assert not alive._thread.is_alive()
+
+
+def test_scoring_may_take_longer_than_a_case(
+    launch: Any, script: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = threading.Event()
+    score, claim = scoring.score, leases.claim_scoring
+
+    def claim_in_haste(*given: Any) -> bool:  # the cases before it have their time
+        settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
+        return claim(*given)
+
+    def score_slowly(*given: Any) -> None:
+        assert kept.wait(60)
+        score(*given)
+
+    monkeypatch.setattr(leases, "claim_scoring", claim_in_haste)
+    monkeypatch.setattr(leases, "renew_scoring", lambda *held: kept.set() or True)
+    monkeypatch.setattr(scoring, "score", score_slowly)
+    script(perfect)
+    run = launch()
+
+    execution.work(run.pk, uuid4())
+
+    assert Run.objects.with_progress().get(pk=run.pk).status == "finished"
+
+
+def test_only_one_worker_scores_a_run(launch: Any) -> None:
+    run = launch()
+    first, second = uuid4(), uuid4()
+    assert not leases.claim_scoring(run.pk, first)  # cases are open
+    CaseRun.objects.filter(run=run).update(state="failed", error="x")
+
+    assert leases.claim_scoring(run.pk, first)
+
+    assert not leases.claim_scoring(run.pk, second)
+    Run.objects.filter(pk=run.pk).update(scoring_expires_at=timezone.now())
+    assert leases.claim_scoring(run.pk, second)
+    assert not leases.finish_scoring(run.pk, first, scored_at=timezone.now())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_case_is_held_by_two_workers_at_once(make_release: Any, launch: Any) -> None:
+    run = launch(release=make_release(40, name="forty"))
+    claimed: list[int] = []
+    errors: list[Exception] = []
+
+    def take_all() -> None:
+        try:
+            owner = uuid4()
+            while case := leases.claim_case(run.pk, owner):
+                claimed.append(case.pk)
+                leases.finish(case, owner, state="failed", error="x")
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=take_all) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert errors == []
+    assert len(claimed) == len(set(claimed)) == 40
+    assert connection.vendor in ("sqlite", "postgresql")
