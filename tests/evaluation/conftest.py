@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -29,6 +30,7 @@ from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
 from tests import llm_server
+from tests.evaluation.asking import ENTRY as ASKING
 from tests.fakes import WordOverlap
 from tests.llm_server import LanguageServer
 
@@ -208,15 +210,17 @@ def launch(release: GoldRelease, people: dict[str, User]) -> Callable[..., Run]:
     return launch
 
 
+def work(run: Run) -> Run:
+    execution.work(run.pk, uuid4())
+    return Run.objects.with_progress().get(pk=run.pk)
+
+
 @pytest.fixture
 def finished(launch: Callable[..., Run]) -> Callable[..., Run]:
     """A run that is executed and scored."""
-    from uuid import uuid4
 
     def finish(**options: Any) -> Run:
-        run = launch(**options)
-        execution.work(run.pk, uuid4())
-        return Run.objects.with_progress().get(pk=run.pk)
+        return work(launch(**options))
 
     return finish
 
@@ -248,3 +252,9 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageS
         yield server
         for client in made:
             client.close()
+
+
+@pytest.fixture
+def asking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipeline that asks a language model."""
+    monkeypatch.setitem(registry.PIPELINES, "asking", ASKING)

@@ -1,0 +1,286 @@
+"""What a language model costs: budgets, estimates, and the usage that people see."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import budgets, execution, leases, metering, results, runs
+from pipelines.chat.endpoint import Endpoint
+from pipelines.llm import ChatMessage
+from pipelines.types import Case, Output
+from tests.evaluation.asking import ONE_CALL, Asking, states
+from tests.evaluation.conftest import work
+from tests.llm_server import LanguageServer
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
+
+
+# --- budget -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"budget_tokens": 330}, {"budget_tokens": 10_000}),
+        ({"budget_cost": 3 * ONE_CALL}, {"budget_cost": 1.0}),
+    ],
+)
+def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
+    launch: Any,
+    server: LanguageServer,
+    people: Any,
+    first: dict[str, Any],
+    second: dict[str, Any],
+) -> None:
+    run = work(launch(pipeline="asking", **first))
+
+    assert run.status == "paused"
+    assert "is used up" in run.pause_reason
+    assert len(server.requests) == 3  # the first case, and the first question of the second
+    assert states(run) == ["done", "queued", "queued"]
+    assert budgets.spent(run.pk).tokens == 330
+    with pytest.raises(runs.BudgetRefused, match="give a larger one"):
+        runs.resume(run, by=people["rita"])
+    assert Run.objects.get(pk=run.pk).paused
+
+    runs.resume(run, by=people["rita"], **second)
+    run = work(run)
+
+    assert run.status == "finished"
+    assert len(server.requests) == 6
+    total = budgets.spent(run.pk)
+    assert total.tokens == 660
+    assert total.cached == 1
+
+
+def test_what_a_killed_worker_spent_is_spent(
+    launch: Any, server: LanguageServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Nothing runs after it, so nothing is given back."""
+
+    def dying(self: Asking, case: Case) -> Output:
+        self.model.complete([ChatMessage("user", f"{case.case_id}, until the end")])
+        raise Killed
+
+    run = launch(pipeline="asking", budget_tokens=330)
+    with monkeypatch.context() as patch:
+        patch.setattr(Asking, "run", dying)
+        patch.setattr(leases, "give_back", lambda *_: None)
+        with pytest.raises(Killed):
+            execution.work(run.pk, uuid4())
+    assert budgets.spent(run.pk).tokens == 110
+    CaseRun.objects.filter(run=run).update(lease_expires_at=timezone.now())
+
+    run = work(run)
+
+    assert run.status == "paused"
+    assert states(run) == ["done", "queued", "queued"]
+    assert budgets.spent(run.pk).tokens == 330
+    assert len(server.requests) == 1 + 2
+
+
+def test_the_same_model_at_another_address_has_replies_of_its_own(
+    launch: Any, server: LanguageServer, settings: Any
+) -> None:
+    work(launch(pipeline="asking"))
+    settings.LLM_BASE_URL = server.url.replace("127.0.0.1", "localhost")
+
+    run = work(launch(pipeline="asking"))
+
+    assert budgets.spent(run.pk).cached == 0
+    with_password = Endpoint("m", "http://me:pw@box.local:8000/v1/", "test")
+    assert with_password.address == "http://box.local:8000/v1"  # a new password changes nothing
+
+
+def test_replies_from_the_cache_need_no_budget(launch: Any, server: LanguageServer) -> None:
+    work(launch(pipeline="asking"))
+
+    run = work(launch(pipeline="asking", budget_tokens=1))
+
+    assert run.status == "finished"
+
+
+def test_a_budget_in_money_without_prices_is_refused(
+    launch: Any, server: LanguageServer, settings: Any
+) -> None:
+    settings.LLM_OUTPUT_PRICE = None
+
+    with pytest.raises(runs.BudgetRefused, match="LLM_OUTPUT_PRICE"):
+        launch(pipeline="asking", budget_cost=1.0)
+    run = work(launch(pipeline="asking"))
+
+    assert budgets.spent(run.pk).cost is None
+
+
+@pytest.mark.parametrize("budget", [{"budget_cost": 0.0}, {"budget_tokens": 0}])
+def test_a_budget_of_nothing_is_refused(
+    launch: Any, server: LanguageServer, budget: dict[str, Any]
+) -> None:
+    with pytest.raises(runs.BudgetRefused, match="more than nothing"):
+        launch(pipeline="asking", **budget)
+
+
+def test_a_budget_for_a_pipeline_without_a_model_is_refused(launch: Any) -> None:
+    with pytest.raises(runs.BudgetRefused, match="uses no language model"):
+        launch(pipeline="nothing", budget_tokens=5)
+
+
+def estimated(release: Any) -> budgets.Estimate:
+    return budgets.estimate(release, pipeline="asking", config={}, split="", repetitions=2)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "config", "layer", "calls"),
+    [
+        ("requirements-model", {}, "extraction", (1, 1, None)),
+        ("requirements-agent", {"implementation": "model"}, "extraction", (1, 1, None)),
+        ("requirements-agent", {"implementation": "model"}, "validation", (1, 3, None)),
+        ("requirements-agent", {"implementation": "model"}, "end_to_end", (4, 4, None)),
+        ("requirements-agent", {"document": "model"}, "end_to_end", (1, 1, None)),
+        ("memory", {"mode": "oneshot", "use_model": True}, "qa", (3, 3, 40)),
+        ("memory", {"use_model": True}, "qa", (3, 5, 80)),  # looks at 40, 80 and 120
+        ("memory", {"use_model": True, "max_rounds": 1}, "qa", (3, 3, 40)),
+    ],
+)
+def test_a_pipeline_says_how_often_it_asks(
+    pipeline: str, config: dict[str, Any], layer: str, calls: Any
+) -> None:
+    entry, full = runs.checked_pipeline(pipeline, config, layer)
+    assert entry.calls(full, layer) == calls
+
+
+def test_the_estimate_counts_every_call_and_says_so(
+    make_release: Any, server: LanguageServer
+) -> None:
+    release = make_release(2, name="estimated")
+    release.layer = "end_to_end"
+
+    one = runs.estimate(release, pipeline="requirements-agent", config={"document": "model"})
+    four = runs.estimate(release, pipeline="requirements-agent", config={"implementation": "model"})
+
+    assert one
+    assert four
+    assert four.prompt_tokens == 4 * one.prompt_tokens
+    assert four.completion_tokens == 2 * 4 * 700
+    assert "the most that a case takes if every reply can be used, 4 calls" in four.basis
+
+
+def test_the_estimate_learns_from_a_finished_run(
+    release: Any, launch: Any, server: LanguageServer
+) -> None:
+    before = estimated(release)
+    assert "one reading" in before.basis
+    # 29 characters a conversation: 10 tokens and 500; 700 of reply; three cases, twice
+    assert (before.prompt_tokens, before.completion_tokens) == (6 * 510, 6 * 700)
+    run = work(launch(pipeline="asking"))
+
+    after = estimated(release)
+
+    assert after.basis == f"what run {run.pk} used for each case"
+    assert (after.cases, after.prompt_tokens, after.completion_tokens) == (6, 1200, 120)
+    assert after.cost == pytest.approx(12 * ONE_CALL)
+
+
+# --- what people see ----------------------------------------------------------------------------
+
+
+def test_the_page_shows_usage_and_goes_on_with_a_larger_budget(
+    launch: Any,
+    server: LanguageServer,
+    signed_in: Callable[[str], Client],
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    run = work(launch(pipeline="asking", budget_tokens=330))
+    client = signed_in("rita")
+
+    page = client.get(run.get_absolute_url()).content.decode()
+
+    assert "The budget of 330 tokens is used up" in page
+    assert 'name="budget_tokens"' in page
+    assert "test/small-1" in page
+    control = f"{run.get_absolute_url()}control/"
+    refused = client.post(control, {"action": "resume", "budget_tokens": "x"}, follow=True)
+    assert "Enter a whole number" in refused.content.decode()
+    client.post(control, {"action": "resume", "budget_tokens": "900"})
+    run = work(run)
+    assert run.status == "finished"
+    page = client.get(run.get_absolute_url()).content.decode()
+    assert "600 + 60" in page
+    assert "0.0018 USD" in page
+
+
+def test_the_form_estimates_before_it_launches(
+    release: Any, server: LanguageServer, signed_in: Callable[[str], Client]
+) -> None:
+    client = signed_in("noor")
+    given = {"release": release.pk, "pipeline": "asking", "repetitions": 1, "seed": 0}
+
+    page = client.post("/runs/new/", given | {"estimate": "1"})
+
+    assert page.status_code == 200
+    assert "3 cases" in page.content.decode()
+    assert "USD" in page.content.decode()
+    assert not Run.objects.exists()
+    client.post("/runs/new/", given | {"budget_cost": "0.5"})
+    assert Run.objects.get().budget_cost == 0.5
+
+
+def test_results_hold_the_usage_of_the_run_and_of_each_case(
+    launch: Any, server: LanguageServer
+) -> None:
+    run = work(launch(pipeline="asking", budget_tokens=5000))
+
+    document = results.results_document(run)
+
+    assert document["model"]["id"] == "test/small-1"
+    assert document["budget"] == {"cost": None, "tokens": 5000}
+    assert document["usage"]["calls"] == 6
+    assert document["usage"]["cost"] == pytest.approx(6 * ONE_CALL)
+    assert document["cases"][0]["usage"]["completion_tokens"] == 20
+
+
+def test_the_command_estimates_stops_at_the_budget_and_goes_on(
+    release: Any, server: LanguageServer
+) -> None:
+    def evaluate(*arguments: str) -> str:
+        out = io.StringIO()
+        call_command("evaluate", *arguments, stdout=out)
+        return out.getvalue()
+
+    launch = ("--gold", "demo", "--pipeline", "asking")
+    said = evaluate(*launch, "--estimate")
+    assert "3 cases" in said
+    assert not Run.objects.exists()
+
+    with pytest.raises(CommandError, match=r"is used up.*--resume \d+ --budget") as caught:
+        evaluate(*launch, "--budget-tokens", "330")
+    assert caught.value.returncode == 2
+    run = Run.objects.get()
+
+    said = evaluate("--resume", str(run.pk), "--budget-tokens", "5000")
+
+    assert "calls 7, 1 from the cache" in said
+    assert "0.0018 USD" in said
+    assert len(server.requests) == 6
+
+
+def test_the_usage_of_attempts_adds_up() -> None:
+    meter = metering.Meter().as_json()
+    before = meter | {"calls": 2, "cost": None, "prompt_tokens": 5, "models": ["a"]}
+    now = meter | {"calls": 1, "cost": 1.0, "prompt_tokens": 7, "models": ["b"]}
+
+    both = metering.together(before, now)
+
+    assert (both["calls"], both["prompt_tokens"], both["cost"]) == (3, 12, None)
+    assert both["models"] == ["a", "b"]
+    assert metering.together({}, now) == now
