@@ -126,6 +126,19 @@ def test_a_setting_out_of_range_is_told_at_its_field(release: Any, signed_in: An
     assert not Run.objects.exists()
 
 
+def test_settings_of_pipelines_are_named_in_the_language_of_the_reader(
+    release: Any, signed_in: Any
+) -> None:
+    german = {"accept-language": "de"}
+
+    page = signed_in("noor").get(reverse("run-new"), headers=german).content.decode()
+
+    assert "Doppelte zusammenführen" in page
+    assert "Merge duplicates" not in page
+    assert '<option value="as above" selected>wie oben</option>' in page
+    assert '<option value="local" selected>local</option>' in page  # as the help text names it
+
+
 @pytest.mark.parametrize(
     "query",
     [
