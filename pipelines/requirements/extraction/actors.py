@@ -9,6 +9,7 @@ from pipelines.requirements.extraction.lexicon import actors, mapping, words
 from pipelines.requirements.extraction.text import singular, tokens
 
 SYSTEM, USER = "System", "User"
+_EVERYBODY = re.compile(r"\s*(?:all|any|every|each)(?:one|body)?\b", re.I)
 
 
 def resolve(subject: str, *, earlier: Sequence[str]) -> str:
@@ -17,7 +18,8 @@ def resolve(subject: str, *, earlier: Sequence[str]) -> str:
     if low in actors("self"):
         return USER
     if low in actors("they") or mapping("actors", "groups").get(low) == USER:
-        return last_person(earlier) or USER
+        everybody = _EVERYBODY.match(subject)
+        return USER if everybody else last_person(earlier) or USER
     if not low or low in actors("system"):
         return SYSTEM
     return person(low) or SYSTEM

@@ -239,12 +239,19 @@ def merge(drafts: list[dict[str, object]], deps: Deps) -> list[dict[str, object]
     stays: list[int] = []
     for at, draft in enumerate(drafts):
         near = (one for one in stays if alike[one, at] > deps.merge_above)
-        twin = next((one for one in near if not conflict(stands[one], stands[at])), None)
+        same = (one for one in near if _same_people(drafts[one], draft))
+        twin = next((one for one in same if not conflict(stands[one], stands[at])), None)
         if twin is None:
             stays.append(at)
         else:
             drafts[twin] = drafts[twin] | {"source_messages": _union(drafts[twin], draft)}
     return [drafts[at] for at in stays]
+
+
+def _same_people(one: dict[str, object], other: dict[str, object]) -> bool:
+    """What two kinds of people may do are two requirements; what the system does is for anybody."""
+    actors = {one["actor"], other["actor"]}
+    return len(actors) == 1 or "System" in actors
 
 
 def _union(one: dict[str, object], other: dict[str, object]) -> list[int]:

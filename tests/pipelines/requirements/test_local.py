@@ -325,6 +325,24 @@ def test_two_that_conflict_both_stay_and_the_later_says_so() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("who", "actor"),
+    [("Customers", "Customer"), ("All users", "User"), ("Everybody", "User")],
+)
+def test_what_other_people_may_do_is_a_requirement_of_its_own(who: str, actor: str) -> None:
+    found = extract(
+        build("requirements-local", {}),
+        user("Only admins can delete invoices."),
+        analyst("I see."),
+        user(f"{who} must be able to delete invoices."),
+    )
+
+    assert [(one["actor"], one["source_messages"]) for one in found] == [
+        ("Admin", [0]),
+        (actor, [2]),
+    ]
+
+
 def test_words_alike_are_merged_and_keep_both_sources() -> None:
     merging = build("requirements-local", {})
 
