@@ -94,15 +94,14 @@ def test_a_hung_save_is_given_up_and_tried_again(open_page: Callable[[], Workspa
     workspace = open_page()
     workspace.page.clock.install()
     workspace.open()
-    held = hang(workspace.page)
-    workspace.press("0")
-    workspace.page.clock.run_for(1_000)
-    wait_until(workspace.page, lambda: held)
-    expect(workspace.state).to_have_text("Saving…")
-    assert len(held) == 1
+    with held_back(workspace.page) as held:  # the next try, too: it may come as soon as it can
+        workspace.press("0")
+        workspace.page.clock.run_for(1_000)
+        wait_until(workspace.page, lambda: held)
+        expect(workspace.state).to_have_text("Saving…")
 
-    workspace.page.clock.run_for(10_000)
-    expect(workspace.state).to_have_text("Not saved – retrying")
+        workspace.page.clock.run_for(10_000)
+        expect(workspace.state).to_have_text("Not saved – retrying")
     workspace.page.clock.run_for(2_000)
 
     workspace.expect_saved(1)
