@@ -3,7 +3,7 @@
 import { pickLabel } from "./dialogs.js";
 import { byId, newUid } from "./dom.js";
 import { wordOf } from "./labels.js";
-import { choicesOf, fieldOf } from "./layers.js";
+import { choicesOf, linkFieldOf } from "./layers.js";
 import { t } from "./texts.js";
 
 export class Labelling {
@@ -35,7 +35,7 @@ export class Labelling {
   // A message is linked to the open label, or a label starts with it.
   link(index) {
     const { layer, form, openUid } = this.page;
-    const field = fieldOf(layer, "messages") ?? fieldOf(layer, "phases");
+    const field = linkFieldOf(layer);
     if (!field) return this.status.say(t("{title} are not linked to whole messages.", { title: layer.title }));
     if (!openUid) return this.start({ [field.name]: firstLink(field, index) });
     const isLinked = form.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);

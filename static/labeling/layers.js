@@ -26,6 +26,15 @@ export function citedMessages(layer, label) {
 
 export const fieldOf = (layer, widget) => layer.fields.find((field) => field.widget === widget);
 
+// The field that takes whole messages, if the layer has one.
+export const linkFieldOf = (layer) => fieldOf(layer, "messages") ?? fieldOf(layer, "phases");
+
+// The kind of text that a layer takes words of: "message", "field" or none.
+export function wordsWithin(layer) {
+  const span = fieldOf(layer, "span");
+  return span?.within ?? (fieldOf(layer, "arguments") ? "message" : null);
+}
+
 export const choicesOf = (layer) =>
   layer.fields.filter(({ widget, choices }) => widget === "choice" && choices.length);
 

@@ -2,6 +2,7 @@
 
 import { Caret } from "./caret.js";
 import { byId } from "./dom.js";
+import { wordsWithin } from "./layers.js";
 import { selectedIn } from "./spans.js";
 import { t } from "./texts.js";
 
@@ -22,12 +23,8 @@ export class Words {
     this.button.addEventListener("click", () => this.takeSelected());
   }
 
-  // The kind of text that the current layer takes words of: "message", "field" or none.
   get within() {
-    const { fields } = this.page.layer;
-    const span = fields.find(({ widget }) => widget === "span");
-    const nested = fields.some(({ widget }) => widget === "arguments");
-    return span?.within ?? (nested ? "message" : null);
+    return wordsWithin(this.page.layer);
   }
 
   mark() {

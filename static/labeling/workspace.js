@@ -9,7 +9,7 @@ import { setUpKeyTable } from "./keytable.js";
 import { Labelling } from "./labelling.js";
 import { LabelList } from "./labels.js";
 import { LayerTabs } from "./layertabs.js";
-import { citedMessages, spansOf } from "./layers.js";
+import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
 import { MessageList } from "./messages.js";
 import { Panels } from "./panels.js";
 import { Saving } from "./saving.js";
@@ -177,9 +177,17 @@ class Workspace {
     this.showPointed();
     this.tabs.render(store, layer, problems);
     this.suggestions.render();
-    byId("no-labels").hidden = this.inLayer.length > 0;
+    this.showHowToStart();
     byId("empty").checked = store.state.empty;
     if (store.labels.length && !byId("empty-error").dataset.asked) setText(byId("empty-error"), "");
+  }
+
+  // What an empty layer says of its keys is true of this layer.
+  showHowToStart() {
+    byId("no-labels").hidden = this.inLayer.length > 0;
+    if (this.readOnly) return;
+    byId("how-to-link").hidden = !linkFieldOf(this.layer);
+    byId("how-to-select").hidden = wordsWithin(this.layer) !== "message";
   }
 
   // What a notice offers to undo is the last change, as long as it is the last.
