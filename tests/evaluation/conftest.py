@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -31,6 +33,7 @@ from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation.asking import ENTRY as ASKING
+from tests.evaluation.events import make_events_release
 from tests.fakes import WordOverlap
 from tests.llm_server import LanguageServer
 
@@ -258,3 +261,27 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageS
 def asking(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pipeline that asks a language model."""
     monkeypatch.setitem(registry.PIPELINES, "asking", ASKING)
+
+
+@pytest.fixture
+def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs without loading the real encoder."""
+    monkeypatch.setattr(execution, "MiniLM", lambda *_: WordOverlap())
+
+
+@pytest.fixture
+def news(project: Project) -> GoldRelease:
+    return make_events_release(project)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """A file of predictions, one a line."""
+
+    def write(*lines: Any, name: str = "predictions.jsonl") -> Path:
+        path = tmp_path / name
+        text = [one if isinstance(one, str) else json.dumps(one) for one in lines]
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+        return path
+
+    return write

@@ -61,3 +61,7 @@ def event(kind: str, **roles: str | None) -> dict[str, Any]:
 
 def prediction(case_id: str, *events: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"case_id": case_id, "output": {"events": list(events), "model": None, **fields}}
+
+
+RIGHT = [prediction(name, *(event(kind, **roles) for kind, roles in GOLD[name])) for name in GOLD]
+"""What is right of every text."""

@@ -1,4 +1,4 @@
-"""What tests of screens share: the whole text of a reply, and the queries of a second look."""
+"""What tests of screens share: the text of a reply, the markup of a case, the queries of a look."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation.models import Run
 
 
 def queries(client: Any, url: str) -> int:
@@ -19,3 +22,10 @@ def queries(client: Any, url: str) -> int:
 
 def text(response: Any) -> str:
     return " ".join(response.content.decode().split())
+
+
+def page(client: Any, run: Run, name: str = "run-case", case: int = 0) -> str:
+    row = run.cases.order_by("pk")[case]
+    response = client.get(reverse(name, args=[run.pk, row.pk]))
+    assert response.status_code == 200
+    return str(response.content.decode())

@@ -1,45 +1,25 @@
-"""Runs on inferred requirements, issues and whole documents: input, figures and pages."""
+"""Runs on inferred requirements and issues: input, figures and pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from django.urls import reverse
 
 from evaluation.layers import MalformedOutput, gold_layer
-from evaluation.models import CaseRun, Rating, Run
+from evaluation.models import Rating, Run
 from evaluation.services import execution, results, runs
 from evaluation.services.comparisons import NotComparable, compare_runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
+from tests.evaluation.figures import aggregate, mean, value
+from tests.evaluation.screens import page
 from tests.evaluation.staged import inferred, issue, make_release, pii
 
 pytestmark = pytest.mark.django_db
-
-
-def mean(run: Run, metric: str) -> Any:
-    return aggregate(run, metric).mean
-
-
-def aggregate(run: Run, metric: str) -> Any:
-    return next(row for row in results.aggregates_of(run) if row.metric == metric)
-
-
-def value(run: Run, case_id: str, metric: str) -> float | None:
-    case = next(one for one in results.cases_with_scores(run) if one.case_id == case_id)
-    return next(score.value for score in case.scores.all() if score.metric == metric)
-
-
-def page(client: Any, run: Run, name: str = "run-case", case: int = 0) -> str:
-    row = run.cases.order_by("pk")[case]
-    response = client.get(reverse(name, args=[run.pk, row.pk]))
-    assert response.status_code == 200
-    return str(response.content.decode())
 
 
 # --- what a pipeline gets ---
@@ -98,13 +78,6 @@ def test_floors_and_the_agent_run_on_every_requirement_layer(
 
     assert (run.status, run.n_failed) == ("finished", 0)
     assert all(row.mean is not None or row.reason for row in results.aggregates_of(run))
-
-
-@pytest.fixture
-def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.fakes import WordOverlap
-
-    monkeypatch.setattr(execution, "MiniLM", lambda *_: WordOverlap())
 
 
 # --- inference ---
@@ -318,137 +291,3 @@ def test_an_output_that_cannot_be_compared_fails_its_case(
 
     case = run.cases.get()
     assert (case.state, case.error_class) in {("failed", "parse"), ("queued", "parse")}
-
-
-# --- the whole way ---
-
-
-def document(*, body: str = "Something") -> dict[str, Any]:
-    return {"title": "RD", "sections": [{"id": "overview", "title": "Overview", "body": body}]}
-
-
-@pytest.fixture
-def written(project: Project, script: Any, finished: Any) -> Callable[..., Run]:
-    def make(output: Output, gold: list[Any] | None = None) -> Run:
-        script(lambda case: output)
-        content = {"requirements": [requirement(1)] if gold is None else gold}
-        return finished(release=make_release(project, "end_to_end", content))
-
-    return make
-
-
-def test_a_document_is_scored_by_its_four_parts(written: Callable[..., Run]) -> None:
-    stated = [requirement(1), requirement(9, title="Dance", action="Dance", source_messages=[7])]
-
-    run = written({"requirements": stated, "document": document()})
-
-    assert mean(run, "rd_coverage") == 1.0
-    assert mean(run, "rd_accuracy") == 0.5
-    assert mean(run, "rd_structure") == pytest.approx((1 / 11 + 1) / 2)
-    assert mean(run, "rd_traceability") == 0.5
-    expected = 0.4 * 1 + 0.3 * 0.5 + 0.2 * (1 / 11 + 1) / 2 + 0.1 * 0.5
-    assert mean(run, "rd_score") == pytest.approx(expected)
-
-
-def test_the_document_is_shown_beside_the_talk_and_nothing_in_it_runs(
-    written: Callable[..., Run], signed_in: Any
-) -> None:
-    body = "See [0](#message-0) <script>alert(1)</script> [x](javascript:alert(1))"
-    run = written({"requirements": [requirement(1)], "document": document(body=body)})
-    client = signed_in("noor")
-
-    shown = page(client, run, "run-case-document")
-
-    assert 'href="#message-0"' in shown
-    assert 'id="message-0"' in shown
-    assert "<script>alert" not in shown
-    assert 'href="javascript' not in shown
-    assert "Required sections that are missing" in shown
-    assert reverse("run-case-document", args=[run.pk, run.cases.get().pk]) in page(client, run)
-
-
-def test_the_file_ends_with_the_conversation(written: Callable[..., Run], signed_in: Any) -> None:
-    run = written({"requirements": [], "document": document()})
-
-    response = signed_in("noor").get(
-        reverse("run-case-document-file", args=[run.pk, run.cases.get().pk])
-    )
-
-    assert response["Content-Disposition"] == 'attachment; filename="case-1.md"'
-    text = response.content.decode()
-    assert text.startswith("# RD\n")
-    assert "### Message 1\n\n**analyst:** Noted." in text
-
-
-def test_a_case_without_a_document_says_so(written: Callable[..., Run], signed_in: Any) -> None:
-    run = written({"requirements": [requirement(1)]})
-    client = signed_in("noor")
-
-    assert "No document was written" in page(client, run, "run-case-document")
-    assert "Requirements document</a>" not in page(client, run)
-    address = reverse("run-case-document-file", args=[run.pk, run.cases.get().pk])
-    assert client.get(address).status_code == 404
-
-
-def test_a_number_leads_to_the_heading_of_its_requirement_and_no_other_heading_has_an_address(
-    written: Callable[..., Run], signed_in: Any
-) -> None:
-    body = "# main\n\n### REQ-001\n\nfollows from [REQ-001](#req-001)\n\n### Req 2"
-    run = written({"requirements": [requirement(1)], "document": document(body=body)})
-
-    shown = page(signed_in("noor"), run, "run-case-document")
-
-    assert '<h3 id="req-001">REQ-001</h3>' in shown
-    assert '<a href="#req-001">REQ-001</a>' in shown
-    assert "<h3>main</h3>" in shown
-    assert "<h3>Req 2</h3>" in shown
-
-
-@pytest.mark.parametrize("layer", ["end_to_end", "extraction"])
-def test_the_document_of_the_agent_leads_to_its_messages(
-    project: Project, finished: Any, signed_in: Any, no_encoder: None, layer: str
-) -> None:
-    run = finished(
-        release=make_release(project, layer, {"requirements": [requirement(1)]}),
-        pipeline="requirements-agent",
-        config={"whole_way": True},
-    )
-
-    shown = page(signed_in("noor"), run, "run-case-document")
-
-    assert ("Document score" in shown) == (layer == "end_to_end")
-
-    cited = {
-        index for one in run.cases.get().output["requirements"] for index in one["source_messages"]
-    }
-    assert cited
-    for index in cited:
-        assert f'href="#message-{index}"' in shown
-        assert f'id="message-{index}"' in shown
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"requirements": None},
-        {"requirements": [], "document": "text"},
-        {"requirements": [], "document": {"sections": "none"}},
-        {"requirements": [], "document": {"sections": [{"title": "no id"}]}},
-        {"requirements": [], "document": {"sections": [{"id": "overview", "body": 3}]}},
-        {"requirements": [], "issues": "none"},
-        {"requirements": [], "inferred_requirements": [{"triggered_by": "REQ-001"}]},
-    ],
-)
-def test_a_document_that_cannot_be_read_fails_its_case(
-    written: Callable[..., Run], broken: Any
-) -> None:
-    run = written(broken)
-
-    assert CaseRun.objects.get(run=run).error_class == "parse"
-
-
-def test_nothing_expected_and_nothing_written(written: Callable[..., Run]) -> None:
-    run = written({"requirements": [], "document": None}, gold=[])
-
-    assert mean(run, "rd_coverage") == mean(run, "rd_traceability") == 1.0
-    assert mean(run, "rd_structure") == 0.5

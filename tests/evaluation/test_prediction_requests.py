@@ -1,0 +1,152 @@
+"""Predictions sent by a program or uploaded on a page, and what the pages show of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import CaseRun, Run
+from evaluation.services import execution
+from tests.evaluation.events import RIGHT, prediction
+from tests.evaluation.test_predictions import measure
+
+pytestmark = pytest.mark.django_db
+
+
+# --- from a program -----------------------------------------------------------------------------
+
+
+def post(client, **body: Any):
+    return client.post(reverse("api-runs"), json.dumps(body), content_type="application/json")
+
+
+def test_a_program_may_send_predictions(news, signed_in):
+    client = signed_in("noor")
+
+    response = post(client, gold="news", predictions=[*RIGHT[:2], prediction("doc-7")])
+
+    assert response.status_code == 201
+    assert response.json()["pipeline"] == "predictions"
+    assert response.json()["spec"]["predictions"]["extra"] == ["doc-7"]
+    assert response.json()["n_failed"] == 1
+
+
+def test_a_program_is_told_which_prediction_is_wrong(news, signed_in):
+    response = post(signed_in("noor"), gold="news", predictions=[RIGHT[0], RIGHT[0]])
+
+    assert response.status_code == 400
+    assert response.json()["code"] == "predictions_refused"
+    assert response.json()["details"]["faults"][0]["line"] == 2
+    assert not Run.objects.exists()
+
+
+def test_a_program_cannot_name_a_pipeline_too(news, signed_in):
+    response = post(signed_in("noor"), gold="news", predictions=RIGHT, pipeline="nothing")
+
+    assert response.json()["code"] == "predictions_refused"
+
+
+# --- on the pages -------------------------------------------------------------------------------
+
+
+def upload(client, release, path: Path, **fields: Any):
+    with path.open("rb") as file:
+        data = {"release": release.pk, "file": file, **fields}
+        return client.post(reverse("run-predictions"), data, follow=True)
+
+
+def test_a_file_is_uploaded_and_its_ids_reported(
+    news, write, signed_in, django_capture_on_commit_callbacks
+):
+    client = signed_in("noor")
+    with django_capture_on_commit_callbacks(execute=False):
+        response = upload(client, news, write(*RIGHT[:2], prediction("doc-<9>")))
+    run = Run.objects.get()
+    execution.work(run.pk, uuid4())
+
+    assert response.redirect_chain == [(run.get_absolute_url(), 302)]
+    text = client.get(run.get_absolute_url()).content.decode()
+    assert "1 case has no prediction and counts as failed" in text
+    assert "doc-&lt;9&gt;" in text
+    assert "predictions.jsonl" in text
+
+
+def test_an_upload_with_bad_lines_says_so_in_the_language_of_the_reader(news, write, signed_in):
+    client, lines = signed_in("noor"), [{}, '{"a": NaN}', {"case_id": "doc-1"}, RIGHT[0], RIGHT[0]]
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+
+    told = upload(client, news, write(*lines)).content.decode()
+
+    assert (
+        "Nichts wurde übernommen: Zeile 1: „case_id“ fehlt oder ist kein Text; Zeile 2: kein "
+        "gültiges JSON: NaN ist keine JSON-Zahl; Zeile 3: doc-1 hat kein Objekt „output“; und 1 "
+        "weitere."
+    ) in told
+
+
+def test_an_upload_with_a_bad_line_stores_nothing_and_says_where(news, write, signed_in):
+    response = upload(signed_in("noor"), news, write(RIGHT[0], "{"))
+
+    assert response.status_code == 422
+    assert "line 2: not valid JSON" in response.content.decode()
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "sentence"),
+    [("[1]", "Settings are an object"), ('{"cot": {"on": true}}', "There is no setting")],
+)
+def test_wrong_settings_on_the_page_are_refused(news, write, signed_in, metrics, sentence):
+    response = upload(signed_in("noor"), news, write(*RIGHT), metrics=metrics)
+
+    assert sentence in response.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_refused(news, write, signed_in, monkeypatch):
+    monkeypatch.setattr("evaluation.services.predictions.MAX_BYTES", 10)
+
+    assert "larger than" in upload(signed_in("noor"), news, write(*RIGHT)).content.decode()
+
+
+def test_gold_of_others_cannot_be_chosen(news, write, signed_in):
+    assert upload(signed_in("olga"), news, write(*RIGHT)).status_code in (403, 404)
+    assert not Run.objects.exists()
+
+
+def test_the_run_form_offers_it(news, signed_in):
+    text = signed_in("noor").get(reverse("run-new")).content.decode()
+
+    assert "Predictions that you already have" in text
+
+
+def test_the_page_of_a_run_keeps_diagnostics_apart(news, write, signed_in):
+    run = measure(write(*RIGHT))
+
+    text = signed_in("noor").get(run.get_absolute_url()).content.decode()
+
+    main, _, rest = text.partition('id="diagnostics-heading"')
+    assert "Strict F1" in main
+    assert "Thought: coverage" not in main
+    assert "Thought: coverage" in rest
+
+
+def test_the_page_of_a_case_shows_every_argument(news, write, signed_in):
+    raw = (
+        '<thought>2. 质押方：张三</thought>[{"event_type": "质押", "arguments": ['
+        '{"role": "质押方", "argument": "张三"}, {"role": "质权方", "argument": "<b>李四"}],}]'
+    )
+    run = measure(write({"case_id": "doc-1", "output": {"raw": raw}}, *RIGHT[1:]))
+    case = CaseRun.objects.get(run=run, item__item_id="doc-1")
+
+    text = signed_in("noor").get(case.get_absolute_url()).content.decode()
+
+    assert "&lt;b&gt;李四" in text
+    assert "not in the text" in text
+    assert "trailing_commas" in text
+    assert "after repair" in text
