@@ -28,6 +28,10 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
         held = models.Q(header__contains='"synthetic":')
         return self.filter(held | models.Q(header__contains='"generated":'))
 
+    def labelled(self) -> GoldReleaseQuerySet:
+        """Without those whose labels a program made; see ``with_synthetic``."""
+        return self.exclude(header__contains='"generated":')
+
     def with_size(self) -> GoldReleaseQuerySet:
         """Adds ``n_items`` and loads the project with it."""
         return self.select_related("project").annotate(n_items=models.Count("items"))

@@ -136,14 +136,15 @@ def _complete(project: Project) -> QuerySet[Any]:
 
 
 def _newest_releases(project: Project) -> dict[str, int]:
-    """By layer the key of its newest release."""
-    found = GoldRelease.objects.filter(project=project).order_by("pk").values_list("layer", "pk")
-    return dict(found)
+    """By layer the key of the newest release that people labelled."""
+    labelled = GoldRelease.objects.filter(project=project).labelled()
+    return dict(labelled.order_by("pk").values_list("layer", "pk"))
 
 
 def _in_gold(project: Project) -> QuerySet[GoldItem]:
     newest = (
         GoldRelease.objects.filter(project=project)
+        .labelled()
         .order_by()
         .values("layer")
         .annotate(newest=Max("pk"))

@@ -103,13 +103,14 @@ def _flow(found: Project, rounds: list[Any]) -> dict[str, Any]:
     """The stages from conversations to gold with a figure each."""
     measured = [one for one in rounds if one.agreement]
     given = assignments.sum_of(one.work for one in rounds)
-    releases = GoldRelease.objects.filter(project=found).defer("header", "left_out", "agreement")
+    all_gold = GoldRelease.objects.filter(project=found).with_size().order_by("-pk")
+    releases = all_gold.defer("header", "left_out", "agreement")
     return {
         **{f"n_{status}": number for status, number in given.items()},
         "assigned": sum(given.values()),
         "conversations": found.conversations.count(),
         "unplanned": unplanned(found).count(),
         "measured": measured[0] if measured else None,
-        "gold": releases.with_size().order_by("-pk").first(),
+        "gold": releases.labelled().first() or releases.first(),
         "releases": found.gold_releases.count(),
     }

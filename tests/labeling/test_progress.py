@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import csv
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from labeling.models import Event
 from labeling.services import adjudications, annotations, handovers, progress
@@ -132,6 +134,21 @@ def test_targets_start_with_defaults_and_say_what_is_missing(signed_in, project,
     assert "Requirements 80 2 2 78" in shown
     assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
     assert "78 of 80 missing in gold" in page(signed_in(rita), "/projects/orders/")
+
+
+def test_generated_gold_reaches_no_target_and_hides_no_gold_of_people(signed_in, project, rita):
+    release = factories.make_release(project, items=2)
+    before = progress.against_gold(project)
+    call_command("generate_conversations", project="orders", count=4, stdout=StringIO())
+    assert project.gold_releases.count() == 2
+
+    shown = page(signed_in(rita), URL)
+
+    assert "Requirements 80 2 2 78" in shown
+    assert "Easy 40 2 2 38 Medium 30 0 0 30 Hard 10 0 0 10" in shown
+    assert f"2 items in {release}" in page(signed_in(rita), "/projects/orders/")
+    assert before
+    assert progress.against_gold(project) == before
 
 
 def test_a_lead_changes_the_targets(signed_in, project, rita):
