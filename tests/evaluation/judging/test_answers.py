@@ -1,0 +1,233 @@
+"""Answers written from what was retrieved, judged and scored."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import call_command
+
+from evaluation import judge
+from evaluation.models import Answer, Judgement, Run
+from evaluation.services import answers, budgets, execution, models, results, runs
+from labeling.models import Project
+from pipelines.types import Case, Output
+from tests import llm_server
+from tests.evaluation import answers as asked
+from tests.evaluation.answers import kind_of, kinds_asked, verdict
+from tests.evaluation.conftest import work
+from tests.evaluation.figures import aggregate
+from tests.evaluation.judging.conftest import CALLS
+from tests.llm_server import LanguageServer
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_failed_case_without_a_reference_counts_nowhere_in_correctness(
+    start: Any, server: LanguageServer, script: Any
+) -> None:
+    def fail_the_third(case: Case) -> Output:
+        if "Who" in (case.question or ""):
+            raise ValueError("no")
+        return asked.retrieve(case)
+
+    script(fail_the_third)
+
+    run = work(start())
+
+    correctness, relevance = aggregate(run, "correctness"), aggregate(run, "relevance")
+    assert (correctness.mean, correctness.n, correctness.n_undefined) == (4, 2, 1)
+    assert (relevance.mean, relevance.n, relevance.n_failed) == (6, 3, 1)  # (9 + 9 + 0)/3
+
+
+def test_answers_are_written_from_what_was_retrieved_and_judged_by_the_same_messages(
+    server: LanguageServer, start: Any
+) -> None:
+    run = work(start())
+
+    assert run.status == "finished", run.failure or run.pause_reason
+    assert len(server.requests) == CALLS
+    answer = Answer.objects.get(case__run=run, case__part="q1")
+    assert answer.message_ids == [2, 3]  # once each, in the chat's order, and none that is not
+    assert answer.text == "It was Rome, and it rained."
+    assert answer.model == llm_server.SERVED
+    assert answer.prompt_sha256 == judge.shipped("answer").sha256
+    for body in server.requests:
+        if kind_of(body) in ("answer", "faithfulness", "claims"):
+            assert "Message 2 of" in asked.data_of(body)
+            assert "Message 3 of" in asked.data_of(body)
+            assert "Message 4 of" not in asked.data_of(body)
+    references = [asked.data_of(body) for body in server.requests if kind_of(body) == "correctness"]
+    assert ["Rome" in text.split("Reference answer")[1] for text in references] == [True, True]
+
+
+def test_scores_have_reasons_and_claims_stand_beside_the_score_at_one_look(
+    server: LanguageServer, start: Any
+) -> None:
+    run = work(start())
+
+    found = asked.means(results.aggregates_of(run))
+    assert [found[name] for name in ("faithfulness", "relevance", "completeness")] == [8, 9, 6.5]
+    assert found["correctness"] == 4
+    assert aggregate(run, "correctness").n == 2
+    assert aggregate(run, "correctness").n_undefined == 1  # no reference: never asked, never 0
+    told = aggregate(run, "faithfulness").detail
+    # one of two claims names a message that was shown: 10 x 1 / 2
+    assert told["claims"] == {"mean": 5.0, "n": 3, "supported": 3, "total": 6, "judge_failures": 0}
+    judgement = Judgement.objects.get(answer__case__part="q1", kind="faithfulness")
+    assert (judgement.score, judgement.reasoning) == (8, "As the messages say.")
+    # "It was Rome, and it rained." -> it wa rome it rain; "Rome" -> rome: 2 x 1 / (5 + 1)
+    case = next(one for one in results.cases_with_scores(run) if one.part == "q1")
+    score = next(one for one in case.scores.all() if one.metric == "answer_token_f1")
+    assert score.value == pytest.approx(2 / 6)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("I would give it an 8.", "no JSON"),
+        ('{"score": "8", "reasoning": "Good."}', "not a number"),
+        ('{"score": 8}', "reasoning"),
+        ('Here: {"score": 8, "reasoning": "Good."}', "no JSON"),
+    ],
+)
+def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_score(
+    server: LanguageServer, start: Any, reply: str, error: str
+) -> None:
+    server.default = lambda body: reply if kind_of(body) == "relevance" else asked.speak(body)
+
+    run = work(start())
+
+    row = aggregate(run, "relevance")
+    assert (row.mean, row.n, row.n_undefined) == (None, 0, 3)
+    assert row.detail["judge_failures"] == 3
+    failed = Judgement.objects.filter(kind="relevance").first()
+    assert failed is not None
+    assert (failed.state, failed.error_class, failed.raw) == ("failed", "parse", reply)
+    assert error in failed.error
+    assert aggregate(run, "faithfulness").mean == 8
+    assert len(server.requests) == CALLS  # a judge is not asked until it says what one likes
+
+
+def test_a_number_outside_the_scale_is_clamped_and_flagged(
+    server: LanguageServer, start: Any
+) -> None:
+    server.default = lambda body: (
+        f"```json\n{verdict(14)}\n```" if kind_of(body) == "relevance" else asked.speak(body)
+    )
+
+    row = aggregate(work(start()), "relevance")
+
+    assert (row.mean, row.detail["clamped"]) == (10, 3)
+
+
+def test_a_case_that_failed_has_no_answer_and_counts_with_the_worst_value(
+    server: LanguageServer, start: Any, script: Any
+) -> None:
+    def fails_once(case: Any) -> Any:
+        if case.question.startswith("Where?"):
+            raise ValueError("It broke.")
+        return asked.retrieve(case)
+
+    run = start()
+    script(fails_once)
+    run = work(run)
+
+    assert run.status == "finished"
+    row = aggregate(run, "faithfulness")
+    assert (row.mean, row.n, row.n_failed) == (pytest.approx(16 / 3), 3, 1)  # (0 + 8 + 8) / 3
+    assert kinds_asked(server).count("answer") == 2
+    assert aggregate(run, "correctness").mean == 2  # (0 + 4) / 2
+
+
+@pytest.mark.parametrize("missing", ["LLM_MODEL", "LLM_API_KEY"])
+def test_without_a_model_it_is_refused_before_anything_runs(
+    start: Any, settings: Any, missing: str
+) -> None:
+    settings.LLM_MODEL = "" if missing == "LLM_MODEL" else "m"
+    settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
+
+    with pytest.raises(models.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
+        start()
+
+    assert not Run.objects.exists()
+
+
+def test_a_layer_that_asks_nothing_has_no_answers(server: LanguageServer, release: Any) -> None:
+    with pytest.raises(answers.AnswersRefused, match="asks no question"):
+        runs.launch(release, pipeline="everything", evaluate_answers=True)
+
+    assert not Run.objects.exists()
+
+
+def test_a_run_without_answers_has_no_figure_of_them(start: Any) -> None:
+    run = work(start(evaluate_answers=False))
+
+    assert "faithfulness" not in asked.means(results.aggregates_of(run))
+    assert "faithfulness" not in run.spec["metrics"]
+
+
+def test_the_state_tells_the_phase(server: LanguageServer, start: Any) -> None:
+    run = start()
+    seen = set()
+
+    def look() -> None:
+        seen.add(Run.objects.with_progress().get(pk=run.pk).status)
+
+    execution.work(run.pk, uuid4(), progress=look)
+
+    assert seen == {"running", "answering", "judging", "scoring", "finished"}
+
+
+def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, start: Any) -> None:
+    run = start()
+    before = runs.estimate(run.release, pipeline="lexical", evaluate_answers=True)
+    assert before is not None
+    assert before.cases == 3
+    assert before.prompt_tokens == 3 * 6 * budgets.ANSWER_PROMPT_TOKENS
+    assert runs.estimate(run.release, pipeline="lexical") is None
+
+    work(run)
+
+    after = runs.estimate(run.release, pipeline="lexical", evaluate_answers=True)
+    assert after is not None
+    assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
+
+
+def test_results_hold_the_answers_with_what_the_judge_said(
+    server: LanguageServer, start: Any
+) -> None:
+    case = results.results_document(work(start()))["cases"][0]
+
+    assert case["answer"]["message_ids"] == [2, 3]
+    assert case["judgements"]["faithfulness"]["score"] == 8
+    assert case["judgements"]["faithfulness"]["reasoning"] == "As the messages say."
+    assert [one["supported"] for one in case["judgements"]["claims"]["claims"]] == [True, False]
+
+
+def test_a_configuration_file_asks_for_answers_and_for_what_they_have_to_reach(
+    server: LanguageServer, start: Any, project: Project, tmp_path: Path
+) -> None:
+    start(evaluate_answers=False)  # so that there is gold
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "datasets: {chats: {gold: asked}}\n"
+        "agents:\n"
+        "  found: {pipeline: lexical}\n"
+        "  told: {pipeline: random, evaluate_answers: true}\n"
+        "metrics: {chats: [evidence_recall, faithfulness]}\n"
+    )
+    out = StringIO()
+    call_command("evaluate", config=file, estimate=True, stdout=out)
+    assert "chats-told: 3 cases" in out.getvalue()
+    assert "an answer and 5 judgements" in out.getvalue()
+
+    call_command("evaluate", config=file, stdout=out)
+
+    told = Run.objects.get(pipeline="random")
+    assert aggregate(told, "faithfulness").mean == 8.0
+    assert "answers" not in Run.objects.filter(pipeline="lexical").order_by("-pk")[0].spec
+    assert "faithfulness" in out.getvalue()
