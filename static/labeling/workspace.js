@@ -293,8 +293,18 @@ class Workspace {
   travel(direction) {
     if (this.readOnly && this.annotation.urls.reopen) return this.submitted.reopen(this.annotation.urls);
     if (direction === "undo" && !this.store.past.length && this.submitted.undo()) return undefined;
+    const before = this.store.payload;
     if (!this.store[direction]()) return this.status.say(direction === "undo" ? t("Nothing to undo") : t("Nothing to redo"));
+    this.showChanged(before);
     return this.status.say(direction === "undo" ? t("Undone") : t("Done again"));
+  }
+
+  // What was undone in a layer out of sight comes into view.
+  showChanged(before) {
+    const now = this.store.payload;
+    const isSame = ({ key }) => before[key].length === now[key].length && now[key].every((label, at) => label === before[key][at]);
+    const changed = this.layers.filter((layer) => !isSame(layer));
+    if (changed.length && !changed.includes(this.layer)) this.showLayer(changed[0]);
   }
 }
 

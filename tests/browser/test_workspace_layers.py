@@ -93,25 +93,6 @@ def test_layers_are_tabs_with_counts(workspace: Workspace) -> None:
     expect(workspace.labels).to_have_count(1)
 
 
-@pytest.mark.parametrize(
-    ("layer", "links", "selects"),
-    [
-        ("qa", True, False),
-        ("arc", True, False),
-        ("events", False, True),
-        ("relevance", False, False),
-    ],
-)
-def test_an_empty_layer_names_the_keys_that_it_has(
-    workspace: Workspace, layer: str, links: bool, selects: bool
-) -> None:
-    page = go_to_layer(workspace.open(), layer).page
-
-    expect(page.locator("#no-labels")).to_contain_text("starts a label")
-    expect(page.locator("#how-to-link")).to_be_visible(visible=links)
-    expect(page.locator("#how-to-select")).to_be_visible(visible=selects)
-
-
 def test_words_selected_by_keyboard_are_stored_in_code_points(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "events")
 
@@ -206,6 +187,20 @@ def test_tab_goes_on_from_what_a_digit_chose(workspace: Workspace) -> None:
     expect(workspace.page.get_by_role("radio", name="ship")).to_be_focused()
     workspace.press("Tab")
     expect(workspace.page.get_by_role("button", name="Trigger: select words")).to_be_focused()
+
+
+def test_an_undo_shows_the_layer_that_it_changes(workspace: Workspace) -> None:
+    workspace.open().press("Delete")
+    go_to_layer(workspace, "events")
+    page = workspace.page
+
+    workspace.press("Control+z")
+
+    expect(page.locator("#tab-extraction")).to_have_attribute("aria-selected", "true")
+    expect(workspace.labels).to_have_count(1)
+    go_to_layer(workspace, "events").press("Control+Shift+z")
+    expect(page.locator("#tab-extraction")).to_have_attribute("aria-selected", "true")
+    expect(workspace.labels).to_have_count(0)
 
 
 def test_phases_are_ordered_and_get_their_evidence_by_key(workspace: Workspace) -> None:
