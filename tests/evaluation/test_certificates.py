@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from functools import partial
 from io import StringIO
 from pathlib import Path
-from time import sleep
 from typing import Any
 from uuid import uuid4
 
@@ -21,25 +18,13 @@ from django.urls import reverse
 from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
 from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
-from evaluation.probes import Expectation, Probe
-from evaluation.services import (
-    certificates,
-    execution,
-    gates,
-    judgings,
-    probings,
-    results,
-    runs,
-)
+from evaluation.services import certificates, execution, gates, judgings, probings, results, runs
 from labeling.models import Project
 from tests.evaluation import answers as asked
-from tests.evaluation.answers import data_of, kind_of, verdict
-from tests.llm_server import Body, LanguageServer
+from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
+from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
-
-KIND = "faithfulness"
-CHATS = 3
 
 
 @pytest.fixture
@@ -57,54 +42,6 @@ def start(server: LanguageServer, project: Project, people: dict[str, User], scr
 def work(run: Run) -> Run:
     execution.work(run.pk, uuid4())
     return Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-
-
-def probe_in(body: Body) -> Probe:
-    """The probe that a request is about."""
-    data = data_of(body)
-    return next(
-        one
-        for one in probes.load().probes
-        if data.endswith(f"Answer to judge: {as_data(one.answer)}")
-    )
-
-
-def as_data(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def decent(body: Body) -> str:
-    """A judge that says of every probe what a person would; of other answers, see ``of_answer``."""
-    kind = kind_of(body)
-    if kind in ("answer", "claims"):
-        return asked.speak(body)
-    data = data_of(body)
-    if "oven" not in data and "library" not in data:
-        return verdict(of_answer(data))
-    return verdict(fair(probe_in(body).expectations[kind]))
-
-
-def fair(expected: Expectation) -> float:
-    if expected.at_most is not None:
-        return expected.at_most - 1
-    return 8.0
-
-
-def of_answer(data: str) -> int:
-    """Scores that differ from chat to chat."""
-    return next(2 * number + 1 for number in range(1, CHATS + 1) if f"(Chat_{number})" in data)
-
-
-def lenient(body: Body) -> str:
-    kind = kind_of(body)
-    return asked.speak(body) if kind in ("answer", "claims") else verdict(10, "Splendid.")
-
-
-def probe(project: Project, *kinds: str, by: Any = None, **options: Any) -> list[Probing]:
-    made = probings.request(project, kinds=kinds or (KIND,), by=by, queue=False, **options)
-    for one in made:
-        probings.work(one.pk, uuid4())
-    return [Probing.objects.get(pk=one.pk) for one in made]
 
 
 def agree(run: Run, raters: list[User], *, off: int = 0) -> None:
@@ -133,37 +70,6 @@ def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     return check["passed"], check["reason"]
 
 
-# --- probes ---
-
-
-def test_every_trick_is_there_for_every_kind_that_can_judge_it() -> None:
-    found = probes.load()
-    assert set(probes.TRICKS) == {one.trick for one in found.probes}
-    for kind in probings.KINDS:
-        tricks = {one.trick for one in found.of(kind)}
-        assert {"good", "paraphrase", "vague", "order in the answer"} <= tricks
-    assert {"echo", "empty"} <= {one.trick for one in found.of("relevance")}
-    assert {"wrong", "order in a message", "honest"} <= {one.trick for one in found.of(KIND)}
-    assert len({one.id for one in found.probes}) == len(found.probes)
-
-
-@pytest.mark.parametrize(
-    ("expected", "score", "holds"),
-    [
-        (Expectation(at_least=7), 7, True),
-        (Expectation(at_least=7), 6.9, False),
-        (Expectation(at_most=3), 3, True),
-        (Expectation(at_most=3), 3.1, False),
-        (Expectation(within=2, of="good"), 6, True),
-        (Expectation(within=2, of="good"), 5.9, False),
-        (Expectation(within=2, of="gone"), 8, False),
-        (Expectation(at_most=3), None, False),  # a judge that fails has failed the probe
-    ],
-)
-def test_expectations(expected: Expectation, score: float | None, holds: bool) -> None:
-    assert expected.holds(score, {"good": 8.0}) is holds
-
-
 def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
     server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
 ) -> None:
@@ -181,89 +87,6 @@ def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
     passed, why = gate(run)
     assert not passed
     assert "probes" in why
-
-
-def test_a_judge_that_praises_nothing_or_cannot_be_read_is_caught_too(
-    server: LanguageServer, project: Project
-) -> None:
-    for said, tricks in (
-        (lambda body: verdict(0), {"good", "honest", "half"}),
-        (lambda body: "Ten points!", set(probes.TRICKS) - {"empty", "echo"}),
-    ):
-        server.default = said
-        (probing,) = probe(project)
-        assert probing.state == Probing.State.DONE
-        found = JudgeCertificate.objects.first()
-        assert not found.passed
-        assert {one["trick"] for one in found.probes if not one["held"]} == tricks
-
-
-def test_probes_are_asked_anew_and_a_broken_off_probing_pays_nothing_twice(
-    server: LanguageServer, project: Project
-) -> None:
-    server.default = decent
-    n = len(probes.load().of(KIND))
-    probe(project)
-    probe(project)
-    assert len(server.requests) == 2 * n
-
-    server.plan(*[decent] * 4)
-    server.default = "no_quota"
-    (stopped,) = probe(project)
-    assert stopped.state == Probing.State.FAILED
-    assert "quota" in stopped.error
-    assert len(stopped.results) == 4
-    assert stopped.usage["calls"] == 5
-    assert JudgeCertificate.objects.count() == 2  # nothing is concluded from half of the probes
-
-    (killed,) = probings.request(project, kinds=[KIND], by=None, queue=False)
-    assert probings.request(project, kinds=[KIND], by=None, queue=False) == [killed]
-    server.default = decent
-    before = len(server.requests)
-
-    asked_so_far: list[int] = []
-
-    def break_off() -> None:
-        asked_so_far.append(len(server.requests))
-        if len(asked_so_far) == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        probings.work(killed.pk, uuid4(), progress=break_off)
-    assert len(server.requests) == before + 3
-    probings.work(killed.pk, uuid4())
-    assert len(server.requests) == before + n
-    assert Probing.objects.get(pk=killed.pk).state == Probing.State.DONE
-
-    (lost,) = probings.request(project, kinds=[KIND], by=None, queue=False)
-    taken = partial(Probing.objects.filter(pk=lost.pk).update, owner=uuid4())
-    probings.work(lost.pk, uuid4(), progress=taken)  # somebody else took it over
-    assert len(server.requests) == before + n + 2
-    assert Probing.objects.get(pk=lost.pk).state == Probing.State.RUNNING
-
-
-def test_each_probe_has_the_time_of_a_case_to_itself(
-    server: LanguageServer, project: Project, settings: Any
-) -> None:
-    n = len(probes.load().of(KIND))
-    settings.CASE_TIMEOUT_SECONDS = 2
-
-    def slow(body: Body) -> Any:
-        sleep(2.1 / n)
-        return decent(body)
-
-    server.default = slow
-    (done,) = probe(project)
-
-    assert (done.state, done.error) == (Probing.State.DONE, "")
-
-
-def test_a_probing_keeps_to_its_budget(server: LanguageServer, project: Project) -> None:
-    server.default = decent
-    (found,) = probe(project, budget_tokens=200)  # 110 a call
-    assert found.state == Probing.State.FAILED
-    assert "budget" in found.error
-    assert len(server.requests) == 2
 
 
 # --- certificates and the gate ---
