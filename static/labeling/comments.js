@@ -36,7 +36,7 @@ class Comments {
     this.readers = el("p", { class: "muted small", hidden: !this.workspace.annotation.blind }, BLIND);
     this.answer = el("p", { class: "answering small", hidden: true });
     this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, t("About")), this.about);
-    const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, "Ctrl ⏎"));
+    const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, `${t("Ctrl")} ⏎`));
     this.form = el(
       "form",
       { class: "comment-form", novalidate: true },

@@ -113,7 +113,10 @@ export function keyName(event) {
   return [...parts, isLetter ? letter : key].join("+");
 }
 
-const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", Delete: "Del" };
+const NAMES = {
+  ...{ ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" },
+  ...{ Ctrl: t("Ctrl"), Delete: t("Del") },
+};
 
 export const keyParts = (key) =>
   key === "+" ? ["+"] : key.split("+").map((part) => NAMES[part] ?? part);

@@ -21,7 +21,7 @@ class ReviewPage {
     const byName = new Map(this.layers.map((layer) => [layer.name, layer]));
     for (const cluster of clusters) cluster.layer = byName.get(cluster.layer);
     const { layers } = this;
-    this.desk = new Desk({ clusters, layers, readOnly, rejectKey: "Del", onChange: () => this.count() });
+    this.desk = new Desk({ clusters, layers, readOnly, rejectKey: t("Del"), onChange: () => this.count() });
     this.toggleGuidelines = setUpGuidelines();
     const actions = this.actions();
     this.keys = new Keys(readJson("keys"), actions, `${user}:review`);

@@ -36,6 +36,7 @@ def test_an_annotator_works_in_german_from_queue_to_submission(
 
     workspace = Workspace(page, live_server, assignment).open()
     expect(page.get_by_text("Noch kein Label")).to_be_visible()
+    expect(page.locator("[data-action=submit] kbd")).to_have_text("Strg ⏎")
     workspace.press("m").type("Passwort zurücksetzen").press("Escape")
     expect(workspace.state).to_contain_text("Gespeichert")
     expect(workspace.labels).to_have_count(1)
