@@ -93,6 +93,25 @@ def test_layers_are_tabs_with_counts(workspace: Workspace) -> None:
     expect(workspace.labels).to_have_count(1)
 
 
+@pytest.mark.parametrize(
+    ("layer", "links", "selects"),
+    [
+        ("qa", True, False),
+        ("arc", True, False),
+        ("events", False, True),
+        ("relevance", False, False),
+    ],
+)
+def test_an_empty_layer_names_the_keys_that_it_has(
+    workspace: Workspace, layer: str, links: bool, selects: bool
+) -> None:
+    page = go_to_layer(workspace.open(), layer).page
+
+    expect(page.locator("#no-labels")).to_contain_text("starts a label")
+    expect(page.locator("#how-to-link")).to_be_visible(visible=links)
+    expect(page.locator("#how-to-select")).to_be_visible(visible=selects)
+
+
 def test_words_selected_by_keyboard_are_stored_in_code_points(workspace: Workspace) -> None:
     go_to_layer(workspace.open(), "events")
 
