@@ -1,0 +1,93 @@
+"""Replies of language models: parsed, repaired or counted as an error."""
+
+import time
+
+import pytest
+
+from evaluation.metrics.events import read_events
+from evaluation.metrics.parsing import parse_reply
+from tests.evaluation.metrics.events import scores
+
+PARSED = [
+    ("as written", '[{"event_type": "T"}]', "raw", "whole", (), 1),
+    ("an empty list", "[]", "raw", "whole", (), 0),
+    ("one object", '{"event_type": "T"}', "raw", "whole", (), 1),
+    ("wrapped", '{"events": [{"event_type": "T"}, {"event_type": "U"}]}', "raw", "whole", (), 2),
+    ("a code fence", 'Sure.\n```json\n[{"event_type": "T"}]\n```', "raw", "code_fence", (), 1),
+    ("the last of two fences", '```\n[]\n```\n```\n[{"a": 1}]\n```', "raw", "code_fence", (), 1),
+    ("prose around", 'By [1]: [{"event_type": "T"}] as in [2].', "raw", "span", (), 1),
+    ("prose behind", '[{"event_type": "T"}] That is all.', "raw", "whole", (), 1),
+    ("trailing comma", '[{"event_type": "T",},]', "repaired", "whole", ("trailing_commas",), 1),
+    ("cut off", '[{"event_type": "T"', "repaired", "whole", ("missing_closers",), 1),
+    ("cut off in a word", '[{"event_type": "T', "repaired", "whole", ("missing_closers",), 1),
+    ("single quotes", "[{'event_type': 'T'}]", "repaired", "whole", ("single_quotes",), 1),
+    (
+        "full-width punctuation",
+        "[{“event_type”：“T”，“arguments”：[]}]",
+        "repaired",
+        "whole",
+        ("full_width_punctuation",),
+        1,
+    ),
+    ("a line break", '[{"event_type": "T\nU"}]', "repaired", "whole", ("control_characters",), 1),
+    ("a comma is missing", '[{"a": 1 "b": 2}]', "repaired", "whole", ("json_repair",), 1),
+    ("nothing said", "", "error", "empty_input", (), 0),
+    ("no JSON", "There is no event.", "error", "no_json_found", (), 0),
+    ("JSON in the thought alone", '<thought>[{"a": 1}]</thought>', "error", "empty_input", (), 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("raw", "outcome", "method", "steps", "number"),
+    [row[1:] for row in PARSED],
+    ids=[row[0] for row in PARSED],
+)
+def test_replies_are_parsed(raw, outcome, method, steps, number):
+    found = parse_reply(raw)
+
+    assert (found.outcome, found.method, found.repair_steps) == (outcome, method, steps)
+    assert len(found.events) == number
+
+
+def test_repair_leaves_the_words_of_arguments_alone():
+    found = parse_reply(
+        '[{"event_type": "T", "arguments": [{"role": "r", "argument": "甲，乙：（丙"}'
+    )
+
+    assert read_events(found.events).arguments[0].text == "甲，乙：（丙"
+
+
+@pytest.mark.parametrize(
+    "raw", ["[" * 100_000, '{"a":' * 50_000, "<thought>" * 20_000, '["' * 9999]
+)
+def test_hostile_replies_are_errors_in_a_moment(raw):
+    started = time.perf_counter()
+
+    assert parse_reply(raw).outcome in ("error", "repaired")
+    assert time.perf_counter() - started < 60
+
+
+def diagnostics(raw):
+    found = scores([], [], reply=parse_reply(raw) if raw is not None else None)
+    names = (
+        "parse_raw_success",
+        "parse_repair_success",
+        "parse_errors",
+        "parse_extraction_failures",
+    )
+    return tuple(found[name].value for name in names)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("[]", (1, 0, 0, 0)),
+        ("[1,]", (0, 1, 0, 0)),
+        ("[NaN]", (0, 0, 1, 0)),
+        ("none", (0, 0, 1, 1)),
+        ("", (0, 0, 1, 0)),  # there was no text to look in
+        (None, (None,) * 4),
+    ],
+)
+def test_each_reply_counts_once(raw, expected):
+    assert diagnostics(raw) == expected

@@ -1,0 +1,138 @@
+"""Answers are returned and open work is moved."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from labeling.models import Annotation, Assignment, Event, Project
+from labeling.services import annotations, assignments, handovers, projects, rounds
+from labeling.services.annotations import ReasonMissing
+from labeling.services.locking import Locked
+from tests import factories
+from tests.labeling.places import of, places
+
+
+def test_an_answer_is_returned_to_who_gave_it_with_the_reason(
+    project: Project, ana: User, rita: User
+) -> None:
+    round_ = factories.open_full(project, 2)
+    mine = of(ana, round_)[0]
+    factories.answer(mine)
+
+    returned = handovers.return_to(mine, reason="Message 2 is missing.", by=rita)
+
+    assert (returned.annotator, returned.returned_reason) == (ana, "Message 2 is missing.")
+    answer = Annotation.objects.get()
+    assert (answer.status, answer.submitted_at) == ("draft", None)
+    assert answer.payload["requirements"]
+    assert assignments.next_for(ana) == mine
+    factories.answer(mine)
+    mine.refresh_from_db()
+    assert mine.returned_reason == ""
+
+
+@pytest.mark.parametrize("pool", [True, False])
+def test_a_returned_conversation_goes_to_somebody_else_who_sees_nothing_of_it(
+    project: Project, ana: User, ben: User, cleo: User, rita: User, pool: bool
+) -> None:
+    round_ = factories.open_full(project, 1, overlap=1, pool=pool)
+    mine = assignments.next_for(ana) or round_.assignments.get()
+    first = mine.annotator
+    other = ben if first != ben else cleo
+    factories.answer(mine)
+
+    theirs = handovers.return_to(mine, reason="Not by the guidelines.", by=rita, to=other)
+
+    assert (theirs.annotator, theirs.returned_reason) == (other, "")
+    assert not Annotation.objects.filter(assignment=theirs).exists()
+    assert set(places(round_).values()) == {1}
+    with pytest.raises(assignments.PlaceTaken):
+        factories.answer(Assignment.objects.get(pk=mine.pk))
+    factories.answer(theirs)
+    assert Event.objects.get(verb="assignment.handed_over").data["to"] == other.username
+
+
+def test_what_cannot_be_returned_is_refused_in_words(
+    project: Project, ana: User, ben: User, olga: User, rita: User
+) -> None:
+    round_ = factories.open_full(project, 2)
+    mine = of(ana, round_)[0]
+    factories.answer(mine)
+
+    with pytest.raises(ReasonMissing):
+        handovers.return_to(mine, reason=" ", by=rita)
+    with pytest.raises(handovers.HandoverImpossible, match="olga is no annotator"):
+        handovers.return_to(mine, reason="No", by=rita, to=olga)
+    with pytest.raises(handovers.HandoverImpossible, match="ben has this conversation already"):
+        handovers.return_to(mine, reason="No", by=rita, to=ben)
+    rounds.close(round_, by=rita)
+    with pytest.raises(Locked):
+        handovers.return_to(of(ana, round_)[0], reason="No", by=rita)
+    calibration = factories.open_calibration(project, 2)
+    with pytest.raises(handovers.HandoverImpossible, match="is blind"):
+        handovers.return_to(of(ana, calibration)[0], reason="No", by=rita)
+    assert Annotation.objects.get().status == "submitted"
+
+
+def test_open_work_moves_and_a_calibration_round_no_longer_waits(
+    project: Project, ana: User, rita: User
+) -> None:
+    dora = User.objects.create_user("dora")
+    round_ = factories.open_calibration(project, 3)
+    draft, *_ = of(ana, round_)
+    annotations.save_draft(draft, factories.save_of(factories.labels([0])))
+    projects.add_member(project=project, username="dora", role="annotator", by=rita)
+
+    moved = handovers.move_open_work(project=project, person=ana, by=rita, to=dora)
+
+    assert moved == (3, 0)
+    assert assignments.next_for(ana) is None
+    assert [one.conversation for one in of(dora, round_)] == [
+        one.conversation for one in of(ana, round_)
+    ]
+    assert Annotation.objects.get(assignment=draft).payload["requirements"]
+    for user in User.objects.filter(username__in=["ben", "cleo", "dora"]):
+        while (mine := assignments.next_for(user)) is not None:
+            factories.answer(mine)
+    round_.refresh_from_db()
+    assert round_.state == "passed"
+
+
+def test_work_that_is_taken_back_ends_a_round_that_waited_for_nothing_else(
+    project: Project, ana: User, ben: User, cleo: User, rita: User
+) -> None:
+    round_ = factories.open_calibration(project, 2)
+    for user in (ben, cleo):
+        for one in of(user, round_):
+            factories.answer(one)
+
+    moved = handovers.move_open_work(project=project, person=ana, by=rita)
+
+    round_.refresh_from_db()
+    assert moved == (0, 2)
+    assert round_.state == "passed"
+    assert Event.objects.get(verb="assignment.moved").data["to"] == "nobody"
+
+
+def test_what_the_other_has_already_is_only_taken_back(
+    project: Project, ana: User, ben: User, rita: User
+) -> None:
+    round_ = factories.open_full(project, 3, overlap=2)
+
+    moved = handovers.move_open_work(project=project, person=ana, by=rita, to=ben)
+
+    both = {one.conversation_id for one in of(ana, round_)} & {
+        one.conversation_id for one in of(ben, round_) if one.taken_at < round_.opened_at
+    }
+    assert sum(moved) == 2  # 3 conversations by 2 are 6 places, two for each
+    assert moved.taken_back >= len(both)
+    assert max(places(round_).values()) <= 2
+    assert not handovers.open_work(project, ana).exists()
+
+
+def test_work_moves_only_to_another_annotator(
+    project: Project, ana: User, noor: User, rita: User
+) -> None:
+    factories.open_full(project, 2)
+    for wrong in (ana, noor):
+        with pytest.raises(handovers.HandoverImpossible, match="another annotator"):
+            handovers.move_open_work(project=project, person=ana, by=rita, to=wrong)
