@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,14 @@ class Pipeline(Protocol):
         """The full configuration as plain JSON, defaults included."""
 
     def run(self, case: Case) -> Output: ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A pipeline that builds something dear of a conversation before it is asked about it."""
+
+    def prepare(self, case: Case) -> None:
+        """Once for each conversation; ``run`` works without it, too."""
 
 
 class Encoder(Protocol):

@@ -20,7 +20,7 @@ from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import CaseRun, Run
 from evaluation.services import answers, ceilings, judgings, layers, leases, scoring
 from evaluation.services.stores import FileStore
-from evaluation.services.working import Desk, carry_out, desk_for, text_of
+from evaluation.services.working import CaseTooLong, Desk, carry_out, desk_for, text_of
 from labeling.domain.errors import RuleError
 from labeling.services.vectors import StoredVectors
 from pipelines import registry
@@ -30,7 +30,7 @@ from pipelines.llm import ChatModel
 from pipelines.memory.layers.build import Rows
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.talks import RowsFor
-from pipelines.types import Case, Pipeline
+from pipelines.types import Case, Pipeline, Preparing
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +58,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
     """Generation: what the pipeline makes of each case."""
     desk: Desk | None = None
     pipeline: Pipeline | None = None
+    prepared: set[int] = set()
     while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
         if desk is None or pipeline is None:
             desk = _desk(run_id, owner)
@@ -67,10 +68,31 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
         case = leases.claim_case(run_id, owner)
         if case is None:
             return
+        if isinstance(pipeline, Preparing) and case.item_id not in prepared:
+            _prepare(case, pipeline, desk)
+            prepared.add(case.item_id)
         do = partial(_output_of, case, pipeline, desk)
         carry_out(case, desk, do, repetition=case.repetition)
         if progress:
             progress()
+
+
+def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
+    """What a conversation takes once is not counted to the time of its first question.
+
+    The case is held meanwhile. What fails here fails there again, and is told there.
+    """
+    renew = partial(leases.renew, case, desk.owner)
+    with leases.KeepAlive(renew, seconds=layers.BUILDING_SECONDS, late=CaseTooLong):
+        try:
+            given = adapters.to_case(case, gold_layer(desk.run.release.layer))
+            with layers.alone(case.item.conversation_id, layers.key_of(LayersConfig())):
+                pipeline.prepare(given)
+        except Exception:  # whatever it is: the case meets it, too
+            logger.info("%s could not be prepared.", case, exc_info=True)
+        except BaseException:  # Ctrl-C, or the process is told to end
+            leases.give_back(case, desk.owner)
+            raise
 
 
 def _desk(run_id: int, owner: UUID) -> Desk | None:

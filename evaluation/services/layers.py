@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -22,6 +23,7 @@ from evaluation.services import working
 from evaluation.services.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.models import model_from_settings
 from evaluation.services.runs import RESEND_SECONDS, PipelineRefused
+from evaluation.services.stores import FileStore
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
@@ -153,6 +155,11 @@ class StoredRows:
         )
 
 
+def alone(conversation_id: int, key: str) -> AbstractContextManager[bool]:
+    """Of those who want the same, a run among them, one builds; the others wait and find it."""
+    return FileStore().alone(f"layers-{conversation_id}-{key}")
+
+
 def messages_of(conversation: Conversation) -> list[Message]:
     rows = conversation.messages.order_by("index")
     return [
@@ -205,14 +212,15 @@ def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) 
         if progress:
             progress()
 
-    build_layers(
-        messages_of(build.conversation),
-        encoder=_encoder(),
-        rows=rows,
-        config=config,
-        model=_model(),
-        progress=_sparing(tell),
-    )
+    with alone(build.conversation_id, build.config_sha256):
+        build_layers(
+            messages_of(build.conversation),
+            encoder=_encoder(),
+            rows=rows,
+            config=config,
+            model=_model(),
+            progress=_sparing(tell),
+        )
 
 
 def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int], None]:

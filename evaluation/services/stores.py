@@ -5,12 +5,20 @@ Nothing here is the truth: every file can be computed again, so the folder may b
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from time import monotonic, sleep
+from typing import IO
 
 from django.conf import settings
+
+LONGEST_WAIT_SECONDS = 1800.0
+LOOK_SECONDS = 0.2
 
 
 class FileStore:
@@ -33,7 +41,32 @@ class FileStore:
             draft.write(value)
         os.replace(draft.name, path)
 
+    @contextmanager
+    def alone(self, key: str, *, at_most: float = LONGEST_WAIT_SECONDS) -> Iterator[bool]:
+        """Of all threads and processes one at a time, so that nothing is computed twice.
+
+        The system frees what a killed process held. Whoever has waited ``at_most`` seconds goes on
+        beside the other (``False``): that costs time and nothing else.
+        """
+        path = self._path(key).with_suffix(".lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        end = monotonic() + at_most
+        with path.open("wb") as lock:  # frees it when it is closed
+            while not (taken := _taken(lock)) and monotonic() < end:
+                sleep(LOOK_SECONDS)
+            yield taken
+
     def _path(self, key: str) -> Path:
         """By hash, because a key may hold any text."""
         digest = hashlib.sha256(key.encode()).hexdigest()
         return self._folder / digest[:2] / digest
+
+
+def _taken(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: nobody waits there
+        return True
+    return True

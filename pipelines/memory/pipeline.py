@@ -48,6 +48,9 @@ class Memory:
     def version(self) -> str:
         return f"1+{fingerprint(Path(__file__).parent, products.SOURCE, *prompting.READING)}"
 
+    def prepare(self, case: Case) -> None:
+        self._open_talk(case)
+
     def run(self, case: Case) -> Output:
         if not (case.question or "").strip():
             raise NoQuestion(

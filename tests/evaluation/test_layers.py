@@ -13,6 +13,7 @@ from django.utils import timezone
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from evaluation.services.runs import PipelineRefused
+from evaluation.services.stores import FileStore
 from labeling.models import Conversation
 from labeling.models import Event as Logged
 from pipelines.llm import RateLimited, Unavailable
@@ -202,6 +203,21 @@ def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
 
     build.refresh_from_db()
     assert (build.failure, build.state) == ("", "finished")
+
+
+def test_a_build_is_alone_at_what_it_builds(chat, monkeypatch):
+    build, free, build_layers = ask(chat), [], layers.build_layers
+
+    def look(*args, **kwargs):
+        with FileStore().alone(f"layers-{chat.pk}-{build.config_sha256}", at_most=0) as taken:
+            free.append(taken)
+        build_layers(*args, **kwargs)
+
+    monkeypatch.setattr(layers, "build_layers", look)
+
+    layers.work(build.pk, uuid4())
+
+    assert free == [False]
 
 
 def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):

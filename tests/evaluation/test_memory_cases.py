@@ -6,18 +6,23 @@ import csv
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import Run, SplitAccess, StageTrace
-from evaluation.services import results
+from evaluation.services import execution, layers, leases, results
+from evaluation.services.stores import FileStore
 from labeling.domain.release import canonical_json, item_sha256, release_sha256
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from pipelines import registry
+from pipelines.memory.layers.config import LayersConfig
 from pipelines.types import Case, Output
+from tests.evaluation.conftest import Scripted
 
 pytestmark = pytest.mark.django_db
 
@@ -256,9 +261,7 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
 def test_scoring_again_keeps_one_trace_a_checkpoint(
     chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
-    from uuid import uuid4
-
-    from evaluation.services import execution, runs
+    from evaluation.services import runs
 
     script(where_and_when)
     run = finished(release=chat())
@@ -346,6 +349,94 @@ def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: An
         "4 9",
     )
     assert rows[2]["evidence_recall"] == ""
+
+
+class Preparing(Scripted):
+    """A pipeline that gets ready first, as the test says."""
+
+    def __init__(self, prepare: Callable[[Case], None]) -> None:
+        super().__init__(lambda case: answer([4]))
+        self.get_ready = prepare
+
+    def prepare(self, case: Case) -> None:
+        self.seen.append(f"before {case.case_id}")
+        self.get_ready(case)
+
+
+@pytest.fixture
+def preparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], None]], Preparing]:
+    def use(prepare: Callable[[Case], None]) -> Preparing:
+        pipeline = Preparing(prepare)
+        monkeypatch.setattr(registry, "build", lambda *_, **__: pipeline)
+        return pipeline
+
+    return use
+
+
+def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
+    chat: Any, preparing: Any, finished: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
+    held, renewed, renew = [], Event(), leases.renew
+    monkeypatch.setattr(leases, "renew", lambda *case: renewed.set() or renew(*case))
+
+    def take_long(case: Case) -> None:
+        held.append(renewed.wait(20))  # nobody renews after the limit of a question
+        settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 120, 900.0
+
+    pipeline = preparing(take_long)
+
+    run = finished(release=chat())
+
+    assert set(run.cases.values_list("state", "error")) == {("done", "")}
+    assert held == [True]
+    ids = [f"Chat_1:QA-00{number}" for number in (1, 2, 3)]
+    assert pipeline.seen == [f"before {ids[0]}", *ids]
+
+
+def test_what_cannot_be_prepared_is_told_by_its_cases_alone(
+    chat: Any, preparing: Any, finished: Any
+) -> None:
+    def fail(case: Case) -> None:
+        raise ValueError("no")
+
+    preparing(fail)
+    run = finished(release=chat())  # whose questions are answered all the same
+
+    assert set(run.cases.values_list("state", "error")) == {("done", "")}
+
+
+def test_who_is_stopped_while_preparing_gives_the_case_back(
+    chat: Any, preparing: Any, launch: Any
+) -> None:
+    def stop(case: Case) -> None:
+        raise KeyboardInterrupt
+
+    preparing(stop)
+    run = launch(release=chat())
+
+    with pytest.raises(KeyboardInterrupt):
+        execution.work(run.pk, uuid4())
+
+    held = run.cases.values_list("state", "owner", "attempts")
+    assert set(held) == {("queued", None, 0)}
+
+
+def test_a_run_is_alone_at_what_it_prepares(chat: Any, preparing: Any, finished: Any) -> None:
+    release = chat()
+    conversation = Conversation.objects.get(external_id="Chat_1")
+    key = f"layers-{conversation.pk}-{layers.key_of(LayersConfig())}"
+    free: list[bool] = []
+
+    def look(case: Case) -> None:
+        with FileStore().alone(key, at_most=0) as taken:
+            free.append(taken)
+
+    preparing(look)
+
+    finished(release=release)
+
+    assert free == [False]
 
 
 @pytest.mark.parametrize("layer", ["qa", "arc"])

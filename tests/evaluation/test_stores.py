@@ -1,6 +1,11 @@
+import subprocess
+import sys
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
+import pytest
+
+from evaluation.services import stores
 from evaluation.services.stores import FileStore
 
 
@@ -30,3 +35,77 @@ def test_writers_of_one_key_leave_one_whole_file(tmp_path: Path) -> None:
 
     assert FileStore(tmp_path).get("key") in values
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
+
+
+# --- one at a time ------------------------------------------------------------------------------
+
+
+def test_who_comes_second_waits_until_the_first_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, entered, alone = Event(), Event(), []
+    monkeypatch.setattr(stores, "sleep", lambda _: waits.set())
+
+    def second() -> None:
+        with FileStore(tmp_path).alone("key") as taken:
+            alone.append(taken)
+            entered.set()
+
+    thread = Thread(target=second)
+    with FileStore(tmp_path).alone("key") as taken:
+        alone.append(taken)
+        thread.start()
+        assert waits.wait(30)
+        assert not entered.is_set()
+    thread.join(30)
+
+    assert alone == [True, True]
+
+
+def test_others_are_not_kept_waiting(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+
+    with store.alone("key"), store.alone("another", at_most=0) as taken:
+        assert taken
+
+
+def test_nobody_waits_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, now, waits = FileStore(tmp_path), [0.0], iter(range(5))
+
+    def wait(_: float) -> None:
+        next(waits)
+        now[0] += 10
+
+    monkeypatch.setattr(stores, "monotonic", lambda: now[0])
+    monkeypatch.setattr(stores, "sleep", wait)
+
+    with store.alone("key"), store.alone("key", at_most=25) as taken:
+        assert not taken
+
+    assert now == [30]
+
+
+def test_a_killed_process_keeps_nobody_waiting(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from evaluation.services.stores import *\n"
+        "with FileStore(Path(sys.argv[1])).alone('key'): print('held', flush=True); time.sleep(600)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        said = owner.stdout.readline() if owner.stdout else ""
+        with FileStore(tmp_path).alone("key", at_most=0) as while_held:
+            owner.kill()
+    with FileStore(tmp_path).alone("key", at_most=0) as afterwards:
+        assert (said, while_held, afterwards) == ("held\n", False, True)
+
+
+def test_a_file_system_without_locks_lets_everybody_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(stores.fcntl, "flock", refuse)
+
+    with FileStore(tmp_path).alone("key") as taken:
+        assert taken

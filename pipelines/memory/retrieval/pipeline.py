@@ -48,12 +48,19 @@ class Retrieval:
     def version(self) -> str:
         return f"1+{fingerprint(FOLDER, products.SOURCE)}"
 
+    def prepare(self, case: Case) -> None:
+        if case.messages:
+            self._opened(case.messages)
+
     def run(self, case: Case) -> Output:
         if not case.messages:
             return found([], ranked=[])
-        index = self._open.get(case.messages, lambda: self._index(case.messages))
+        index = self._opened(case.messages)
         ranking = index.rank_by(self._method, case.question or "", limit=max(RANKED, self._budget))
         return found(ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores)
+
+    def _opened(self, messages: Sequence[Message]) -> ConversationIndex:
+        return self._open.get(messages, lambda: self._index(messages))
 
     def _index(self, messages: Sequence[Message]) -> ConversationIndex:
         return ConversationIndex.build(

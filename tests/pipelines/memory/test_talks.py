@@ -42,6 +42,29 @@ def test_a_talk_is_built_once_and_only_the_last_ones_are_kept():
     assert talks(case()) is not first
 
 
+@pytest.mark.parametrize("name", ["memory", "retrieval"])
+def test_what_was_prepared_is_not_built_again_for_a_question(name):
+    encoder = WordOverlap()
+    pipeline = build(name, {}, encoder=encoder)
+
+    pipeline.prepare(case())
+    before = len(encoder.batches)
+    pipeline.run(case())
+
+    said = {message.content for message in MESSAGES}
+    assert said <= {text for batch in encoder.batches[:before] for text in batch}
+    assert not said & {text for batch in encoder.batches[before:] for text in batch}
+
+
+@pytest.mark.parametrize("name", ["memory", "retrieval"])
+def test_nothing_is_prepared_where_nothing_is_said(name):
+    encoder = WordOverlap()
+
+    build(name, {}, encoder=encoder).prepare(case(messages=()))
+
+    assert encoder.batches == []
+
+
 def test_layers_are_kept_where_the_caller_says():
     from pipelines.memory.layers.build import KeptInMemory
 
