@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
+from labeling.domain.release import UNSTORABLE
 
 FORMATS = {"json": "results.json", "csv": "cases.csv"}
 """What can be written about a run, and as which file."""
@@ -147,12 +148,15 @@ def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
 
 def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
     yield place, node.start_mark.line + 1
-    if isinstance(node, yaml.SequenceNode):
+    if isinstance(node, yaml.ScalarNode):
+        _check_storable(path, node)
+    elif isinstance(node, yaml.SequenceNode):
         for number, one in enumerate(node.value):
             yield from _lines_of(path, one, (*place, number))
     elif isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
+            _check_storable(path, key)
             line = key.start_mark.line + 1
             name = str(key.value)
             if name in seen:
@@ -160,6 +164,12 @@ def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[
             seen.add(name)
             yield from _lines_of(path, value, (*place, name))
             yield (*place, name), line
+
+
+def _check_storable(path: Path, node: yaml.Node) -> None:
+    if UNSTORABLE.search(str(node.value)):
+        line = node.start_mark.line + 1
+        raise ConfigRefused(f"{path.name}:{line}: holds a character that cannot be stored.")
 
 
 def _line(lines: Mapping[Place, int], place: Place) -> int:

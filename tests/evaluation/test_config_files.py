@@ -195,6 +195,8 @@ def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any)
         ("", "It must hold “datasets” and “agents”."),
         ("name: a\nname: b\n", "config.yaml:2: “name” stands twice."),
         ("confidence: 1\n", "There is no “confidence”"),
+        ('name: a\nversion: "1\\0"\n', "config.yaml:2: holds a character that cannot be stored."),
+        ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),
     ],
 )
 def test_a_file_that_is_no_configuration_is_refused(
