@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple
 
@@ -66,3 +69,13 @@ class Handler(http_server.Handler):
 
 def running() -> AbstractContextManager[Receiver]:
     return http_server.running(Receiver())
+
+
+def signed_by(secret: str, received: Received) -> bool:
+    """Whether the message is signed with the secret, by the letter of the specification."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    head = f"{received.headers['webhook-id']}.{received.headers['webhook-timestamp']}."
+    digest = hmac.new(key, head.encode() + received.body, hashlib.sha256).digest()
+    return f"v1,{base64.b64encode(digest).decode()}" in (
+        received.headers["webhook-signature"].split(" ")
+    )

@@ -15,18 +15,8 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.similarity import Ruler
-from labeling.models import (
-    Annotation,
-    Assignment,
-    Event,
-    GoldCheck,
-    Membership,
-    Pause,
-    Project,
-    Round,
-)
+from labeling.models import Annotation, Assignment, GoldCheck, Membership, Project, Round
 from labeling.services import (
-    admission,
     agreement,
     annotations,
     assignments,
@@ -42,29 +32,9 @@ from labeling.services import (
     settling,
 )
 from tests import factories
-from tests.fakes import WordOverlap
+from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
 
 SignIn = Callable[[User], Client]
-HONEYPOT = Assignment.Purpose.HONEYPOT
-
-
-@pytest.fixture
-def ruler() -> Ruler:
-    return Ruler(WordOverlap())
-
-
-@pytest.fixture
-def newcomer(project: Project) -> User:
-    """Dan comes when gold is frozen already."""
-    factories.make_release(project, items=6)
-    dan = User.objects.create_user("dan", password=factories.PASSWORD)
-    Membership.objects.create(project=project, user=dan, role="annotator")
-    return dan
-
-
-def check_by(project: Project, rita: User, *, every: int = 2, **fields: object) -> None:
-    checks.choose(project, purpose=HONEYPOT, by=rita, number=100)
-    checks.set_plan(project, by=rita, every=every, **fields)
 
 
 def taken(user: User, number: int) -> list[Assignment]:
@@ -75,10 +45,6 @@ def taken(user: User, number: int) -> list[Assignment]:
         factories.answer_with(mine, factories.labels([0]))
         found.append(mine)
     return found
-
-
-def hidden_of(user: User) -> list[Assignment]:
-    return list(Assignment.every.filter(annotator=user, purpose=HONEYPOT).order_by("pk"))
 
 
 def test_one_in_so_many_taken_conversations_is_a_check(
@@ -195,16 +161,6 @@ def test_a_check_counts_for_nothing(
         gold.freeze(project=project, layer="extraction", ruler=ruler)
 
 
-def take_hidden(user: User) -> Assignment:
-    """Of two that are taken, one is a check; the other goes back."""
-    for _ in range(2):
-        mine = assignments.take(user)
-        if mine.purpose != HONEYPOT:
-            assignments.give_back(mine)
-    (hidden,) = hidden_of(user)
-    return hidden
-
-
 def test_a_conversation_with_checks_alone_is_not_labelled(
     project: Project, rita: User, newcomer: User, ruler: Ruler
 ) -> None:
@@ -294,86 +250,6 @@ def test_a_check_that_was_reopened_is_one_answered_check(
     rows = signed_in(rita).get("/projects/orders/checks/").context["page"].rows
 
     assert {row.scored for row in rows if row.conversation_id == mine.conversation_id} == {1}
-
-
-def miss(user: User, number: int, ruler: Ruler) -> None:
-    for mine in hidden_of(user)[:number]:
-        annotations.submit(mine, factories.save_of({"requirements": []}))
-        check_scores.score(mine.pk, ruler=ruler)
-
-
-def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
-    check_by(project, rita, pause_below=0.5, pause_after=2)
-    factories.open_full(project, 8, annotators=[newcomer], overlap=1)
-
-    miss(newcomer, 1, ruler)
-    assert admission.shut_to(newcomer) == []
-    miss_next = hidden_of(newcomer)[1]
-    annotations.submit(miss_next, factories.save_of({"requirements": []}))
-    check_scores.score(miss_next.pk, ruler=ruler)
-
-    with pytest.raises(admission.Paused, match="Ask rita"):
-        assignments.next_for(newcomer)
-    waiting = Assignment.objects.filter(annotator=newcomer).first()
-    with pytest.raises(admission.Paused):
-        annotations.save_draft(waiting, factories.save_of(factories.labels([0])))
-    assert not Annotation.every.filter(assignment=waiting).exists()
-
-    assert check_scores.resume(project, newcomer, by=rita)
-    assert assignments.next_for(newcomer) is not None
-    assert check_scores.pause_if_due(project, newcomer) is None  # what was before is settled
-    verbs = Event.objects.filter(verb__startswith="annotator.").values_list("verb", flat=True)
-    assert sorted(verbs) == ["annotator.paused", "annotator.resumed"]
-
-
-def test_what_was_begun_may_be_finished_while_paused(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
-    check_by(project, rita, pause_below=0.5, pause_after=1)
-    factories.open_full(project, 4, annotators=[newcomer], overlap=1)
-    begun = Assignment.objects.filter(annotator=newcomer).first()
-    annotations.save_draft(begun, factories.save_of(factories.labels([0])))
-    miss(newcomer, 1, ruler)
-
-    assert assignments.next_for(newcomer) == begun
-    factories.answer_with(begun, factories.labels([0]))
-
-
-def test_begun_work_whose_reservation_ran_out_may_be_finished_while_paused(
-    project: Project, rita: User, newcomer: User
-) -> None:
-    factories.open_full(project, 2, pool=True, overlap=1)
-    begun = assignments.take(newcomer)
-    annotations.save_draft(begun, factories.save_of(factories.labels([0])))
-    assignments.give_back(begun)
-    Pause.objects.create(project=project, user=newcomer, value=0.1, checks=5)
-
-    factories.answer_with(begun, factories.labels([0]))
-
-    assert Assignment.objects.get(pk=begun.pk).slot == 0
-
-
-def test_who_left_takes_no_check_back_either(project: Project, rita: User, newcomer: User) -> None:
-    check_by(project, rita)
-    factories.open_full(project, 4, pool=True, overlap=1)
-    hidden = take_hidden(newcomer)
-    assignments.give_back(hidden)
-    Membership.objects.filter(user=newcomer).delete()
-
-    assert not assignments.hold(hidden)
-
-
-def test_pausing_is_off_until_a_lead_asks_for_it(
-    project: Project, rita: User, newcomer: User, ruler: Ruler
-) -> None:
-    check_by(project, rita)
-    factories.open_full(project, 8, annotators=[newcomer], overlap=1)
-
-    miss(newcomer, 4, ruler)
-
-    assert admission.shut_to(newcomer) == []
 
 
 def test_checks_need_conversations_with_gold(project: Project, rita: User) -> None:

@@ -1,0 +1,64 @@
+"""Rounds, work that is checked, and those who are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from labeling.domain.similarity import Ruler
+from labeling.models import Assignment, Membership, Project, Round
+from labeling.services import webhook_sending
+from tests import factories, webhook_receiver
+from tests.fakes import WordOverlap
+from tests.labeling.agreement import ANA, BEN
+from tests.webhook_receiver import Receiver
+
+
+@pytest.fixture
+def ruler() -> Ruler:
+    return Ruler(WordOverlap())
+
+
+@pytest.fixture
+def newcomer(project: Project) -> User:
+    """Dan comes when gold is frozen already."""
+    factories.make_release(project, items=6)
+    dan = User.objects.create_user("dan", password=factories.PASSWORD)
+    Membership.objects.create(project=project, user=dan, role="annotator")
+    return dan
+
+
+@pytest.fixture
+def full(project: Project) -> Round:
+    return factories.open_full(project, 1)
+
+
+@pytest.fixture
+def mine(full: Round, ana: User) -> Assignment:
+    return full.assignments.get(annotator=ana)
+
+
+@pytest.fixture
+def blind(project: Project) -> Round:
+    return factories.open_calibration(project, 1)
+
+
+@pytest.fixture
+def example(project: Project, people: dict[str, User]) -> Round:
+    """Ana and Ben on one conversation of eight messages."""
+    factories.make_conversations(project, 1, messages=8)
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        factories.answer(assignment, ANA if assignment.annotator.username == "ana" else BEN)
+    return opened
+
+
+@pytest.fixture
+def receiver(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    settings.WEBHOOK_ALLOW_PRIVATE = True
+    monkeypatch.setattr(webhook_sending, "LIMIT_SECONDS", 30)
+    with webhook_receiver.running() as server:
+        yield server

@@ -1,0 +1,148 @@
+"""Comments on the pages: threads, forms, and mentions that wait."""
+
+from __future__ import annotations
+
+import pytest
+
+from labeling.models import Comment
+from labeling.services.comments import Pin
+from tests import factories
+from tests.labeling.comments import of, on_label, readers, say
+from tests.pages import page, queries, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def conversation_url(conversation, rest=""):
+    return f"/projects/orders/conversations/{conversation.pk}/{rest}"
+
+
+def test_a_lead_reads_threads_on_the_conversations_page_and_answers(signed_in, rita, mine):
+    thread = say(mine, "Who is meant?", Pin(message_index=2))
+    client, address = signed_in(rita), conversation_url(mine.conversation)
+    assert "Message [2] ana" in page(client, address)
+
+    response = client.post(f"/comments/{thread.pk}/reply/", {"body": "The shop.", "next": address})
+
+    assert response.url == address
+    assert "The shop." in page(client, address)
+    assert Comment.objects.get(parent=thread).author == rita
+
+
+def test_a_lead_begins_a_thread_on_a_label_and_its_annotator_reads_it(
+    signed_in, people, rita, mine
+):
+    answer = factories.answer(mine)
+    uid = answer.payload["requirements"][0]["uid"]
+
+    signed_in(rita).post(
+        conversation_url(mine.conversation, "comments/"),
+        {"body": "Too broad?", "about": f"{answer.pk}:{uid}"},
+    )
+
+    comment = Comment.objects.get()
+    assert (comment.label_uid, comment.annotation) == (uid, answer)
+    assert readers(people, comment) == ["ana", "rita", "noor", "admin"]
+    assert "ana: REQ-001" in page(signed_in(rita), conversation_url(mine.conversation))
+
+
+@pytest.mark.parametrize("about", ["99", "x", "1:", "0:uid", "²"])
+def test_a_thread_on_nothing_is_refused_in_words(signed_in, rita, mine, about):
+    client = signed_in(rita)
+
+    client.post(conversation_url(mine.conversation, "comments/"), {"body": "Hm.", "about": about})
+
+    assert not Comment.objects.exists()
+    assert client.get("/").content.count(b'class="notice error"') == 1
+
+
+def test_a_lead_cannot_pin_a_comment_to_a_label_that_is_still_blind(signed_in, rita, blind, ana):
+    answer = factories.answer(of(blind, ana))
+    uid = answer.payload["requirements"][0]["uid"]
+
+    signed_in(rita).post(
+        conversation_url(blind.conversations.get(), "comments/"),
+        {"body": "Hm.", "about": f"{answer.pk}:{uid}"},
+    )
+
+    assert not Comment.objects.exists()
+
+
+def test_a_remark_on_a_blind_label_is_not_on_the_leads_page(signed_in, rita, blind, ana):
+    on_label(of(blind, ana), "Secret thought")
+
+    assert "Secret thought" not in page(
+        signed_in(rita), conversation_url(blind.conversations.get())
+    )
+
+
+def test_a_researcher_reads_comments_and_finds_no_form(signed_in, noor, mine):
+    say(mine, "Who is meant?")
+
+    shown = signed_in(noor).get(conversation_url(mine.conversation))
+
+    assert b"Who is meant?" in shown.content
+    assert b"<textarea" not in shown.content
+
+
+def test_an_open_mention_stands_on_the_first_page_until_it_is_resolved(signed_in, ben, full, mine):
+    thread = say(mine, "@ben same here?", Pin(message_index=1))
+    client = signed_in(ben)
+    shown = client.get("/")
+    assert "You are mentioned" in text_of(shown)
+    assert of(full, ben).get_absolute_url() in shown.content.decode()
+
+    client.post(f"/comments/{thread.pk}/resolve/")
+
+    assert "You are mentioned" not in page(client, "/")
+    client.post(f"/comments/{thread.pk}/resolve/", {"again": "1"})
+    assert "You are mentioned" in page(client, "/")
+
+
+def test_who_is_mentioned_elsewhere_reads_it_on_the_first_page_and_answers(
+    signed_in, people, ben, project
+):
+    opened = factories.open_full(project, 1, annotators=[people["ana"]], overlap=1)
+    thread = say(opened.assignments.get(), "@ben have you seen this?")
+
+    signed_in(ben).post(f"/comments/{thread.pk}/reply/", {"body": "Never."})
+
+    assert Comment.objects.get(parent=thread).author == ben
+
+
+def test_more_mentions_cost_no_more_queries(signed_in, ben, rita, mine):
+    client = signed_in(ben)
+    say(mine, "@ben one")
+    few = len(queries(client, "/"))
+    for number in range(10):
+        say(mine, f"@ben {number}")
+
+    assert len(queries(client, "/")) == few
+
+
+def test_a_form_leads_back_to_our_own_pages_only(signed_in, ana, mine):
+    thread = say(mine)
+
+    response = signed_in(ana).post(
+        f"/comments/{thread.pk}/resolve/", {"next": "https://example.org/"}
+    )
+
+    assert response.url == "/"
+
+
+def test_text_of_a_comment_is_never_markup(signed_in, rita, mine):
+    say(mine, "@rita <img src=x onerror=alert(1)>")
+
+    for address in ("/", conversation_url(mine.conversation)):
+        assert b"<img" not in signed_in(rita).get(address).content
+
+
+def test_the_administration_keeps_remarks_on_blind_labels_to_itself(signed_in, admin, blind, ana):
+    assignment = of(blind, ana)
+    on_label(assignment, "Secret thought")
+    say(assignment, "Open question")
+
+    shown = signed_in(admin).get("/admin/labeling/comment/").content.decode()
+
+    assert "Open question" in shown
+    assert "Secret thought" not in shown
