@@ -73,6 +73,8 @@ class Entry:
     prompts: Path | None = None
     """The folder of its prompts."""
     floor: bool = False
+    prepares: bool = False
+    """Whether it makes a conversation ready before the first question about it."""
     suggests: bool = True
     """Whether its output says where in the text things stand, so that people can take it over."""
 
@@ -158,6 +160,7 @@ _ENTRIES = (
         may_ask=lambda config: bool(config["use_model"]),
         calls=_calls_of_memory,
         prompts=_prompts_of(memory),
+        prepares=True,
     ),
     Entry(
         name="retrieval",
@@ -166,6 +169,7 @@ _ENTRIES = (
         layers=MEMORY,
         config=RetrievalConfig,
         make=lambda config, tools: Retrieval(config, tools.encoder or MiniLM(), tools.store),
+        prepares=True,
     ),
     Entry(
         name="events-local",

@@ -150,8 +150,14 @@ def _progress(run: Run) -> dict[str, Any]:
         "percent": round(100 * finished / counts.n_cases) if counts.n_cases else 0,
         "can_rescore": finished == counts.n_cases and not run.cancelled,
         "silence": attendance.silence(run),
+        "prepares": run.status == Run.Status.RUNNING and not finished and _prepares(run),
         "only_answers": finished == counts.n_cases and "answers" in run.spec,
     }
+
+
+def _prepares(run: Run) -> bool:
+    entry = PIPELINES.get(run.pipeline)
+    return entry is not None and entry.prepares
 
 
 def _model(run: Run) -> dict[str, Any]:

@@ -147,6 +147,26 @@ def test_the_page_says_when_no_worker_reports(launch: Any, signed_in: Any, setti
     assert "No worker" not in held(-200)
 
 
+def test_progress_says_that_conversations_are_made_ready_first(launch: Any, signed_in: Any) -> None:
+    run, noor = launch(), signed_in("noor")
+    url = reverse("run-progress", args=[run.pk])
+    end = timezone.now() + timedelta(seconds=118)
+
+    def said(pipeline: str, *states: str) -> bool:
+        Run.objects.update(pipeline=pipeline)
+        for case, state in zip(run.cases.all(), states, strict=False):
+            run.cases.filter(pk=case.pk).update(
+                state=state, lease_expires_at=end, error="no" if state == "failed" else ""
+            )
+        return "made ready before its first question" in text(noor.get(url))
+
+    assert not said("memory", "queued")
+    assert said("memory", "running")
+    assert not said("everything", "running")
+    assert not said("forgotten", "running")
+    assert not said("memory", "running", "failed")
+
+
 def test_progress_polls_until_the_run_ends(launch: Any, finished: Any, signed_in: Any) -> None:
     noor = signed_in("noor")
     waiting, done = launch(), finished(pipeline="nothing")

@@ -12,7 +12,7 @@ from pipelines import prompting
 from pipelines.baselines import Everything
 from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
 from pipelines.registry import PIPELINES, build, describe
-from pipelines.types import Case, Message
+from pipelines.types import Case, Message, Preparing
 from tests.fakes import Scripted
 
 KEYS = {
@@ -37,6 +37,13 @@ def test_a_pipeline_is_built_under_its_name_with_its_defaults(name: str) -> None
     assert pipeline.name == name
     assert pipeline.version
     assert pipeline.config == {field["name"]: field["default"] for field in described["config"]}
+
+
+@every_pipeline
+def test_whether_it_prepares_is_known_before_it_is_built(name: str) -> None:
+    pipeline = build(name, {}, model=Scripted("[]") if PIPELINES[name].needs_model else None)
+
+    assert isinstance(pipeline, Preparing) == PIPELINES[name].prepares
 
 
 @every_pipeline
