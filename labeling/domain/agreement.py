@@ -235,11 +235,13 @@ def gate_value(
     if not pairs:
         return None, noted("agreement needs the submitted labels of at least two annotators")
     by_pair = [(pair, pair.kappa if measure == "kappa" else pair.positive_f1) for pair in pairs]
-    undefined = [
-        f"{pair.a} and {pair.b}: {pair.undefined}" for pair, value in by_pair if value is None
-    ]
+    undefined: dict[str | None, list[str]] = {}
+    for pair, value in by_pair:
+        if value is None:
+            undefined.setdefault(pair.undefined, []).append(f"{pair.a} and {pair.b}")
     if undefined:
-        return None, "; ".join(undefined)
+        reasons = (f"{', '.join(names)}: {reason}" for reason, names in undefined.items())
+        return None, "; ".join(reasons)
     values = [value for _, value in by_pair if value is not None]
     return (min(values) if statistic == "min" else fsum(values) / len(values)), ""
 

@@ -96,6 +96,16 @@ class TestGate:
         assert (found.pairs[0].raw, found.pairs[0].ac1) == (1.0, 1.0)
         assert found.pairs[0].positive_f1 is None
 
+    def test_a_reason_that_pairs_share_is_told_once(self):
+        rated = round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": [0] * 8})
+
+        found = agreement(rated)
+
+        assert found.reasons["value"] == (
+            "ana and ben, ana and cleo, ben and cleo: both used one and the same label throughout, "
+            "so chance alone explains the agreement"
+        )
+
     def test_alone_there_is_no_agreement(self):
         for ratings in ({}, {"ana": {"c": [1, 0]}}):
             found = agreement(ratings)
