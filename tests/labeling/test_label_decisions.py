@@ -16,7 +16,7 @@ from labeling.models import Adjudication, Event, Project
 from labeling.services import adjudications, gold
 from tests.factories import make_people
 from tests.fakes import WordOverlap
-from tests.labeling.test_label_files import (
+from tests.labeling.label_files import (
     PAYLOAD,
     export,
     labelled_project,

@@ -1,0 +1,226 @@
+"""Agreement of every layer: matched in the worker, shown, and reported by the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from labeling import tasks
+from labeling.domain.similarity import MINILM_ID
+from labeling.models import Round
+from tests import factories
+from tests.fakes import WordOverlap
+from tests.labeling.agreement import PAIR, URL
+from tests.pages import page
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def layered(people):
+    """Ana and Ben agree on the requirement, and not on what it triggers."""
+    project = factories.make_project(layers=["extraction", "inference", "qa"])
+    opened = factories.open_calibration(project, 2, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        labels = factories.labels([0, 1])
+        trigger = labels["requirements"][assignment.annotator.username == "ana"]
+        shared = {k: v for k, v in trigger.items() if k != "source_messages"}
+        inferred = {
+            "uid": uuid4().hex,
+            "id": "INF-001",
+            "inference_type": "security",
+            "triggered_by": [trigger["uid"]],
+            "necessity": "necessary",
+        }
+        labels["inferred_requirements"] = [shared | inferred]
+        labels["questions"] = [
+            {
+                "uid": uuid4().hex,
+                "question": "When?",
+                "answer": "Now",
+                "evidence": [0],
+                "category": "temporal",
+            }
+        ]
+        factories.answer_with(assignment, labels)
+    opened.refresh_from_db()
+    return opened
+
+
+@pytest.fixture
+def worker(monkeypatch):
+    """The worker, with an encoder that counts words under the real one's name."""
+    encoder = WordOverlap()
+    encoder.id = MINILM_ID
+    monkeypatch.setattr("labeling.services.vectors.load_minilm", lambda: encoder)
+    return tasks.measure_round
+
+
+def test_a_layer_about_requirements_waits_for_the_worker(signed_in, rita, layered, worker):
+    assert layered.state == "open"
+    assert "All have answered" in page(signed_in(rita), URL)
+
+    worker(layered.pk)
+
+    layered.refresh_from_db()
+    assert layered.state == "failed"
+    assert layered.agreement["layer"] == "inference"
+    # two requirements in two conversations; Ana marks one of each, Ben the other
+    assert layered.agreement["layers"]["inference"]["value"] == -1.0
+    assert layered.agreement["layers"]["extraction"]["value"] == 1.0
+    assert layered.agreement["layers"]["qa"]["passed"]
+
+
+def test_every_layer_has_its_page_and_the_gate_names_each(signed_in, rita, layered, worker):
+    worker(layered.pk)
+    client = signed_in(rita)
+
+    shown = page(client, URL)
+    assert "Requirements : reached κ 1.00 (lowest pair ana–ben), more than 0.75" in shown
+    assert "Inferred requirements : reached κ −1.00" in shown
+    assert "ana – ben −1.00" in page(client, f"{URL}?layer=inference")
+    differing = page(client, f"{PAIR}?a=ana&b=ben&layer=inference")
+    assert "c-001 Order Tracking 1 0 1 c-001 Order Tracking 2 1 0" in differing
+    gate = page(client, "/projects/orders/")
+    assert "reached κ 1.00 on requirements (lowest pair ana–ben), κ −1.00 on inferred" in gate
+    assert "more than 0.75 is needed on each" in gate
+
+
+def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, people, worker):
+    project = factories.make_project(layers=["extraction", "relevance"])
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        labels = factories.labels([0, 1])
+        rated = 1 if assignment.annotator.username == "ana" else 2
+        labels["ratings"] = [
+            {"uid": uuid4().hex, "target": label["uid"], "score": 2}
+            for label in labels["requirements"][:rated]
+        ]
+        factories.answer_with(assignment, labels)
+    worker(opened.pk)
+    client = signed_in(rita)
+
+    shown = page(client, f"{URL}?layer=relevance")
+
+    assert "c-001 orders 2 1 none" in shown  # two people, one unit that both rated
+    assert "“Order Tracking 2” is a label that they do not have or did not rate" in shown
+    wide = client.get(f"{URL[:-1]}.csv?layer=relevance&shape=wide").getvalue().decode("utf-8-sig")
+    both, by_one = csv.DictReader(io.StringIO(wide))
+    assert (both["ana_use"], both["ben_use"]) == ("used", "used")
+    assert by_one["ana_use"] == "excluded: not rated, or no such label"
+    assert by_one["ben_use"] == "excluded: nobody else judged it"
+
+
+def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):
+    client = signed_in(rita)
+    assert "Being computed: a worker matches the labels" in page(client, URL)
+    before = Round.objects.get(pk=example.pk).agreement
+
+    worker(example.pk)
+
+    after = Round.objects.get(pk=example.pk).agreement
+    assert {name: after[name] for name in before} == before
+    (pair,) = after["records"]["layers"]["extraction"]
+    # requirements 1 to 5 of each read alike; which messages they cite differs
+    assert (pair["record_f1"], pair["matches"]) == (1.0, 5)
+    shown = page(client, URL)
+    assert "ana – ben 1.00 1.00 5 5 + 5 1.00 1.00 1.00 0.60" in shown
+    made = datetime.fromisoformat(after["records"]["computed_at"])
+    assert f"Computed {made:%-d %b %Y %H:%M} UTC" in shown
+
+
+def test_the_worker_never_touches_a_blind_round(project, worker):
+    opened = factories.open_calibration(project, 1)
+
+    worker(opened.pk)
+
+    opened.refresh_from_db()
+    assert (opened.state, opened.agreement) == ("open", None)
+
+
+def test_a_lead_can_ask_the_worker(signed_in, rita, example, monkeypatch, worker):
+    asked = []
+    monkeypatch.setattr("labeling.services.agreement.request", lambda one: asked.append(one.pk))
+
+    response = signed_in(rita).post("/projects/orders/rounds/1/agreement/compute/", follow=True)
+
+    assert asked == [example.pk]
+    assert "The worker computes it now" in response.content.decode()
+
+
+def test_a_closing_round_wakes_the_worker(project, monkeypatch, django_capture_on_commit_callbacks):
+    sent = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given, **_: sent.append(given))
+    opened = factories.open_calibration(project, 1)
+
+    with django_capture_on_commit_callbacks(execute=True):
+        factories.answer_all(opened)
+
+    assert ("labeling.tasks.measure_round", [opened.pk]) in sent
+
+
+def test_events_are_compared_by_f1(signed_in, rita, people):
+    project = factories.make_project(layers=["events"], event_schema={"order": []})
+    opened = factories.open_calibration(project, 1, annotators=[people["ana"], people["ben"]])
+    for assignment in opened.assignments.select_related("annotator"):
+        start = 0 if assignment.annotator.username == "ana" else 8
+        factories.answer_with(assignment, {"events": [event(0, 7), event(start, start + 2)]})
+    opened.refresh_from_db()
+    client = signed_in(rita)
+
+    assert opened.agreement["measure"] == "f1"
+    # Message and Me against Message and 0: only Message is marked by both, 2·1/4
+    figures = page(client, URL)
+    assert "reached F1 0.50 (lowest pair ana–ben)" in figures
+    assert "1 conversation answered by two or more" in figures
+    shown = page(client, f"{PAIR}?a=ana&b=ben&layer=events")
+    assert "c-001 order: “Me” in message 0 1 0" in shown
+
+
+def event(start: int, end: int) -> dict[str, Any]:
+    text = "Message 0 of c-001"[start:end]
+    span = {"message": 0, "start": start, "end": end, "text": text}
+    return {"uid": uuid4().hex, "type": "order", "trigger": span, "arguments": []}
+
+
+class TestCommand:
+    def run(self, *options: str) -> str:
+        out = io.StringIO()
+        call_command("agreement", "--project", "orders", *options, stdout=out)
+        return out.getvalue()
+
+    def test_a_blind_round_is_refused(self, project):
+        factories.open_calibration(project, 1)
+
+        with pytest.raises(CommandError, match="blind"):
+            self.run()
+
+    def test_labels_are_matched_on_request(self, example, worker):
+        (pair,) = json.loads(self.run("--records", "--format", "json"))["pairs"]
+
+        assert pair["record_f1"] == 1.0
+        assert self.run("--records", "--format", "csv").startswith("a,b,record_f1,")
+        assert "record_f1" in self.run("--records")
+
+    def test_a_layer_a_type_and_an_annotator_can_be_chosen(self, layered, worker):
+        worker(layered.pk)
+
+        assert json.loads(self.run("--layer", "inference", "--format", "json"))["value"] == -1.0
+        only = self.run("--layer", "qa", "--type", "multi-hop", "--format", "json")
+        assert json.loads(only)["value"] is None
+        assert json.loads(self.run("--annotator", "cleo", "--format", "json"))["pairs"] == []
+        with pytest.raises(CommandError, match="labels extraction, inference, qa"):
+            self.run("--layer", "arc")
+
+    def test_what_did_not_count_is_listed(self, rita, project):
+        opened = factories.open_full(project, 1)
+        factories.answer(opened.assignments.order_by("annotator__username").first())
+
+        assert "not counted: c-001, ben: not submitted" in self.run()
