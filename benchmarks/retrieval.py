@@ -24,7 +24,7 @@ from evaluation.metrics.comparison import compare
 from evaluation.metrics.retrieval import score_ranking
 from pipelines.encoder import MiniLM
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import Folder, Told
+from pipelines.memory.query.train import Folder, GoldTalk
 from pipelines.memory.retrieval import adapt, train
 from pipelines.memory.retrieval.adapter import EVERY, Adapted
 from pipelines.memory.retrieval.index import METHODS, Ranking
@@ -48,29 +48,29 @@ def main() -> None:
     parser.add_argument("--other", default="")
     asked = parser.parse_args()
     encoder, store = MiniLM(), Folder(asked.cache)
-    pupils = [train.make_ready(told, encoder, store) for told in train.read_all(asked.items)]
+    pupils = [train.make_ready(gold, encoder, store) for gold in train.read_all(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
     held = train.held_out(pupils, train.rankers_without(pupils))
-    rows["learned"] = every(pupils, lambda pupil, at: held[pupil.told.name][at].indexes)
+    rows["learned"] = every(pupils, lambda pupil, at: held[pupil.gold.name][at].indexes)
     rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
     show_rankings(pupils, rows)
     show_budget(pupils, rows)
     if asked.other:
         others = {int(place) - 1 for place in asked.other.split(",")}
-        show_crossed([pupil.told for pupil in pupils], others, store)
+        show_crossed([pupil.gold for pupil in pupils], others, store)
     show_speed(pupils)
 
 
 def by_method(method: str) -> Callable[[Pupil, int], Sequence[int]]:
-    return lambda pupil, at: pupil.index.rank_by(method, pupil.told.questions[at][0]).indexes
+    return lambda pupil, at: pupil.index.rank_by(method, pupil.gold.questions[at][0]).indexes
 
 
 def by_floor(name: str) -> Callable[[Pupil, int], Sequence[int]]:
     pipeline = build(name, {})
 
     def rank(pupil: Pupil, at: int) -> list[int]:
-        told, question = pupil.told, pupil.told.questions[at][0]
-        case = Case(f"{told.name}:{at}", "", told.messages, question, told.name, "qa")
+        gold, question = pupil.gold, pupil.gold.questions[at][0]
+        case = Case(f"{gold.name}:{at}", "", gold.messages, question, gold.name, "qa")
         return [one - 1 for one in pipeline.run(case)["ranked"]]
 
     return rank
@@ -80,7 +80,7 @@ def every(pupils: Sequence[Pupil], rank: Callable[[Pupil, int], Sequence[int]]) 
     return [
         scored(list(rank(pupil, at)), expected)
         for pupil in pupils
-        for at, (_, expected) in enumerate(pupil.told.questions)
+        for at, (_, expected) in enumerate(pupil.gold.questions)
     ]
 
 
@@ -92,8 +92,8 @@ def scored(order: list[int], expected: frozenset[int]) -> Row:
 
 
 def show_rankings(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
-    owners = [pupil.told.name for pupil in pupils for _ in pupil.told.questions]
-    sizes = [len(expected) for pupil in pupils for _, expected in pupil.told.questions]
+    owners = [pupil.gold.name for pupil in pupils for _ in pupil.gold.questions]
+    sizes = [len(expected) for pupil in pupils for _, expected in pupil.gold.questions]
     print(f"{len(owners)} questions of {len(pupils)} conversations; in %, means over questions")
     print("| method |", " | ".join(FIGURES), "|", " | ".join(SIZES), "| p against lexical |")
     print("| --- |" + " --- |" * (len(FIGURES) + len(SIZES) + 1))
@@ -119,22 +119,23 @@ def show_budget(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
             f"| {name} | {percent(found, 'budget_recall')} | {percent(found, 'budget_precision')} |"
         )
     every_one = [
-        (1.0, len(expected) / len(pupil.told.messages))
+        (1.0, len(expected) / len(pupil.gold.messages))
         for pupil in pupils
-        for _, expected in pupil.told.questions
+        for _, expected in pupil.gold.questions
     ]
     print(f"| every message | 100.0 | {100 * np.mean([one[1] for one in every_one]):.2f} |")
 
 
-def show_crossed(tolds: Sequence[Told], others: set[int], store: Folder) -> None:
+def show_crossed(gold_talks: Sequence[GoldTalk], others: set[int], store: Folder) -> None:
     sides = [
-        [one for at, one in enumerate(tolds) if (at in others) is side] for side in (False, True)
+        [one for at, one in enumerate(gold_talks) if (at in others) is side]
+        for side in (False, True)
     ]
     print("\ntaught by one side, tried on the other")
     together: list[Row] = []
     for teachers, tried in (sides, sides[::-1]):
         pupils, rankings = crossed(teachers, tried, store)
-        found = every(pupils, lambda one, at, of=rankings: of[one.told.name][at].indexes)
+        found = every(pupils, lambda one, at, of=rankings: of[one.gold.name][at].indexes)
         together += found
         names = ", ".join(one.name for one in tried)
         print(f"| {names} |", " | ".join(percent(found, figure) for figure in FIGURES), "|")
@@ -142,28 +143,28 @@ def show_crossed(tolds: Sequence[Told], others: set[int], store: Folder) -> None
 
 
 def crossed(
-    teachers: Sequence[Told], tried: Sequence[Told], store: Folder
+    teachers: Sequence[GoldTalk], tried: Sequence[GoldTalk], store: Folder
 ) -> tuple[list[Pupil], dict[str, list[Ranking]]]:
     """Adapters and weights of the teachers alone, who teach the weights what is new to them too."""
     adapters = adapt.taught_by(teachers, MiniLM(), store)
     ready = [
-        train.make_ready(told, Adapted(adapters[key_of(told.messages)]), store) for told in teachers
+        train.make_ready(gold, Adapted(adapters[key_of(gold.messages)]), store) for gold in teachers
     ]
     ranker = train.taught_by(ready)
-    pupils = [train.make_ready(told, Adapted(adapters[EVERY]), store) for told in tried]
-    return pupils, {one.told.name: one.ranked_by(ranker) for one in pupils}
+    pupils = [train.make_ready(gold, Adapted(adapters[EVERY]), store) for gold in tried]
+    return pupils, {one.gold.name: one.ranked_by(ranker) for one in pupils}
 
 
 def show_speed(pupils: Sequence[Pupil]) -> None:
-    longest = max(pupils, key=lambda one: len(one.told.messages))
+    longest = max(pupils, key=lambda one: len(one.gold.messages))
     index, seconds = longest.index, []
-    for question, _ in longest.told.questions:
+    for question, _ in longest.gold.questions:
         started = time.process_time()
         index.rank(question)
         seconds.append(time.process_time() - started)
     middle, slow = np.percentile(seconds, [50, 95]) * 1000
     print(
-        f"\n{len(longest.told.messages)} messages: {middle:.0f} ms a question, 95 % in {slow:.0f}"
+        f"\n{len(longest.gold.messages)} messages: {middle:.0f} ms a question, 95 % in {slow:.0f}"
     )
 
 

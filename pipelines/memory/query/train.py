@@ -42,7 +42,7 @@ CUTS = (1, 3, 5, 10, 20)
 
 
 @dataclass
-class Asked:
+class GoldQuestion:
     """A question with what was found for it."""
 
     question: str
@@ -53,7 +53,7 @@ class Asked:
 
 
 @dataclass
-class Told:
+class GoldTalk:
     """One conversation of the gold."""
 
     name: str
@@ -76,11 +76,11 @@ class Folder:
         (self._folder / key).write_bytes(value)
 
 
-def read_gold(lines: Iterable[str]) -> list[Told]:
-    return [_told(json.loads(line)) for line in lines if line.strip()]
+def read_gold(lines: Iterable[str]) -> list[GoldTalk]:
+    return [_gold_talk(json.loads(line)) for line in lines if line.strip()]
 
 
-def _told(item: Mapping[str, Any]) -> Told:
+def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
     messages = tuple(
         Message(
             index=one["index"],
@@ -96,24 +96,24 @@ def _told(item: Mapping[str, Any]) -> Told:
         for label in item["gold"]["questions"]
         if label["evidence"]
     ]
-    return Told(item["item_id"], messages, asked)
+    return GoldTalk(item["item_id"], messages, asked)
 
 
 # --- what is found ------------------------------------------------------------------------------
 
 
-def look(told: Told, talk: Talk, config: MemoryConfig) -> list[Asked]:
+def look(gold: GoldTalk, talk: Talk, config: MemoryConfig) -> list[GoldQuestion]:
     """The first look at every question, as retriever and oneshot take it."""
     mind, limit = LocalMind(config), config.candidate_limit
     found = []
-    for question, expected in told.questions:
+    for question, expected in gold.questions:
         plan = mind.plan(question, talk, task="qa")
         asked = [(question, "asked"), *((one.text, one.why) for one in plan.sub_questions)]
-        found.append(Asked(question, expected, plan, search_all(talk, asked, limit=limit)))
+        found.append(GoldQuestion(question, expected, plan, search_all(talk, asked, limit=limit)))
     return found
 
 
-def look_again(asked: Asked, talk: Talk, weights: Weights, config: MemoryConfig) -> None:
+def look_again(asked: GoldQuestion, talk: Talk, weights: Weights, config: MemoryConfig) -> None:
     """What the explorer adds in its two looks."""
     verdict = _verdict(asked.first, asked, talk, weights)
     searches = list(asked.first)
@@ -124,7 +124,9 @@ def look_again(asked: Asked, talk: Talk, weights: Weights, config: MemoryConfig)
     asked.explored = searches
 
 
-def _verdict(searches: Sequence[Search], asked: Asked, talk: Talk, weights: Weights) -> Verdict:
+def _verdict(
+    searches: Sequence[Search], asked: GoldQuestion, talk: Talk, weights: Weights
+) -> Verdict:
     chances = evidence.weigh(talk, asked.plan.intent, searches, weights)
     return Verdict(chances, (), sufficient=True)
 
@@ -132,7 +134,7 @@ def _verdict(searches: Sequence[Search], asked: Asked, talk: Talk, weights: Weig
 # --- what is learned ----------------------------------------------------------------------------
 
 
-def fit(examples: Iterable[tuple[Asked, Talk]], *, explored: bool) -> Weights:
+def fit(examples: Iterable[tuple[GoldQuestion, Talk]], *, explored: bool) -> Weights:
     from sklearn.linear_model import LogisticRegression
 
     tables, truths = [], []
@@ -147,7 +149,7 @@ def fit(examples: Iterable[tuple[Asked, Talk]], *, explored: bool) -> Weights:
     return Weights(mean, scale, model.coef_[0], float(model.intercept_[0]))
 
 
-def _rows(asked: Asked, talk: Talk, *, explored: bool) -> tuple[list[int], Matrix]:
+def _rows(asked: GoldQuestion, talk: Talk, *, explored: bool) -> tuple[list[int], Matrix]:
     """The best candidates alone: the rest would only teach that most messages are no evidence."""
     searches = asked.explored if explored else asked.first
     positions, rows = evidence.features(talk, asked.plan.intent, searches)
@@ -169,14 +171,14 @@ class Taught:
     """How many rows each one stands for."""
 
 
-def taught(told: Told, talk: Talk) -> Taught:
-    index, random = _index(talk), np.random.default_rng(len(told.messages))
+def taught(gold: GoldTalk, talk: Talk) -> Taught:
+    index, random = _index(talk), np.random.default_rng(len(gold.messages))
     parts: list[tuple[Matrix, Matrix, Matrix]] = []
     names: tuple[str, ...] = ()
-    for question, expected in told.questions:
+    for question, expected in gold.questions:
         columns = index.columns(index.evidence(question))
         names = tuple(columns)
-        right = np.isin(np.arange(len(told.messages)), list(expected))
+        right = np.isin(np.arange(len(gold.messages)), list(expected))
         hard = right | (np.argsort(np.argsort(-columns["fused"])) < HARD)
         kept = hard | (random.random(len(right)) < 1 / THINNED)
         rows = np.column_stack(list(columns.values()))
@@ -214,7 +216,7 @@ def _index(talk: Talk) -> ConversationIndex:
 
 
 def answers(
-    asked: Asked, talk: Talk, first: Weights, explored: Weights, config: MemoryConfig
+    asked: GoldQuestion, talk: Talk, first: Weights, explored: Weights, config: MemoryConfig
 ) -> dict[str, tuple[list[int], list[int]]]:
     """By mode: what was chosen, and the ranking it was chosen from."""
     mind = LocalMind(config)
@@ -255,19 +257,21 @@ def _reciprocal(ranked: Sequence[int], expected: frozenset[int]) -> float:
 
 # --- all of it ----------------------------------------------------------------------------------
 
-Seen = dict[str, tuple[Talk, list[Asked]]]
+Seen = dict[str, tuple[Talk, list[GoldQuestion]]]
 """By conversation: its talk, and its questions with what a ranking found that never saw it."""
 
 
-def see(tolds: Sequence[Told], encoder: Encoder, cache: Path, config: MemoryConfig) -> Seen:
+def see(
+    gold_talks: Sequence[GoldTalk], encoder: Encoder, cache: Path, config: MemoryConfig
+) -> Seen:
     talks = Talks(encoder, store=Folder(cache))
-    opened = {told.name: talks(Case(told.name, "", told.messages)) for told in tolds}
-    learned_from = {told.name: taught(told, opened[told.name]) for told in tolds}
+    opened = {gold.name: talks(Case(gold.name, "", gold.messages)) for gold in gold_talks}
+    learned_from = {gold.name: taught(gold, opened[gold.name]) for gold in gold_talks}
     seen: Seen = {}
-    for told in tolds:
-        others = [one for name, one in learned_from.items() if name != told.name]
-        talk = _with_ranker(opened[told.name], fit_ranker(others))
-        seen[told.name] = (talk, look(told, talk, config))
+    for gold in gold_talks:
+        others = [one for name, one in learned_from.items() if name != gold.name]
+        talk = _with_ranker(opened[gold.name], fit_ranker(others))
+        seen[gold.name] = (talk, look(gold, talk, config))
     for name, (talk, questions) in seen.items():
         first = fit(examples(seen, without=name), explored=False)
         for asked in questions:
@@ -275,7 +279,7 @@ def see(tolds: Sequence[Told], encoder: Encoder, cache: Path, config: MemoryConf
     return seen
 
 
-def examples(seen: Seen, *, without: str = "") -> list[tuple[Asked, Talk]]:
+def examples(seen: Seen, *, without: str = "") -> list[tuple[GoldQuestion, Talk]]:
     return [
         (asked, talk)
         for name, (talk, questions) in seen.items()
@@ -316,9 +320,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder for computed vectors")
     parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
-    tolds = read_gold(asked.gold.read_text(encoding="utf-8").splitlines())
+    gold_talks = read_gold(asked.gold.read_text(encoding="utf-8").splitlines())
     config = MemoryConfig()
-    seen = see(tolds, MiniLM(), asked.cache, config)
+    seen = see(gold_talks, MiniLM(), asked.cache, config)
     print(json.dumps(held_out(seen, config), indent=1))
     if asked.write:
         without = {

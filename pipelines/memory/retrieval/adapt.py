@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pipelines.encoder import MiniLM, load, packaged_folder, twin
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import Folder, Told
+from pipelines.memory.query.train import Folder, GoldTalk
 from pipelines.memory.retrieval import views
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, write
 from pipelines.memory.retrieval.index import ConversationIndex
@@ -62,12 +62,12 @@ class Lesson:
     questions: list[Question]
 
 
-def lesson(told: Told, encoder: Encoder, store: Store) -> Lesson:
+def lesson(gold: GoldTalk, encoder: Encoder, store: Store) -> Lesson:
     """Hard messages are those that MiniLM as it is takes for evidence."""
-    found = views.look(told.messages, encoder, store)
+    found = views.look(gold.messages, encoder, store)
     index = ConversationIndex(found, encoder)
-    questions = [_question(index, text, expected) for text, expected in told.questions]
-    return Lesson(_pieces(views.texts_of(told.messages), MESSAGE_PIECES), questions)
+    questions = [_question(index, text, expected) for text, expected in gold.questions]
+    return Lesson(_pieces(views.texts_of(gold.messages), MESSAGE_PIECES), questions)
 
 
 def _question(index: ConversationIndex, text: str, expected: frozenset[int]) -> Question:
@@ -250,11 +250,11 @@ def _nearness(asked: Sequence[Any], messages: Sequence[Any]) -> Any:
 # --- all of it ----------------------------------------------------------------------------------
 
 
-def taught_by(tolds: Sequence[Told], encoder: Encoder, store: Store) -> dict[str, Adapter]:
+def taught_by(gold_talks: Sequence[GoldTalk], encoder: Encoder, store: Store) -> dict[str, Adapter]:
     """By talk what all the others have taught; under ``EVERY`` what all of them have."""
-    if len(tolds) < 2:
+    if len(gold_talks) < 2:
         raise ValueError("Adapters need two conversations at least: each is taught by the others.")
-    lessons = {key_of(told.messages): lesson(told, encoder, store) for told in tolds}
+    lessons = {key_of(gold.messages): lesson(gold, encoder, store) for gold in gold_talks}
     without = {talk: [other for key, other in lessons.items() if key != talk] for talk in lessons}
     sets = {EVERY: list(lessons.values()), **without}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as processes:

@@ -21,8 +21,8 @@ from pipelines.memory.identity import key_of
 from pipelines.memory.query.talk import Talk
 from pipelines.memory.query.train import (
     Folder,
+    GoldTalk,
     Taught,
-    Told,
     figures,
     fit_ranker,
     read_gold,
@@ -42,19 +42,19 @@ RANKING_FIGURES = ("MRR", "recall@1", "recall@3", "recall@5", "recall@10", "reca
 class Pupil:
     """A conversation that is made ready, and what it teaches."""
 
-    told: Told
+    gold: GoldTalk
     index: ConversationIndex
     taught: Taught
 
     def ranked_by(self, ranker: Ranker) -> list[Ranking]:
         """Its questions, answered by a ranker that was taught by others."""
         index = self.index.with_ranker(ranker)
-        return [index.rank(question) for question, _ in self.told.questions]
+        return [index.rank(question) for question, _ in self.gold.questions]
 
 
-def make_ready(told: Told, encoder: Encoder, store: Store) -> Pupil:
-    index = ConversationIndex.build(told.messages, encoder=encoder, store=store)
-    return Pupil(told, index, taught(told, Talk(told.messages, index)))
+def make_ready(gold: GoldTalk, encoder: Encoder, store: Store) -> Pupil:
+    index = ConversationIndex.build(gold.messages, encoder=encoder, store=store)
+    return Pupil(gold, index, taught(gold, Talk(gold.messages, index)))
 
 
 def taught_by(pupils: Sequence[Pupil]) -> Ranker:
@@ -70,7 +70,7 @@ def rankers_without(pupils: Sequence[Pupil]) -> list[Ranker]:
 def held_out(pupils: Sequence[Pupil], rankers: Sequence[Ranker]) -> dict[str, list[Ranking]]:
     """Rankings by conversation, each by its own ranker."""
     pairs = zip(pupils, rankers, strict=True)
-    return {pupil.told.name: pupil.ranked_by(ranker) for pupil, ranker in pairs}
+    return {pupil.gold.name: pupil.ranked_by(ranker) for pupil, ranker in pairs}
 
 
 def report(
@@ -78,10 +78,10 @@ def report(
 ) -> dict[str, dict[str, float]]:
     """Figures over all questions, and for each conversation."""
     found: dict[str, list[Answered]] = {
-        pupil.told.name: [
+        pupil.gold.name: [
             (list(ranking.indexes[:TOP]), list(ranking.indexes), expected)
             for ranking, (_, expected) in zip(
-                rankings[pupil.told.name], pupil.told.questions, strict=True
+                rankings[pupil.gold.name], pupil.gold.questions, strict=True
             )
         ]
         for pupil in pupils
@@ -114,16 +114,16 @@ def as_json(ranker: Ranker) -> dict[str, Any]:
 def write_weights(pupils: Sequence[Pupil], rankers: Sequence[Ranker], path: Path = WEIGHTS) -> None:
     """The weights taught by all, and for each conversation those that never saw it."""
     without = {
-        key_of(pupil.told.messages): as_json(ranker)
+        key_of(pupil.gold.messages): as_json(ranker)
         for pupil, ranker in zip(pupils, rankers, strict=True)
     }
     stored = {**as_json(taught_by(pupils)), "without": without}
     path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
-def read_all(files: Sequence[Path]) -> list[Told]:
+def read_all(files: Sequence[Path]) -> list[GoldTalk]:
     lines = [line for file in files for line in file.read_text(encoding="utf-8").split("\n")]
-    return [told for told in read_gold(lines) if told.questions]
+    return [gold for gold in read_gold(lines) if gold.questions]
 
 
 def main() -> None:
@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="store the weights")
     asked = parser.parse_args()
     encoder = MiniLM()
-    pupils = [make_ready(told, encoder, Folder(asked.cache)) for told in read_all(asked.items)]
+    pupils = [make_ready(gold, encoder, Folder(asked.cache)) for gold in read_all(asked.items)]
     rankers = rankers_without(pupils)
     figures_found = json.dumps(report(pupils, held_out(pupils, rankers)), indent=1)
     print(figures_found)

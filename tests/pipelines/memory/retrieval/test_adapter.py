@@ -11,7 +11,7 @@ import pytest
 from pipelines.encoder import MiniLM, load, packaged_folder
 from pipelines.memory.identity import key_of
 from pipelines.memory.query import evidence
-from pipelines.memory.query.train import Told
+from pipelines.memory.query.train import GoldTalk
 from pipelines.memory.retrieval import adapt, adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
@@ -36,7 +36,7 @@ ASKED = [
     ("Which sports does Elise do?", frozenset({1})),
     ("What pets does Emi have?", frozenset({2})),
 ]
-TOLD = Told("talk", TALK, ASKED)
+GOLD = GoldTalk("talk", TALK, ASKED)
 
 
 class Kept(dict[str, bytes]):
@@ -156,7 +156,7 @@ def test_the_shipped_adapters_are_small_and_complete() -> None:
 
 @pytest.fixture(scope="module")
 def lesson() -> adapt.Lesson:
-    return adapt.lesson(TOLD, MiniLM(), Kept())
+    return adapt.lesson(GOLD, MiniLM(), Kept())
 
 
 def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
@@ -244,9 +244,9 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
             return [some_adapter(at) for at, _ in enumerate(taught)]
 
     monkeypatch.setattr(adapt, "ProcessPoolExecutor", Here)
-    short = Told("short", TALK[:3], ASKED[1:])
+    short = GoldTalk("short", TALK[:3], ASKED[1:])
 
-    found = adapt.taught_by([TOLD, short], MiniLM(), Kept())
+    found = adapt.taught_by([GOLD, short], MiniLM(), Kept())
 
     assert list(found) == [EVERY, key_of(TALK), key_of(TALK[:3])]
     assert [[len(one.messages) for one in lessons] for lessons in taught] == [[6, 3], [3], [6]]
@@ -254,4 +254,4 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_single_talk_has_nobody_to_be_taught_by() -> None:
     with pytest.raises(ValueError, match="two conversations at least"):
-        adapt.taught_by([TOLD], MiniLM(), Kept())
+        adapt.taught_by([GOLD], MiniLM(), Kept())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import Told
+from pipelines.memory.query.train import GoldTalk
 from pipelines.memory.retrieval import dense, late, question, ranker, speakers, text, views
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
@@ -288,19 +288,19 @@ def test_a_conversation_that_taught_is_ranked_by_weights_made_without_it(
     ranker.shipped.cache_clear()
 
     for own, other in (pupils, reversed(pupils)):
-        seen = ranker.shipped(key_of(own.told.messages))
+        seen = ranker.shipped(key_of(own.gold.messages))
         assert as_json(seen) == as_json(taught_by([other]))
     assert as_json(ranker.shipped("of another talk")) == as_json(taught_by(pupils))
     ranker.shipped.cache_clear()
 
 
 def two_pupils(encoder: WordOverlap) -> list[Pupil]:
-    short = Told("two", TALK[:5], ASKED)
-    return [make_ready(told, encoder, Kept()) for told in (Told("one", TALK, ASKED), short)]
+    short = GoldTalk("two", TALK[:5], ASKED)
+    return [make_ready(gold, encoder, Kept()) for gold in (GoldTalk("one", TALK, ASKED), short)]
 
 
 def test_a_conversation_is_ranked_by_what_the_others_taught(encoder: WordOverlap) -> None:
-    pupils = [make_ready(Told(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
+    pupils = [make_ready(GoldTalk(name, TALK, ASKED), encoder, Kept()) for name in ("one", "two")]
 
     found = report(pupils, held_out(pupils, rankers_without(pupils)))
 
