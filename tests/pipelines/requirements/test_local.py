@@ -1,44 +1,10 @@
-"""What ``requirements-local`` promises about a conversation."""
-
-import doctest
-from typing import Any
+"""Which requirements ``requirements-local`` finds in a conversation."""
 
 import pytest
 
-from labeling.domain.schema import check_payload
 from pipelines.registry import build
-from pipelines.requirements.extraction import measures
-from pipelines.types import Case, Message, Pipeline
-
-Turn = tuple[str, str]
-REQUIREMENTS = "requirements"
-
-
-def case(*turns: Turn) -> Case:
-    messages = (Message(at, role, "", text) for at, (role, text) in enumerate(turns))
-    return Case(case_id="talk", domain="shop", messages=tuple(messages))
-
-
-def user(text: str) -> Turn:
-    return ("user", text)
-
-
-def analyst(text: str) -> Turn:
-    return ("analyst", text)
-
-
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return build("requirements-local", {"merge_duplicates": False})
-
-
-def extract(pipeline: Pipeline, *turns: Turn) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pipeline.run(case(*turns))[REQUIREMENTS]
-    return found
-
-
-def actions(found: list[dict[str, Any]]) -> list[str]:
-    return [one["action"] for one in found]
+from pipelines.types import Pipeline
+from tests.pipelines.requirements.talks import actions, analyst, extract, user
 
 
 def test_the_example_of_the_labeling_guide_is_found(pipeline: Pipeline) -> None:
@@ -155,55 +121,6 @@ def test_a_denied_need_is_no_requirement(pipeline: Pipeline) -> None:
     assert extract(pipeline, user("We don't need a mobile app.")) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "priority"),
-    [
-        ("The system must send an invoice.", "must"),
-        ("The system should send an invoice.", "should"),
-        ("It would be nice if the system could send an invoice.", "could"),
-    ],
-)
-def test_priority_follows_the_wording(pipeline: Pipeline, said: str, priority: str) -> None:
-    (found,) = extract(pipeline, user(said))
-
-    assert (found["priority"], found["actor"]) == (priority, "System")
-    assert found["action"] == "Send an invoice"
-
-
-@pytest.mark.parametrize(
-    ("said", "kind"),
-    [
-        ("Customers need to see their orders.", "functional"),
-        ("The page must load within two seconds.", "non-functional"),
-        ("Passwords must be encrypted.", "security"),
-        ("We have to keep the invoices for ten years.", "data"),
-        ("The dashboard should have big buttons.", "interface"),
-        ("It has to run on our existing tablets.", "constraint"),
-    ],
-)
-def test_type_follows_what_is_asked_for(pipeline: Pipeline, said: str, kind: str) -> None:
-    (found,) = extract(pipeline, user(said))
-
-    assert found["type"] == kind
-
-
-@pytest.mark.parametrize(
-    ("said", "actor"),
-    [
-        ("Warehouse managers need to approve orders.", "Warehouse Manager"),
-        ("Only nurses can change the dose.", "Nurse"),
-        ("The app must show the price.", "System"),
-        ("Passwords must be encrypted.", "System"),
-        ("I want to pay by card.", "User"),
-        ("Our drivers are late. They need to see the route.", "Driver"),
-    ],
-)
-def test_the_actor_is_specific_and_singular(pipeline: Pipeline, said: str, actor: str) -> None:
-    found = extract(pipeline, user(said))
-
-    assert found[-1]["actor"] == actor
-
-
 def test_a_sentence_with_two_wishes_gives_two(pipeline: Pipeline) -> None:
     found = extract(
         pipeline,
@@ -219,65 +136,6 @@ def test_list_items_are_read_one_by_one(pipeline: Pipeline) -> None:
     )
 
     assert actions(found) == ["Log in", "See a map", "Print the map"]
-
-
-def test_numbers_and_conditions_become_checks(pipeline: Pipeline) -> None:
-    (found,) = extract(
-        pipeline, user("When a payment fails, the system must retry within five minutes.")
-    )
-
-    assert found["condition"] == "When a payment fails"
-    assert found["acceptance_criteria"][:3] == [
-        "The limit is five minutes",
-        "Happens when a payment fails",
-        "Does not happen in other cases",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("said", "check"),
-    [
-        ("The first person has thirty minutes to take it", "The time is thirty minutes"),
-        ("Keep records for ten years for the auditor", "The period is ten years"),
-        ("Members pay one euro per item", "The amount is one euro"),
-        ("Never take more than two gigabytes", "The limit is two gigabytes"),
-        ("Nobody over ten hours a day", "The limit is ten hours"),
-        ("Wait at least 2.5 seconds", "The minimum is 2.5 seconds"),
-        ("Look at it after three days", "It happens after three days"),
-        ("More than 200 MB must be supported", "The value is more than 200 MB"),
-        ("It costs 1,000.50 euros", "The amount is 1,000.50 euros"),
-        ("It costs 1 000 euros", None),
-        ("It takes 10-15 minutes, or five to ten minutes", None),
-        ("We need 24-hour support", None),
-        ("1," * 10_000, None),
-        ("One calendar for all of us", None),
-        ("Never give it to two patients at once", None),
-        ("It was one of our days", None),
-        ("More than three times in a month", None),
-        ("Everything one might expect", None),
-    ],
-)
-def test_only_amounts_become_checks_and_as_sentences(said: str, check: str | None) -> None:
-    assert measures.amounts(said) == ([check] if check else [])
-
-
-@pytest.mark.parametrize(
-    ("condition", "when"),
-    [
-        ("If a member switches it on, he can delete it", "Happens if a member switches it on"),
-        ("When I'm hiking because it is fun", "Happens when I'm hiking"),
-        ("Above that", None),
-        (None, None),
-    ],
-)
-def test_a_condition_becomes_a_check_where_it_stands_by_itself(
-    condition: str | None, when: str | None
-) -> None:
-    assert measures.conditions(condition)[:1] == ([when] if when else [])
-
-
-def test_the_examples_say_what_happens() -> None:
-    assert doctest.testmod(measures).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -354,68 +212,6 @@ def test_words_alike_are_merged_and_keep_both_sources() -> None:
     )
 
     assert [one["source_messages"] for one in found] == [[0, 2]]
-
-
-def test_confidence_differs_with_the_wording(pipeline: Pipeline) -> None:
-    found = extract(
-        pipeline,
-        user("Users must log in. Add a map."),
-        analyst("How long should we keep the records?"),
-        user("Ten years."),
-    )
-
-    assert len({one["confidence"] for one in found}) > 1
-    assert all(0 < one["confidence"] < 1 for one in found)
-
-
-WISHES = ("We need a map.", "Only staff can see prices!", "Maybe a list would be nice?", "Yes.")
-ODD_TALKS = {
-    "nothing": [],
-    "empty messages": [user(""), analyst("  "), user("\n")],
-    "only punctuation": [user("..."), analyst("?!"), user("— … •")],
-    "other scripts": [
-        user("我们需要一个地图。"),
-        user("Нам нужна карта! 🗺️"),
-        user("İ must ŞHOW it"),
-    ],
-    "lone surrogate": [user("We need \ud800 a map.")],
-    "control characters": [user("We need\x00 a\u200b map.\u2028Users must\tlog in.")],
-    "no spaces": [user("must" * 5000)],
-    "one long sentence": [user("we need a map and the admin must see it " * 500)],
-    "many quotes": [user("'" * 3000 + '"' * 3000)],
-    "unknown roles": [("", "We need a map."), ("SYSTEM", "x"), ("moderator", "Should we?")],
-    "a thousand messages": [
-        (("analyst", "user")[at % 2], WISHES[at % len(WISHES)]) for at in range(1000)
-    ],
-}
-
-
-@pytest.mark.parametrize("name", ODD_TALKS)
-def test_every_output_is_a_complete_label(pipeline: Pipeline, name: str) -> None:
-    turns = ODD_TALKS[name]
-
-    found = extract(pipeline, *turns)
-
-    labels = [{"uid": one["id"], **one} for one in found]
-    problems = check_payload(
-        {REQUIREMENTS: labels},
-        layers=["extraction"],
-        message_count=len(turns),
-        complete=True,
-        empty=not found,
-    )
-    assert problems == []
-    assert [one["id"] for one in found] == [f"REQ-{at:03d}" for at in range(1, len(found) + 1)]
-
-
-def test_the_same_conversation_gives_the_same_output(pipeline: Pipeline) -> None:
-    turns = ODD_TALKS["a thousand messages"]
-
-    once = extract(pipeline, *turns)
-    again = extract(build("requirements-local", {"merge_duplicates": False}), *turns)
-
-    assert once == again
-    assert once
 
 
 def test_a_higher_bar_lets_less_through() -> None:

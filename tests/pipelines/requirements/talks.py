@@ -1,0 +1,30 @@
+"""Conversations in short, and what a pipeline finds in them."""
+
+from typing import Any
+
+from pipelines.types import Case, Message, Pipeline
+
+Turn = tuple[str, str]
+REQUIREMENTS = "requirements"
+
+
+def case(*turns: Turn) -> Case:
+    messages = (Message(at, role, "", text) for at, (role, text) in enumerate(turns))
+    return Case(case_id="talk", domain="shop", messages=tuple(messages))
+
+
+def user(text: str) -> Turn:
+    return ("user", text)
+
+
+def analyst(text: str) -> Turn:
+    return ("analyst", text)
+
+
+def extract(pipeline: Pipeline, *turns: Turn) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pipeline.run(case(*turns))[REQUIREMENTS]
+    return found
+
+
+def actions(found: list[dict[str, Any]]) -> list[str]:
+    return [one["action"] for one in found]
