@@ -168,7 +168,8 @@ def _label_step(latest: Any) -> Step:
     detail = _("{n_done} of {n_assigned} answers are in").format(
         n_done=latest.n_done, n_assigned=latest.n_assigned
     )
-    return Step("later", _("Label it blind"), waiting, detail, latest.get_absolute_url())
+    state = "later" if waiting else "done"  # then a worker still has to match the labels
+    return Step(state, _("Label it blind"), waiting, detail, latest.get_absolute_url())
 
 
 def _after_failure(project: Project, latest: Round) -> list[Step]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labeling.domain.calibration import mean_interval, standings
-from labeling.models import Project
+from labeling.models import Project, Round
 from labeling.services import discussions, guidelines, rounds
 from labeling.views.calibration_chart import HEIGHT, Reading, chart
 from tests import factories
@@ -125,6 +125,13 @@ def test_the_page_says_what_is_next_and_who_has_to_do_it(signed_in, project, rit
 
     factories.open_full(project, 2, override_reason="")
     assert [step.state for step in client.get(URL).context["steps"]] == ["done"] * 5
+
+
+def test_when_the_last_answer_is_in_the_server_is_next(signed_in, project, rita):
+    opened = answered(project)
+    Round.objects.filter(pk=opened.pk).update(state=Round.State.OPEN, closed_at=None)
+
+    assert next_step(signed_in(rita)).title == "Measure agreement"
 
 
 def test_without_guidelines_they_come_first(signed_in, rita):
