@@ -173,6 +173,7 @@ def test_every_question_takes_part_once_with_its_evidence(
     lesson: adapt.Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapt, "BATCH", 2)
+    monkeypatch.setattr(adapt, "OWN", 0)  # evidence is one's own, too
 
     found = adapt.steps([lesson, lesson], np.random.default_rng(0))
 
