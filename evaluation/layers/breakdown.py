@@ -8,6 +8,7 @@ from math import fsum
 from typing import Any
 
 from evaluation.layers.base import Example, Scored
+from labeling.domain.importing import DIFFICULTIES
 
 Rows = list[dict[str, Any]]
 NOT_SAID = "not said"
@@ -16,7 +17,8 @@ NOT_SAID = "not said"
 def by_case(cases: Iterable[Scored], metric: str, group: Callable[[Example], str]) -> Rows:
     """Mean of ``metric`` and number of cases in each group; undefined cases are left out."""
     pairs = [(group(case.example), case.values[metric].value) for case in cases]
-    return rows((name, value) for name, value in pairs if value is not None)
+    found = rows((name, value) for name, value in pairs if value is not None)
+    return sorted(found, key=_rank)
 
 
 def by_label(cases: Iterable[Scored], metric: str, field: str) -> Rows:
@@ -40,7 +42,7 @@ def standard(
         "Difficulty": lambda example: str(example.content.get("difficulty") or NOT_SAID),
         "Domain": lambda example: str(example.content.get("domain") or NOT_SAID),
     }
-    found = [
+    found: Rows = [
         {"title": name, "measure": title, "unit": "Cases", "rows": by_case(cases, metric, group)}
         for name, group in by.items()
     ]
@@ -56,6 +58,11 @@ def rows(pairs: Iterable[tuple[str, float]]) -> Rows:
         {"group": name, "mean": mean(values), "n": len(values)}
         for name, values in sorted(groups.items())
     ]
+
+
+def _rank(row: dict[str, Any]) -> int:
+    """Difficulties from easy to hard; everything else stays as it is."""
+    return DIFFICULTIES.index(row["group"]) if row["group"] in DIFFICULTIES else len(DIFFICULTIES)
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
@@ -64,12 +64,21 @@ class Protocol(_Part):
     version: str | float = PROTOCOL_VERSION
 
 
+def _name(name: str) -> str:
+    if "/" in name or "\\" in name:
+        raise ValueError("a name becomes that of a folder, so it holds no slash")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1), AfterValidator(_name)]
+
+
 class Configuration(_Part):
     name: Annotated[str, Field(max_length=200)] = ""
     version: str = ""
     seed: int = 0
-    datasets: Annotated[dict[str, Dataset], Field(min_length=1)]
-    agents: Annotated[dict[str, Agent], Field(min_length=1)]
+    datasets: Annotated[dict[Name, Dataset], Field(min_length=1)]
+    agents: Annotated[dict[Name, Agent], Field(min_length=1)]
     metrics: dict[str, Any] = {}
     """Lists name what is shown of a data set; everything else are settings of the metrics."""
     thresholds: dict[str, float] = {}
@@ -180,13 +189,14 @@ def _line(lines: Mapping[Place, int], place: Place) -> int:
 
 
 def _sentence(error: Any, place: Place) -> str:
-    where = ".".join(map(str, place))
+    where = ".".join(str(part) for part in place if part != "[key]")
     if error["type"] == "extra_forbidden":
         known = list(_part_at(place[:-1]).model_fields)
         return f"There is no “{where}”. {nearest(str(place[-1]), known)}"
     if error["type"] == "missing":
         return f"“{where}” is missing."
-    return f"“{where}”: {error['msg']}." if where else "It must hold “datasets” and “agents”."
+    said = error["msg"].removeprefix("Value error, ")
+    return f"“{where}”: {said}." if where else "It must hold “datasets” and “agents”."
 
 
 def _part_at(place: Place) -> type[BaseModel]:

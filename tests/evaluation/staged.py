@@ -55,7 +55,7 @@ def _content(layer: str, number: int, gold: dict[str, Any]) -> dict[str, Any]:
     return {
         "item_id": f"case-{number}",
         "domain": "shop" if number % 2 else "clinic",
-        "difficulty": "easy" if number % 2 else "hard",
+        "difficulty": "medium" if number % 2 else "hard",
         "split": "dev",
         "conversation": messages,
         "layer": layer,

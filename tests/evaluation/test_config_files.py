@@ -167,6 +167,10 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
             "No data set here has a metric “extraction_recall”. Did you mean “requirement_recall”?",
         ),
         ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” lies between 0 and 1: 80"),
+        (
+            {"agents": {"../x": {"pipeline": "nothing"}}},
+            "config.yaml:5: “agents.../x”: a name becomes that of a folder, so it holds no slash.",
+        ),
         ({"reporting": {"formats": ["jsn"]}}, "There is no format “jsn”. Did you mean “json”?"),
         ({"reporting": {"formats": "json"}}, "“reporting.formats”: Input should be a valid list"),
         ({"seed": -1}, "config.yaml:9: The seed is a whole number"),

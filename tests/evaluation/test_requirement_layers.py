@@ -258,7 +258,7 @@ def test_figures_by_difficulty_and_domain(validation_run: Run) -> None:
     }
 
     assert groups["Difficulty"] == [
-        {"group": "easy", "mean": pytest.approx(2 / 3), "n": 1},
+        {"group": "medium", "mean": pytest.approx(2 / 3), "n": 1},
         {"group": "hard", "mean": pytest.approx(2 / 3), "n": 1},
     ]
     assert [row["group"] for row in groups["Domain"]] == ["clinic", "shop"]
