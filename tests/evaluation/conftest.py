@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation.asking import ENTRY as ASKING
 from tests.evaluation.events import make_events_release
+from tests.evaluation.one_chat import content
+from tests.evaluation.releases import freeze
 from tests.fakes import WordOverlap
 from tests.llm_server import LanguageServer
 
@@ -285,3 +288,16 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def chat(project: Project, monkeypatch: pytest.MonkeyPatch) -> Callable[..., GoldRelease]:
+    """A release of one chat; the scripted pipeline may answer it."""
+    entry = registry.PIPELINES["everything"]
+    able = replace(entry, layers=("extraction", "qa", "arc"))
+    monkeypatch.setitem(registry.PIPELINES, "everything", able)
+
+    def make(layer: str = "qa", *, split: str = "train") -> GoldRelease:
+        return freeze(project, layer, name="chat", contents=[content(layer, split)])
+
+    return make

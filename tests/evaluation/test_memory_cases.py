@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
-from dataclasses import replace
-from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -14,115 +11,13 @@ import pytest
 from django.urls import reverse
 
 from evaluation.management import summary
-from evaluation.models import Run, SplitAccess, StageTrace
-from evaluation.services import execution, layers, leases, results
-from evaluation.services.stores import FileStore
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
-from labeling.models import Conversation, GoldItem, GoldRelease, Project
-from pipelines import registry
-from pipelines.memory.layers.config import LayersConfig
+from evaluation.models import SplitAccess, StageTrace
+from evaluation.services import execution, results
 from pipelines.types import Case, Output
-from tests.evaluation.conftest import Scripted
+from tests.evaluation.figures import aggregate, value
+from tests.evaluation.one_chat import answer, where_and_when
 
 pytestmark = pytest.mark.django_db
-
-SIZE = 12
-
-QUESTIONS = [
-    {"uid": "q1", "id": "QA-001", "question": "Where?", "answer": "Rome", "evidence": [3, 7]},
-    {"uid": "q2", "id": "QA-002", "question": "When?", "answer": "May", "evidence": [0]},
-    {"uid": "q3", "id": "QA-003", "question": "Who?", "answer": "Kate", "evidence": []},
-]
-ARCS = [
-    {
-        "uid": "a1",
-        "id": "ARC-001",
-        "question": "How did it go?",
-        "phases": [
-            {"uid": "p1", "title": "Start", "evidence": [0, 1]},
-            {"uid": "p2", "title": "End", "evidence": [9]},
-        ],
-    }
-]
-
-
-@pytest.fixture
-def chat(project: Project, monkeypatch: pytest.MonkeyPatch) -> Callable[..., GoldRelease]:
-    """A release of one chat; the scripted pipeline may answer it."""
-    entry = registry.PIPELINES["everything"]
-    able = replace(entry, layers=("extraction", "qa", "arc"))
-    monkeypatch.setitem(registry.PIPELINES, "everything", able)
-
-    def make(layer: str = "qa", *, split: str = "train") -> GoldRelease:
-        content = _content(layer, split)
-        sha256 = item_sha256(content)
-        release = GoldRelease.objects.create(
-            project=project,
-            layer=layer,
-            name="chat",
-            version=1,
-            guideline=project.guidelines.first(),
-            header="{}",
-            sha256=release_sha256({}, [sha256]),
-        )
-        conversation = Conversation.objects.create(
-            project=project, external_id="Chat_1", split=split, content_sha256="0" * 64
-        )
-        GoldItem.objects.create(
-            release=release,
-            conversation=conversation,
-            item_id="Chat_1",
-            position=0,
-            split=split,
-            how="single",
-            canonical=canonical_json(content),
-            sha256=sha256,
-        )
-        return release
-
-    return make
-
-
-def _content(layer: str, split: str) -> dict[str, Any]:
-    messages = [
-        {
-            "index": index,
-            "role": "speaker",
-            "speaker": "Emi" if index % 2 else "Elise",
-            "content": f"Message {index + 1}",
-            "time": f"2024-01-01T{index:02d}:00:00+00:00",
-        }
-        for index in range(SIZE)
-    ]
-    key = {"qa": "questions", "arc": "arcs"}[layer]
-    return {
-        "item_id": "Chat_1",
-        "domain": "chat",
-        "split": split,
-        "conversation": messages,
-        "layer": layer,
-        "gold": {key: QUESTIONS if layer == "qa" else ARCS},
-        "provenance": {"how": "single", "annotators": [], "labels": {}},
-    }
-
-
-def answer(evidence: list[int], **fields: Any) -> Output:
-    held = {"ids": evidence, "scores": [1.0] * len(evidence)}
-    trace = {"candidates": held, "reranked": held, "selected": held, "corpus_size": SIZE}
-    return {"evidence": evidence, "ranked": evidence, "trace": trace, "model": None, **fields}
-
-
-def where_and_when(case: Case) -> Output:
-    return answer([4, 9]) if case.question == "Where?" else answer([12])
-
-
-def value(run: Run, case_id: str, metric: str) -> float | None:
-    case = next(one for one in results.cases_with_scores(run) if one.case_id == case_id)
-    return next(score.value for score in case.scores.all() if score.metric == metric)
-
-
-def mean(run: Run, metric: str) -> Any:
-    return next(row for row in results.aggregates_of(run) if row.metric == metric)
 
 
 def test_every_question_is_a_case_that_sees_the_talk_and_no_label(
@@ -178,7 +73,7 @@ def test_what_cannot_be_scored_is_counted_and_never_a_free_point(
     run = finished(release=chat())
 
     assert value(run, "Chat_1:QA-003", "evidence_recall") is None
-    recall = mean(run, "evidence_recall")
+    recall = aggregate(run, "evidence_recall")
     assert (recall.mean, recall.n, recall.n_undefined) == (0.25, 2, 1)
     assert recall.detail["unscorable"] == 1
 
@@ -191,7 +86,7 @@ def test_a_failed_question_scores_nothing_unless_it_is_not_scorable(
 
     script(fail)
 
-    recall = mean(finished(release=chat()), "evidence_recall")
+    recall = aggregate(finished(release=chat()), "evidence_recall")
 
     assert (recall.mean, recall.n, recall.n_failed, recall.n_undefined) == (0.0, 2, 2, 1)
 
@@ -205,7 +100,7 @@ def test_the_funnel_says_where_messages_were_lost(chat: Any, script: Any, finish
     script(lose)
     run = finished(release=chat())
 
-    assert mean(run, "evidence_recall").detail["funnel"] == {
+    assert aggregate(run, "evidence_recall").detail["funnel"] == {
         "never_retrieved": 0,
         "lost_in_reranking": 1,
         "not_selected": 1,
@@ -231,7 +126,7 @@ def test_the_funnel_says_what_it_leaves_out_and_why(
     run = finished(release=chat())
     page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
 
-    assert mean(run, "evidence_recall").detail["untraced"] == {
+    assert aggregate(run, "evidence_recall").detail["untraced"] == {
         "failed": {"cases": 1, "messages": 2},
         "no_checkpoints": {"cases": 0, "messages": 0},
     }
@@ -251,7 +146,7 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
     run = finished(release=chat())
     page = " ".join(signed_in("noor").get(run.get_absolute_url()).content.decode().split())
 
-    assert mean(run, "evidence_recall").detail["untraced"]["no_checkpoints"] == {
+    assert aggregate(run, "evidence_recall").detail["untraced"]["no_checkpoints"] == {
         "cases": 1,
         "messages": 2,
     }
@@ -349,94 +244,6 @@ def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: An
         "4 9",
     )
     assert rows[2]["evidence_recall"] == ""
-
-
-class Preparing(Scripted):
-    """A pipeline that gets ready first, as the test says."""
-
-    def __init__(self, prepare: Callable[[Case], None]) -> None:
-        super().__init__(lambda case: answer([4]))
-        self.get_ready = prepare
-
-    def prepare(self, case: Case) -> None:
-        self.seen.append(f"before {case.case_id}")
-        self.get_ready(case)
-
-
-@pytest.fixture
-def preparing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], None]], Preparing]:
-    def use(prepare: Callable[[Case], None]) -> Preparing:
-        pipeline = Preparing(prepare)
-        monkeypatch.setattr(registry, "build", lambda *_, **__: pipeline)
-        return pipeline
-
-    return use
-
-
-def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
-    chat: Any, preparing: Any, finished: Any, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
-    settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
-    held, renewed, renew = [], Event(), leases.renew
-    monkeypatch.setattr(leases, "renew", lambda *case: renewed.set() or renew(*case))
-
-    def take_long(case: Case) -> None:
-        held.append(renewed.wait(20))  # nobody renews after the limit of a question
-        settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 120, 900.0
-
-    pipeline = preparing(take_long)
-
-    run = finished(release=chat())
-
-    assert set(run.cases.values_list("state", "error")) == {("done", "")}
-    assert held == [True]
-    ids = [f"Chat_1:QA-00{number}" for number in (1, 2, 3)]
-    assert pipeline.seen == [f"before {ids[0]}", *ids]
-
-
-def test_what_cannot_be_prepared_is_told_by_its_cases_alone(
-    chat: Any, preparing: Any, finished: Any
-) -> None:
-    def fail(case: Case) -> None:
-        raise ValueError("no")
-
-    preparing(fail)
-    run = finished(release=chat())  # whose questions are answered all the same
-
-    assert set(run.cases.values_list("state", "error")) == {("done", "")}
-
-
-def test_who_is_stopped_while_preparing_gives_the_case_back(
-    chat: Any, preparing: Any, launch: Any
-) -> None:
-    def stop(case: Case) -> None:
-        raise KeyboardInterrupt
-
-    preparing(stop)
-    run = launch(release=chat())
-
-    with pytest.raises(KeyboardInterrupt):
-        execution.work(run.pk, uuid4())
-
-    held = run.cases.values_list("state", "owner", "attempts")
-    assert set(held) == {("queued", None, 0)}
-
-
-def test_a_run_is_alone_at_what_it_prepares(chat: Any, preparing: Any, finished: Any) -> None:
-    release = chat()
-    conversation = Conversation.objects.get(external_id="Chat_1")
-    key = f"layers-{conversation.pk}-{layers.key_of(LayersConfig())}"
-    free: list[bool] = []
-
-    def look(case: Case) -> None:
-        with FileStore().alone(key, at_most=0) as taken:
-            free.append(taken)
-
-    preparing(look)
-
-    finished(release=release)
-
-    assert free == [False]
 
 
 @pytest.mark.parametrize("layer", ["qa", "arc"])
