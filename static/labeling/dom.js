@@ -23,6 +23,10 @@ export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
+export function showIf(node, isShown) {
+  if (node.hidden === isShown) node.hidden = !isShown;
+}
+
 export const byId = (id) => document.getElementById(id);
 
 export const readJson = (id) => JSON.parse(byId(id).textContent);

@@ -1,6 +1,6 @@
 // The layers of the project as tabs over the labels, each with its count and what is to correct.
 
-import { byId, el, setAttribute, setText } from "./dom.js";
+import { byId, el, setAttribute, setText, showIf } from "./dom.js";
 import { t } from "./texts.js";
 
 export class LayerTabs {
@@ -40,7 +40,7 @@ export class LayerTabs {
   }
 
   showWrong(badge, wrong) {
-    if (badge.hidden !== !wrong) badge.hidden = !wrong;
+    showIf(badge, wrong > 0);
     setText(badge, wrong ? t("{wrong} to correct", { wrong }) : "");
   }
 

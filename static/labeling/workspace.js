@@ -2,7 +2,7 @@
 // layer is shown, which label is open, current or pointed at is the page's own and never saved.
 
 import { setUpSkip } from "./dialogs.js";
-import { byId, readJson, setText } from "./dom.js";
+import { byId, readJson, setText, showIf } from "./dom.js";
 import { Ending } from "./ending.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
@@ -184,10 +184,10 @@ class Workspace {
 
   // What an empty layer says of its keys is true of this layer.
   showHowToStart() {
-    byId("no-labels").hidden = this.inLayer.length > 0;
+    showIf(byId("no-labels"), !this.inLayer.length);
     if (this.readOnly) return;
-    byId("how-to-link").hidden = !linkFieldOf(this.layer);
-    byId("how-to-select").hidden = wordsWithin(this.layer) !== "message";
+    showIf(byId("how-to-link"), Boolean(linkFieldOf(this.layer)));
+    showIf(byId("how-to-select"), wordsWithin(this.layer) === "message");
   }
 
   // What a notice offers to undo is the last change, as long as it is the last.

@@ -53,12 +53,12 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
 def test_the_steps_of_a_pipeline_are_shown_as_json(
     script: Any, finished: Any, signed_in: Any
 ) -> None:
-    script(lambda case: perfect(case) | {"steps": [{"node": "Größe", "kept": None, "all": True}]})
+    script(lambda case: perfect(case) | {"steps": [{"all": True, "kept": None, "node": "Größe"}]})
     case = finished().cases.first()
 
     page = html.unescape(text(signed_in("noor").get(case.get_absolute_url())))
 
-    assert '<code>{ "node": "Größe", "kept": null, "all": true }</code>' in page
+    assert '<code>{ "all": true, "kept": null, "node": "Größe" }</code>' in page
 
 
 def test_a_case_that_is_not_scored_yet_can_be_opened(launch: Any, signed_in: Any) -> None:
