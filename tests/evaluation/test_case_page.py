@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 import pytest
@@ -93,4 +94,4 @@ def test_no_page_needs_inline_script_or_style(finished: Any, script: Any, signed
         assert "<style" not in page
         assert " onclick=" not in page
         assert "<script>" not in page
-        assert "NaN" not in page
+        assert not re.search(r"\bNaN\b", page)  # as a word: random tokens hold any three letters
