@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 APPS = ("labeling", "evaluation")
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "say", "noted"}
 PLURAL_MARKS = {"ngettext", "ngettext_lazy"}
+CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+"""Of a fact: its words are in labeling/words.py and evaluation/words.py."""
+
 SCRIPT_TEXT = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|`([^`$]*)`)""")
 
 THE_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # always the same: equal texts make equal files
@@ -90,8 +93,11 @@ def _of_call(node: ast.Call, errors: set[str]) -> Iterator[Text]:
     texts = [text for one in node.args for text in _constants(one)]
     if name in PLURAL_MARKS and len(texts) > 1:
         yield texts[0], texts[1]
-    elif name in MARKS or name in errors:
+    elif name in MARKS:
         yield from ((text, "") for one in node.args[:1] for text in _constants(one))
+    elif name in errors:
+        texts = [text for one in node.args[:1] for text in _constants(one)]
+        yield from ((text, "") for text in texts if not CODE.fullmatch(text))
     elif name in ("Problem", "PydanticCustomError"):
         yield from ((text, "") for one in node.args[1:] for text in _constants(one))
 

@@ -17,7 +17,8 @@ from evaluation.services import judgings, runs
 from evaluation.services.budgets import Estimate
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
-from labeling.translation import lazy, translated
+from labeling.translation import lazy
+from labeling.words import words
 from pipelines.registry import describe
 
 SPLITS = [("", _("Every split")), *Conversation.Split.choices]
@@ -124,7 +125,7 @@ class LaunchForm(forms.Form):
                 evaluate_answers=data["evaluate_answers"],
             )
         except RuleError as error:
-            self.add_error(None, translated(error.message))
+            self.add_error(None, words(error.fact))
             return None
 
     def launch(self, release: GoldRelease, *, by: Any) -> Run | None:
@@ -146,7 +147,7 @@ class LaunchForm(forms.Form):
                 requested_by=by,
             )
         except RuleError as error:
-            self.add_error(None, translated(error.message))
+            self.add_error(None, words(error.fact))
             return None
 
 
@@ -183,9 +184,9 @@ class JudgeForm(BudgetForm):
         try:
             return judgings.request(run, by=by, prompts=prompts, **budget)
         except judge.PromptRefused as error:
-            self.add_error(error.details["kind"], translated(error.message))
+            self.add_error(error.details["kind"], words(error.fact))
         except RuleError as error:
-            self.add_error(None, translated(error.message))
+            self.add_error(None, words(error.fact))
         return None
 
 

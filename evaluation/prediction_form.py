@@ -14,7 +14,7 @@ from evaluation.models import Run
 from evaluation.services import predictions
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
-from labeling.translation import translated
+from labeling.words import words
 
 
 class PredictionsForm(forms.Form):
@@ -81,5 +81,5 @@ class PredictionsForm(forms.Form):
                 requested_by=by,
             )
         except RuleError as error:
-            self.add_error(None, translated(error.message))
+            self.add_error(None, words(error.fact))
             return None

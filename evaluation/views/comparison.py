@@ -19,7 +19,7 @@ from evaluation.services.comparisons import Compared, Row, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
-from labeling.translation import translated
+from labeling.words import words
 
 CHOICES = 50
 BADGES = {
@@ -52,7 +52,7 @@ def run_compare(request: HttpRequest) -> HttpResponse:
         try:
             context |= _shown(compare_runs(before, after))
         except RuleError as error:
-            context["problem"] = translated(error.message)
+            context["problem"] = words(error.fact)
     return render(request, "evaluation/compare.html", context)
 
 

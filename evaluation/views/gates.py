@@ -20,8 +20,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
 from labeling.models import GoldRelease, Project
-from labeling.translation import translated
 from labeling.views import access
+from labeling.words import words
 
 
 @require_POST
@@ -37,7 +37,7 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
             raise gates.GateImpossible("There is no such baseline run.")
         result = gates.ask(run, baseline=baseline, by=request.user)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     else:
         said = _("The run passed the gate.") if result.passed else _("The run failed the gate.")
         (messages.success if result.passed else messages.warning)(request, said)
@@ -60,7 +60,7 @@ def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
         kept = {name: one for name, one in values.items() if one is not None or name in DEFAULTS}
         thresholds.store(project, kept, drop, by=request.user)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
         context = _context(request, project, given | {"max_drop": request.POST.get("max_drop")})
         return render(request, "evaluation/gate_thresholds.html", context, status=400)
     messages.success(request, _("The thresholds hold for runs that are launched from now on."))

@@ -21,6 +21,7 @@ from labeling.domain.sentences import retold
 from labeling.models import Membership, Project
 from labeling.translation import from_store, lazy, translated
 from labeling.views import access
+from labeling.words import words
 
 BADGES = {
     judges.VALID: ("ok", lazy("valid")),
@@ -78,7 +79,7 @@ def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpRe
             _ask(project, judge, request)
             messages.success(request, _("The probes are being asked."))
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     return redirect("judge", slug, kind, sha256)
 
 

@@ -18,8 +18,9 @@ from evaluation.services import layers
 from evaluation.views import layer_charts as charts
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.translation import from_store, translated
+from labeling.translation import from_store
 from labeling.views import access
+from labeling.words import words
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
 
@@ -78,7 +79,7 @@ def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpR
             [conversation], project=conversation.project, config=config, by=request.user
         )
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
         return redirect("layers", slug, pk)
     if build.finished_at is None:
         messages.success(request, _("A worker builds the layers; this page follows it."))

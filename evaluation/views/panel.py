@@ -19,8 +19,8 @@ from evaluation.services import answer_ratings, certificates, panels, ratings, s
 from evaluation.services.panels import Panel
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
-from labeling.translation import translated
 from labeling.views import access
+from labeling.words import words
 
 
 @require_GET
@@ -45,7 +45,7 @@ def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         messages.success(request, _act(action, run, panel, request))
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     return redirect("run-ratings", run.pk)
 
 
@@ -68,7 +68,7 @@ def run_answer_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         messages.success(request, _act_on_answers(run, panel, request))
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     return redirect("run-answer-ratings", run.pk)
 
 

@@ -28,7 +28,7 @@ from evaluation.views.answers import (
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
 from labeling.services import blindness
-from labeling.translation import translated
+from labeling.words import words
 from pipelines.registry import PIPELINES
 
 PAGE_SIZE = 50
@@ -99,7 +99,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         runs.CONTROLS[action](run, by=request.user, **given)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     else:
         done = {
             "pause": _("The run pauses before its next case."),

@@ -18,8 +18,8 @@ from labeling.domain.schema import LAYERS
 from labeling.models import Project, SuggestionRequest
 from labeling.services import suggestion_requests as requests
 from labeling.services import suggestions
-from labeling.translation import translated
 from labeling.views import access
+from labeling.words import words
 
 SHOWN = 20
 
@@ -64,7 +64,7 @@ def ask(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         service.ask(project, pipeline=pipeline, layer=layer, by=request.user, **budget.cleaned_data)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     else:
         messages.success(
             request, _("A worker asks {pipeline} for suggestions now.").format(pipeline=pipeline)

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from labeling.domain.errors import RuleError
-from labeling.translation import translated, translated_tree
+from labeling.translation import translated_tree
+from labeling.words import words
 
 STATUS = {
     "already_submitted": 409,
@@ -42,7 +43,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, RuleError):
         body = {
             "code": error.code,
-            "message": translated(error.message),
+            "message": words(error.fact),
             "details": translated_tree(error.details, shown={"message"}),
         }
         return Response(body, status=STATUS.get(error.code, 400))

@@ -9,22 +9,41 @@ RuleError
 Further errors derive from :class:`RuleError` beside the rule they belong to.
 """
 
+import re
+from collections.abc import Mapping
 from typing import Any
+
+from labeling.domain.facts import Fact
+
+CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
 class RuleError(Exception):
     """The request breaks a rule (as opposed to: the code is broken, which stays a 500).
 
-    ``message`` tells a person what to do next, ``code`` and ``details`` (plain
-    JSON) tell a program what happened.
+    ``fact`` says what happened; whoever shows it words it. ``code`` (of the class) and
+    ``details`` (plain JSON) are what the API tells a program, and do not change.
+
+    >>> error = RuleError("round.too_large", most=500, details={"most": 500})
+    >>> error.fact == Fact("round.too_large", most=500), error.details, error.code
+    (True, {'most': 500}, 'rule_broken')
     """
 
     code = "rule_broken"
 
-    def __init__(self, message: str, **details: Any) -> None:
-        super().__init__(message)
-        self.message = message
-        self.details = details
+    def __init__(
+        self, fact: str | Fact, /, *, details: Mapping[str, Any] | None = None, **values: Any
+    ) -> None:
+        # A text instead of a code, with the details as keywords: until all of them are facts.
+        is_text = isinstance(fact, str) and not CODE.fullmatch(fact)
+        if is_text:
+            details = {**values, **(details or {})}
+            self.fact = Fact("legacy.text", text=fact)
+        else:
+            self.fact = Fact(fact, **values) if isinstance(fact, str) else fact
+        self.message: str = fact if isinstance(fact, str) and is_text else str(self.fact)
+        self.details = dict(details or {})
+        super().__init__(self.message)
 
 
 class StaleVersion(RuleError):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.errors import RuleError
 from labeling.models import Membership
 from labeling.services import projects
-from labeling.translation import translated
+from labeling.words import words
 
 
 class MembersFormSet(forms.BaseInlineFormSet):
@@ -25,7 +25,7 @@ class MembersFormSet(forms.BaseInlineFormSet):
         try:
             projects.keep_a_lead(self.instance, without=before, added=leading)
         except RuleError as error:
-            raise forms.ValidationError(translated(error.message)) from error
+            raise forms.ValidationError(words(error.fact)) from error
 
     def _makes_a_lead(self, form: Any) -> bool:
         entered = form.cleaned_data

@@ -12,6 +12,7 @@ from labeling.models import Project
 from labeling.services import project_settings as settings
 from labeling.templatetags.words import within
 from labeling.translation import lazy, translated
+from labeling.words import words
 
 
 class ProjectForm(forms.Form):
@@ -106,7 +107,7 @@ class ProjectSetup(forms.ModelForm):
             try:
                 settings.check(self.instance, fields, wanted)
             except settings.SettingsRefused as refused:
-                self.add_error(refused.details["field"], translated(refused.message))
+                self.add_error(refused.details["field"], words(refused.fact))
         return cleaned
 
 

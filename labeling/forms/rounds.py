@@ -21,7 +21,7 @@ from labeling.domain.planning import (
 from labeling.models import Conversation, Membership, Project, Round
 from labeling.services import assignments
 from labeling.services.rounds import unplanned, working_in
-from labeling.translation import translated
+from labeling.words import words
 
 NEW = ""  # conversations that are in no round yet
 SHARE = "share_"  # begins the names of the fields with a number for one person
@@ -261,7 +261,7 @@ class RoundForm(forms.Form):
             if quotas is not None:
                 check_quotas(quotas, conversations=conversations, overlap=overlap)
         except UnfairQuotas as unfair:
-            refusal = translated(unfair.message)
+            refusal = words(unfair.fact)
         return RoundPreview(
             conversations=conversations,
             unplanned=unplanned(self.project).count(),

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease, Project
 from labeling.services import gold
+from labeling.words import in_english
 
 
 def project_named(slug: str, *, returncode: int = 1) -> Project:
@@ -25,4 +26,4 @@ def release_named(address: str) -> GoldRelease:
     try:
         return gold.find(address)
     except RuleError as error:
-        raise CommandError(error.message) from error
+        raise CommandError(in_english(error.fact)) from error

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 
 from labeling.domain.errors import RuleError
 from labeling.services.conversations import ImportRefused
+from labeling.words import in_english
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def said_on(stderr: Any) -> Iterator[None]:
             stderr.write(problem)
         raise SystemExit(1) from None
     except RuleError as error:
-        raise CommandError(error.message) from None
+        raise CommandError(in_english(error.fact)) from None
     except OSError as error:
         name = Path(error.filename or "").name
         stderr.write(f"{name}: cannot be read ({error.strerror}); nothing was stored")

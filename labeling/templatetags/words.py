@@ -12,6 +12,7 @@ from django.utils.translation import get_language
 from labeling.domain.stored import DECIDED
 from labeling.domain.targets import title_of
 from labeling.translation import from_store, script_texts, translated
+from labeling.words import words_of
 
 register = template.Library()
 
@@ -20,6 +21,12 @@ register = template.Library()
 def in_the_language(text: Any) -> str:
     """What a pure place, a table or the state of a row says: ``{{ metric.title|translated }}``."""
     return translated(str(text) if not isinstance(text, str) else text)
+
+
+@register.filter(name="words")
+def words_of_fact(fact: Any) -> str:
+    """The sentence of a fact, or of what a row holds of one: ``{{ run.failure|words }}``."""
+    return words_of(fact)
 
 
 @register.filter

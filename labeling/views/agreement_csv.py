@@ -15,6 +15,7 @@ from labeling.services.vectors import RulerNeeded, stored_ruler
 from labeling.views import access
 from labeling.views.agreement import Asked, asked_of, refuse_blind, round_of
 from labeling.views.csv_files import csv_file
+from labeling.words import in_english
 
 
 @require_GET
@@ -31,7 +32,9 @@ def agreement_csv(
             found, asked.layer, ruler=stored_ruler(), selection=asked.selection
         )
     except RulerNeeded as error:
-        return HttpResponse(error.message, status=409, content_type="text/plain; charset=utf-8")
+        return HttpResponse(
+            in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
+        )
     is_wide = request.GET.get("shape") == "wide"
     rows = (
         wide_rows(units, service.excluded_answers(found, asked.selection), _why_missing(asked))

@@ -24,9 +24,9 @@ from labeling.models import (
 )
 from labeling.services import assignments, blindness, check_scores, qualification
 from labeling.services import checks as service
-from labeling.translation import translated
 from labeling.views import access
 from labeling.views.paging import Page, page_of, part_of
+from labeling.words import words
 
 Purpose = Assignment.Purpose
 
@@ -63,7 +63,7 @@ def checks(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             service.set_plan(project, by=cast(User, request.user), **form.cleaned_data)
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(request, _("The checks are set."))
             return redirect("checks", slug)
@@ -78,7 +78,7 @@ def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             added = service.choose(project, by=cast(User, request.user), **form.cleaned_data)
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             text = _("Conversations added: {number}.").format(number=added)
             messages.success(request, text)
@@ -95,7 +95,7 @@ def checks_drop(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         service.drop(chosen, by=cast(User, request.user))
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     return redirect("checks", slug)
 
 
@@ -221,7 +221,7 @@ def check_waive(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             qualification.waive(project, person, by=by, reason=form.cleaned_data["reason"])
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             text = _("{user} may work without the test.").format(user=person.get_username())
             messages.success(request, text)

@@ -19,8 +19,8 @@ from labeling.domain.errors import RuleError
 from labeling.forms.comments import CommentForm, ReplyForm
 from labeling.models import Assignment, Comment, Conversation
 from labeling.services import comments
-from labeling.translation import translated
 from labeling.views import access
+from labeling.words import words
 
 MENTIONS_SHOWN = 20
 
@@ -101,7 +101,7 @@ def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             comments.post(place, body=form.cleaned_data["body"], author=request.user, pin=pin)  # type: ignore[arg-type]
         except RuleError as error:
-            messages.error(request, translated(error.message))
+            messages.error(request, words(error.fact))
     return redirect(reverse("conversation", args=[slug, pk]) + "#comments")
 
 

@@ -21,11 +21,12 @@ from labeling.services import blindness, gold_requests
 from labeling.services.export import export, export_lines, formats_for
 from labeling.services.gold_requests import ASKED, OUTCOMES
 from labeling.services.verification import verify
-from labeling.translation import lazy, translated
+from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.archives import zipped
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of, part_of
+from labeling.words import words
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
@@ -61,7 +62,7 @@ def gold_freeze(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             gold_requests.request_freeze(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(request, _("A worker is freezing the release; it appears here."))
             return redirect("gold", project.slug)

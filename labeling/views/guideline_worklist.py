@@ -17,9 +17,9 @@ from labeling.forms.guidelines import CheckForm, WorklistFilter
 from labeling.models import Guideline, GuidelineCheck, Project
 from labeling.services import guidelines as service
 from labeling.services import locking
-from labeling.translation import translated
 from labeling.views import access
 from labeling.views.paging import page_of, query_of
+from labeling.words import words
 
 
 @require_GET
@@ -59,7 +59,7 @@ def guideline_check(request: HttpRequest, slug: str) -> HttpResponse:
             by=request.user,  # type: ignore[arg-type]
         )
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     return _back(request, slug)
 
 

@@ -15,10 +15,10 @@ from labeling.forms.guidelines import GuidelineForm
 from labeling.models import Assignment, Disagreement, Guideline, Project, Round
 from labeling.services import discussions
 from labeling.services import guidelines as service
-from labeling.translation import translated
 from labeling.views import access
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown
+from labeling.words import words
 
 CONTEXT_LINES = 3
 
@@ -72,7 +72,7 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             added = service.add_version(project=project, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(
                 request,

@@ -23,6 +23,7 @@ from labeling.services import invitations as service
 from labeling.translation import translated
 from labeling.views import access, once
 from labeling.views.members import members_context
+from labeling.words import words
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -104,7 +105,7 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
                 full_name=form.cleaned_data["full_name"],
             )
         except service.NameInUse as error:
-            form.add_error("username", translated(error.message))
+            form.add_error("username", words(error.fact))
         except RuleError as error:
             return _over(request, found, error.message)
         else:

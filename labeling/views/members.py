@@ -19,6 +19,7 @@ from labeling.services import handovers, invitations
 from labeling.services import projects as service
 from labeling.translation import translated
 from labeling.views import access, once
+from labeling.words import words
 
 
 class OpenWork(NamedTuple):
@@ -66,7 +67,7 @@ def member_add(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         added = service.add_member(project=project, by=_person(request), **form.cleaned_data)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     else:
         messages.success(
             request,
@@ -89,7 +90,7 @@ def member_role(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         try:
             service.change_role(membership=membership, by=_person(request), **form.cleaned_data)
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(
                 request,
@@ -117,7 +118,7 @@ def member_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         service.remove_member(membership=membership, by=_person(request))
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
         return redirect("members", slug)
     messages.success(
         request,

@@ -16,8 +16,8 @@ from labeling.domain.errors import StaleVersion
 from labeling.forms.project_settings import SettingsForm
 from labeling.models import Project
 from labeling.services import project_settings as service
-from labeling.translation import translated
 from labeling.views import access, activity
+from labeling.words import words
 
 
 @require_http_methods(["GET", "POST"])
@@ -30,7 +30,7 @@ def project_settings(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             fields = service.change(project, settings=settings, base=base, by=user)
         except service.SettingsRefused as error:
-            form.add_error(error.details["field"], translated(error.message))
+            form.add_error(error.details["field"], words(error.fact))
         except StaleVersion as error:
             return _stale(request, project, form, error)
         else:
@@ -52,7 +52,7 @@ def _stale(
     )
     theirs = error.details["fields"]
     stale = {
-        "sentence": translated(error.message),
+        "sentence": words(error.fact),
         "changes": activity.changes(theirs, base, now),
         "texts": [
             (activity.titled(name), SettingsForm(project).initial[name])

@@ -18,11 +18,11 @@ from labeling.models import GoldRelease, Project
 from labeling.services import assignments, progress
 from labeling.services import projects as service
 from labeling.services.rounds import unplanned
-from labeling.translation import translated
 from labeling.views import access, activity
 from labeling.views.gate import count_work, gate_of, lowest_pair
 from labeling.views.home import project_cards
 from labeling.views.members import members_of
+from labeling.words import words
 
 RECENT_EVENTS = 12
 
@@ -42,7 +42,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
         try:
             created = service.create(by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(request, _("The project is there. Add its people and its guidelines."))
             return redirect(created)

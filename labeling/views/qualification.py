@@ -13,9 +13,9 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.models import GoldCheck, Project, Qualification
 from labeling.services import blindness, checks, qualification
-from labeling.translation import translated
 from labeling.views import access
 from labeling.views.checks import named
+from labeling.words import words
 
 OVER = (Qualification.State.PASSED, Qualification.State.FAILED)
 
@@ -56,7 +56,7 @@ def test_begin(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         qualification.begin(project, user)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
         return redirect("home")
     first = qualification.of(user, project).exclude(qualification.DONE).order_by("position").first()
     return redirect("workspace", first.pk) if first else redirect("qualification", slug)

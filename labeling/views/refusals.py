@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from labeling.domain.errors import RuleError
-from labeling.translation import translated
+from labeling.words import words
 
 
 def refused(request: HttpRequest, why: RuleError | str, back_to: str) -> HttpResponse:
-    sentence = translated(why.message) if isinstance(why, RuleError) else why
+    sentence = words(why.fact) if isinstance(why, RuleError) else why
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
     messages.error(request, sentence)

@@ -18,9 +18,9 @@ from labeling.forms.rounds import BatchForm, MoveForm, RoundForm
 from labeling.models import Assignment, Project, Round
 from labeling.services import handovers
 from labeling.services import rounds as service
-from labeling.translation import translated
 from labeling.views import access
 from labeling.views.gate import gates
+from labeling.words import words
 
 
 @require_http_methods(["GET", "POST"])
@@ -35,7 +35,7 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             opened = _open(project, form, request.user)
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(request, _("Round {number} is open.").format(number=opened.number))
             return redirect(project)
@@ -62,7 +62,7 @@ def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     try:
         service.close(found, by=request.user)
     except RuleError as error:
-        messages.error(request, translated(error.message))
+        messages.error(request, words(error.fact))
     else:
         messages.success(request, _("Round {number} is closed.").format(number=found.number))
     return redirect(project)
@@ -93,7 +93,7 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
                 found, conversations=form.chosen(), by=_person(request), annotators=people
             )
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(
                 request,
@@ -123,7 +123,7 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 project=project, person=person, by=_person(request), to=to
             )
         except RuleError as error:
-            form.add_error(None, translated(error.message))
+            form.add_error(None, words(error.fact))
         else:
             messages.success(request, _moved(moved, to))
             return redirect(project)

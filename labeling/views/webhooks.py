@@ -17,9 +17,9 @@ from labeling.forms.webhooks import WebhookForm, initial_of
 from labeling.models import Project, Round, Webhook, WebhookDelivery
 from labeling.services import webhook_outbox
 from labeling.services import webhooks as service
-from labeling.translation import translated
 from labeling.views import access, activity, once
 from labeling.views.paging import page_of, query_of
+from labeling.words import words
 
 State = WebhookDelivery.State
 VERBS = sorted(set(activity.WORDS) - {webhook_outbox.TEST})
@@ -41,7 +41,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
                 by=_person(request),
             )
         except RuleError as error:
-            form.add_error("url", translated(error.message))
+            form.add_error("url", words(error.fact))
         else:
             once.keep(request, kind, secret=made.secret)
             return redirect("webhooks", slug)
@@ -72,7 +72,7 @@ def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 found, url=form.cleaned_data["url"], verbs=form.chosen, by=_person(request)
             )
         except RuleError as error:
-            form.add_error("url", translated(error.message))
+            form.add_error("url", words(error.fact))
         else:
             messages.success(request, _("The webhook was changed."))
             return redirect("webhook", slug, pk)

@@ -19,6 +19,7 @@ from labeling.services import admission, assignments, locking, suggestions
 from labeling.services.annotations import why_skip_stands
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views.markdown import shown_guideline
+from labeling.words import words
 
 
 @require_GET
@@ -35,7 +36,7 @@ def workspace(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             admission.refuse_unless_admitted(assignment)
         except RuleError as error:
-            messages.info(request, translated(error.message))
+            messages.info(request, words(error.fact))
             return redirect("home")
     # a returned answer may be made under a newer version than its round
     guideline = annotation.guideline if annotation else assignment.round.guideline
@@ -64,7 +65,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     try:
         found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     except RuleError as error:
-        messages.info(request, translated(error.message))
+        messages.info(request, words(error.fact))
         return redirect("home")
     if found is None:
         messages.info(request, _("Nothing is left to label: everything you were given is done."))

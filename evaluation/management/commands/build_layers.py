@@ -17,6 +17,7 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import layers
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
+from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for a build that a worker holds, or that waits for another attempt
 
@@ -46,7 +47,7 @@ class Command(BaseCommand):
                 for build in builds:
                     _work_until_done(build.pk, shown)
         except RuleError as error:
-            raise CommandError(error.message, returncode=NOT_USABLE) from error
+            raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
         except KeyboardInterrupt:
             raise CommandError("Stopped; the same command goes on.", returncode=130) from None
         failed = [self._report(build) for build in builds].count(False)

@@ -17,6 +17,7 @@ from evaluation.services import certificates, probings
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.models import Project
+from labeling.words import in_english
 
 REFUSED = 1
 
@@ -59,7 +60,7 @@ class Command(BaseCommand):
                 else self._ask(project, kinds, given, options["budget_tokens"])
             )
         except RuleError as error:
-            raise prompts.problem(error.message) from error
+            raise prompts.problem(in_english(error.fact)) from error
         self.stdout.write(rendered(_table(found)))
         for one in found:
             for reason in certificates.reasons_of(one):

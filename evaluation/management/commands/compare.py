@@ -14,6 +14,7 @@ from rich.table import Table
 from evaluation.models import Run
 from evaluation.services.comparisons import Compared, Row, compare_runs
 from labeling.domain.errors import RuleError
+from labeling.words import in_english
 
 FIGURES = ("before", "after", "difference", "95 % interval", "p", "p (Holm)", "won/lost/tied")
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
         try:
             found = compare_runs(_run(options["before"]), _run(options["after"]))
         except RuleError as error:
-            raise CommandError(error.message, returncode=2) from error
+            raise CommandError(in_english(error.fact), returncode=2) from error
         if options["format"] == "json":
             text = json.dumps(found.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
         else:

@@ -27,6 +27,7 @@ from evaluation.services.config_files import FORMATS
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services import gold
+from labeling.words import in_english
 
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses
 
@@ -62,7 +63,7 @@ class Command(BaseCommand):
             started = [one.run for one in launched] or _started(options)
             self._work([run.pk for run in started])
         except RuleError as error:
-            raise CommandError(error.message, returncode=NOT_MEASURABLE) from error
+            raise CommandError(in_english(error.fact), returncode=NOT_MEASURABLE) from error
         except OSError as error:
             raise CommandError(_file_problem(error), returncode=NOT_MEASURABLE) from error
         done = [foreground.reload(run.pk) for run in started]

@@ -14,6 +14,7 @@ from evaluation.management.summary import figure
 from evaluation.models import GateResult, Run
 from evaluation.services import gates
 from labeling.domain.errors import RuleError
+from labeling.words import in_english
 
 FAILED, IMPOSSIBLE = 1, 2
 
@@ -37,7 +38,7 @@ class Command(BaseCommand):
             baseline = options["baseline"]
             result = gates.ask(_run(options["run"]), baseline=_run(baseline) if baseline else None)
         except RuleError as error:
-            raise CommandError(error.message, returncode=IMPOSSIBLE) from error
+            raise CommandError(in_english(error.fact), returncode=IMPOSSIBLE) from error
         if options["format"] == "json":
             self.stdout.write(json.dumps(gates.as_json(result), indent=2, allow_nan=False))
         else:

@@ -13,6 +13,7 @@ from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -51,7 +52,7 @@ class Command(BaseCommand):
             made = generating.make(synthetic, wish, options, else_="Templates")
             stored = synthetic.store(options["project"], made, wish, gold=gold)
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(in_english(error.fact)) from error
         self._report(made, stored)
         generating.check_complete(made, wish.count, why="The others did not verify.")
 

@@ -11,6 +11,7 @@ from evaluation.management import generating
 from evaluation.services import questions
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -43,7 +44,7 @@ class Command(BaseCommand):
             name = options["gold"] or f"{wish.project}-synthetic-questions"
             release = questions.store(made, gold=name)
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(in_english(error.fact)) from error
         self._report(made, release)
         why = "The conversations give no more that verify."
         generating.check_complete(made, wish.count, why=why)

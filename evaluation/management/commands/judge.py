@@ -11,6 +11,7 @@ from evaluation.management import foreground, prompts, summary
 from evaluation.models import Run
 from evaluation.services import judgings, runs
 from labeling.domain.errors import RuleError
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -44,7 +45,7 @@ class Command(BaseCommand):
                 queue=False,
             )
         except RuleError as error:
-            raise prompts.problem(error.message) from error
+            raise prompts.problem(in_english(error.fact)) from error
         self._work(run)
         self._report(foreground.reload(run.pk))
 

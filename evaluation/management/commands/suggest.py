@@ -17,6 +17,7 @@ from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
 from labeling.services import suggestion_requests as requests
+from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for what a worker holds
 
@@ -54,7 +55,7 @@ class Command(BaseCommand):
                 budget_tokens=options["budget_tokens"],
             )
         except RuleError as error:
-            raise CommandError(error.message, returncode=NOT_USABLE) from error
+            raise CommandError(in_english(error.fact), returncode=NOT_USABLE) from error
         self._work(asked)
         self._report(_reload(asked))
 

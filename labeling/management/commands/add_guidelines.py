@@ -9,6 +9,7 @@ from labeling.domain.errors import RuleError
 from labeling.forms.guidelines import GuidelineForm
 from labeling.management.arguments import project_named
 from labeling.services import guidelines
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -40,9 +41,9 @@ class Command(BaseCommand):
         try:
             added = guidelines.add_version(project=project, by=None, **form.cleaned_data)
         except guidelines.GuidelineUnchanged as same:
-            self.stdout.write(same.message)
+            self.stdout.write(in_english(same.fact))
         except RuleError as error:
-            raise CommandError(error.message) from None
+            raise CommandError(in_english(error.fact)) from None
         else:
             self.stdout.write(f"Version {added.version} of the guidelines of {project.slug}.")
 

@@ -9,6 +9,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.gold_changes import ItemChanged
 from labeling.management.arguments import release_named
 from labeling.services import gold_diffs
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -27,7 +28,7 @@ class Command(BaseCommand):
         try:
             found = gold_diffs.compare(before, after)
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(in_english(error.fact)) from error
         if options["format"] == "json":
             self.stdout.write(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
             return

@@ -8,6 +8,7 @@ from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.services import gold
 from labeling.services.vectors import ruler
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -36,7 +37,7 @@ class Command(BaseCommand):
                 with_synthetic=options["with_synthetic"],
             )
         except RuleError as error:
-            raise CommandError(error.message) from error
+            raise CommandError(in_english(error.fact)) from error
         self.stdout.write(f"{release}: {release.items.count()} items, sha256 {release.sha256}")
         synthetic = release.items.filter(conversation__origin="synthetic").count()
         if synthetic:

@@ -1,0 +1,100 @@
+"""What happened, as data: stored, compared and branched on; words are made where it is shown.
+
+``labeling/words.py`` and ``evaluation/words.py`` hold the sentence of each code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
+
+Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
+"""What a fact may hold: plain JSON, and facts again."""
+
+
+class MalformedFact(ValueError):
+    """A value is not the JSON of a fact, or not something that a fact can hold."""
+
+
+@dataclass(frozen=True, init=False, slots=True)
+class Fact:
+    """A code and its values, without a word of any language.
+
+    A number is given as a number, so that it can be written as its reader does; what people
+    wrote and names are texts; a reason within a reason is a fact.
+
+    Examples
+    --------
+    >>> reason = Fact("gold.not_all_submitted", submitted=1, overlap=2)
+    >>> reason.values["overlap"]
+    2
+    >>> str(reason)
+    'gold.not_all_submitted submitted=1 overlap=2'
+    >>> whole = Fact("gold.nothing_settled", total=3, reasons=[reason])
+    >>> whole.as_json()["values"]["reasons"][0]["code"]
+    'gold.not_all_submitted'
+    >>> Fact.from_json(whole.as_json()) == whole
+    True
+    """
+
+    code: str
+    values: Mapping[str, Value]
+
+    def __init__(self, code: str, /, **values: Value | Sequence[Value]) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "values", {name: _value(one) for name, one in values.items()})
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.as_json(), sort_keys=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Fact.from_json, (self.as_json(),)
+
+    def __str__(self) -> str:
+        """For logs and for whoever debugs: not a sentence."""
+        return " ".join([self.code, *(f"{name}={value}" for name, value in self.values.items())])
+
+    def as_json(self) -> dict[str, Any]:
+        values = {name: _as_json(value) for name, value in self.values.items()}
+        return {"code": self.code, "values": values}
+
+    @classmethod
+    def from_json(cls, stored: object) -> Self:
+        """The fact that ``as_json`` wrote.
+
+        Raises
+        ------
+        MalformedFact
+            If this is anything else.
+        """
+        if not isinstance(stored, Mapping) or set(stored) != {"code", "values"}:
+            raise MalformedFact(f"not a fact: {stored!r:.200}")
+        code, values = stored["code"], stored["values"]
+        if not isinstance(code, str) or not code or not isinstance(values, Mapping):
+            raise MalformedFact(f"not a fact: {stored!r:.200}")
+        return cls(code, **{str(name): _from_json(value) for name, value in values.items()})
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise MalformedFact(f"{value} is not JSON")
+    if value is None or isinstance(value, bool | int | float | str | Fact):
+        return value
+    if isinstance(value, list | tuple):
+        return [_value(one) for one in value]
+    raise MalformedFact(f"a fact holds no {type(value).__name__}")
+
+
+def _as_json(value: Value) -> Any:
+    if isinstance(value, Fact):
+        return value.as_json()
+    return [_as_json(one) for one in value] if isinstance(value, list) else value
+
+
+def _from_json(value: Any) -> Value:
+    if isinstance(value, Mapping):
+        return Fact.from_json(value)
+    return [_from_json(one) for one in value] if isinstance(value, list) else _value(value)

@@ -1,0 +1,160 @@
+"""Every fact has words, with a place for each of its values."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import ngettext_lazy, override
+
+from config import messages
+from labeling import words as table
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.templatetags.words import words_of_fact
+from labeling.words import WORDS, in_english, words
+
+NOT_VALUES = {"details"}
+"""Keywords of RuleError that are not values of the fact."""
+
+
+@cache
+def product() -> dict[Path, ast.Module]:
+    return {
+        path: ast.parse(path.read_text())
+        for app in (*messages.APPS, "pipelines")
+        for path in sorted((settings.BASE_DIR / app).rglob("*.py"))
+        if "migrations" not in path.parts
+    }
+
+
+def facts() -> Iterator[tuple[str, str, set[str] | None]]:
+    """Where a fact is made, its code, and the names of its values unless they are unpacked.
+
+    A code with a changing end (``Fact(f"layer.{name}")``) is given with a star.
+    """
+    makers = {"Fact", *messages._rule_errors(list(product().values()))}
+    for path, tree in product().items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            if getattr(node.func, "id", getattr(node.func, "attr", "")) not in makers:
+                continue
+            names = {keyword.arg for keyword in node.keywords} - NOT_VALUES
+            values = None if None in names else {name for name in names if name}
+            for code in codes(node.args[0]):
+                yield f"{path.relative_to(settings.BASE_DIR)}:{node.lineno}", code, values
+
+
+def codes(node: ast.expr) -> list[str]:
+    if isinstance(node, ast.IfExp):
+        return [*codes(node.body), *codes(node.orelse)]
+    if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+        start = str(node.values[0].value)
+        return [f"{start}*"] if re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_.]*", start) else []
+    is_code = isinstance(node, ast.Constant) and messages.CODE.fullmatch(str(node.value))
+    return [str(node.value)] if is_code else []
+
+
+def places(text: Any) -> set[str]:
+    """The values that a text names, in all its plural forms."""
+    forms = [text]
+    if isinstance(text, Promise) and (kwargs := _plural(text)):
+        forms = [kwargs["singular"], kwargs["plural"]]
+    return {name for form in forms for _, name, _, _ in string.Formatter().parse(str(form)) if name}
+
+
+def _plural(text: Any) -> dict[str, Any]:
+    kwargs = getattr(text, "_kw", None) or {}
+    return kwargs if "singular" in kwargs else {}
+
+
+def test_every_fact_has_words_with_a_place_for_each_value() -> None:
+    wrong = []
+    for where, code, values in facts():
+        if code.endswith("*"):
+            known = any(one.startswith(code[:-1]) for one in WORDS)
+            wrong += [] if known else [f"{where}: no words for {code}"]
+        elif code not in WORDS:
+            wrong.append(f"{where}: no words for {code}")
+        elif values is not None and places(WORDS[code]) != values:
+            wrong.append(f"{where}: {code} holds {values}, its words name {places(WORDS[code])}")
+    assert wrong == []
+
+
+def test_every_text_belongs_to_a_fact_that_is_made() -> None:
+    made = {code for _where, code, _values in facts()} | in_tables()
+    starts = tuple(code[:-1] for code in made if code.endswith("*"))
+    unused = [code for code in WORDS if code not in made and not code.startswith(starts or "*")]
+    assert [code for code in unused if code != "legacy.text"] == []
+
+
+def in_tables() -> set[str]:
+    """Codes that a name or a table holds before a fact is made of them."""
+    return {
+        str(node.value)
+        for path, tree in product().items()
+        if path.name != "words.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and messages.CODE.fullmatch(str(node.value))
+    }
+
+
+@pytest.fixture
+def texts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setattr(table, "WORDS", {})
+    table.WORDS["test.count"] = ngettext_lazy("{n} case", "{n} cases", "n")
+    table.WORDS["test.line"] = "line {line:d}: {why}"
+    table.WORDS["test.share"] = "{share}"
+    table.WORDS["test.names"] = "{names}"
+    return table.WORDS
+
+
+@pytest.mark.usefixtures("texts")
+def test_numbers_are_written_as_the_reader_does() -> None:
+    assert in_english(Fact("test.count", n=1)) == "1 case"
+    assert in_english(Fact("test.count", n=1200)) == "1,200 cases"
+    assert in_english(Fact("test.share", share=0.5)) == "0.5"
+    with override("de"):
+        assert words(Fact("test.count", n=1200)).startswith("1.200 ")
+        assert words(Fact("test.share", share=0.5)) == "0,5"
+
+
+@pytest.mark.usefixtures("texts")
+def test_facts_within_facts_are_worded_and_lists_are_joined() -> None:
+    one, two = Fact("test.count", n=1), Fact("test.count", n=2)
+
+    assert in_english(Fact("test.line", line=1200, why=one)) == "line 1200: 1 case"
+    assert in_english(Fact("test.names", names=[one, two])) == "1 case; 2 cases"
+    assert in_english(Fact("test.names", names=["ana", "ben"])) == "ana, ben"
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_template_words_a_fact_and_what_a_row_holds_of_it() -> None:
+    fact = Fact("test.count", n=2)
+
+    assert words_of_fact(fact) == words_of_fact(fact.as_json()) == "2 cases"
+    assert words_of_fact("The text of an old row.") == "The text of an old row."
+    assert words_of_fact(None) == ""
+
+
+def test_a_refusal_carries_its_fact_and_what_the_api_promises() -> None:
+    error = RuleError("round.too_large", most=500, details={"limit": 500})
+
+    assert (error.fact, error.details) == (Fact("round.too_large", most=500), {"limit": 500})
+    assert str(error) == "round.too_large most=500"
+
+
+def test_no_two_tables_word_one_code(texts: dict[str, Any]) -> None:
+    table.register({"test.more": "more"})
+    assert texts["test.more"] == "more"
+    with pytest.raises(ValueError, match=r"test\.count"):
+        table.register({"test.count": "another text"})
