@@ -25,8 +25,8 @@ def main(annotators: int, units: int) -> None:
     import krippendorff
     from sklearn.metrics import cohen_kappa_score
 
-    from labeling.domain.agreement import agreement
-    from labeling.domain.kappa import krippendorff_alpha
+    from labeling.domain.agreement.agreement import agreement
+    from labeling.domain.agreement.kappa import krippendorff_alpha
 
     labels = noisy_labels(annotators, units)
     conversations = np.array_split(np.arange(units), max(1, units // UNITS_PER_CONVERSATION))

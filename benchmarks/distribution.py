@@ -87,7 +87,7 @@ def prepare(clients: int, conversations: int, overlap: int) -> list[str]:
     from django.contrib.auth.models import User
 
     from labeling.models import Guideline, Membership, Project
-    from labeling.services.rounds import open_round
+    from labeling.services.work.rounds import open_round
 
     project = Project.objects.create(slug="crowd", name="Crowd", overlap=overlap)
     Guideline.objects.create(project=project, version=1, body="# Guide")

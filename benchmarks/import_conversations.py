@@ -32,7 +32,7 @@ def measure(path: Path, count: int) -> None:
     django.setup()
     from django.core.management import call_command
 
-    from labeling.services.conversations import import_files
+    from labeling.services.exchange.conversations import import_files
 
     call_command("migrate", verbosity=0)
     write(path, count)

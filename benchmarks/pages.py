@@ -218,7 +218,7 @@ def looked_at(project: Any, answers: list[int], lead: Any) -> None:
 
 def merged(project: Any) -> None:
     from labeling.models import Merge
-    from labeling.services import merges
+    from labeling.services.settling import merges
 
     def one(n: int, ready: merges.Ready) -> Merge:
         disputed = n % 5 == 0

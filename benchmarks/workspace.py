@@ -65,7 +65,7 @@ def prepare(messages: int, labels: int) -> tuple[str, dict[str, str]]:
     from django.contrib.auth.models import User
 
     from labeling.models import Assignment, Guideline, Membership, Project
-    from labeling.services.rounds import open_round
+    from labeling.services.work.rounds import open_round
 
     user = User.objects.create(username="annotator")
     project = Project.objects.create(slug="long", name="Long talks", overlap=1)
@@ -110,7 +110,7 @@ def texts(number: int) -> list[str]:
 
 
 def fill(assignment: Any, messages: int, labels: int, *, busy: bool) -> None:
-    from labeling.services import annotations, suggestion_requests, suggestions
+    from labeling.services.work import annotations, suggestion_requests, suggestions
 
     found = [label(n, messages, labels) for n in range(labels)]
     save = annotations.Save(0, None, 1, {"requirements": found})

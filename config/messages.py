@@ -134,8 +134,8 @@ def _of_tables() -> Iterator[str]:
     from evaluation.metrics.registry import METRICS
     from evaluation.views.comparison import BADGES
     from labeling.domain import keys
+    from labeling.domain.agreement.kappa import BANDS
     from labeling.domain.chats.faults import KINDS
-    from labeling.domain.kappa import BANDS
     from labeling.domain.schema import LAYERS, form_layers
     from labeling.translation import STORED
     from pipelines.registry import describe

@@ -14,7 +14,7 @@ from typing import Any
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Rating, Run
-from labeling.domain.matching import DEFAULT_SYNONYMS
+from labeling.domain.matching.matching import DEFAULT_SYNONYMS
 from labeling.models import GoldItem, Project
 from pipelines.types import Case, Message
 

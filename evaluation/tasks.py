@@ -6,8 +6,13 @@ from uuid import uuid4
 
 from celery import shared_task
 
-from evaluation.services import execution, layers, probings, ratings, runs, suggestions
-from labeling.services import check_scores, gold_requests, webhook_outbox
+from evaluation.services import memory_builds
+from evaluation.services.judging import probings, ratings
+from evaluation.services.launch import runs, suggestions
+from evaluation.services.run import execution
+from labeling.services.gold import gold_requests
+from labeling.services.quality import check_requests
+from labeling.services.webhooks import outbox
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -22,7 +27,7 @@ def suggest(request_id: int) -> None:
 
 @shared_task(acks_late=True, ignore_result=True)
 def build_layers(build_id: int) -> None:
-    layers.work(build_id, uuid4())
+    memory_builds.work(build_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -39,10 +44,10 @@ def ask_probes(probing_id: int) -> None:
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
     runs.wake_unattended()
-    layers.wake_unattended()
+    memory_builds.wake_unattended()
     suggestions.wake_unattended()
     ratings.wake_unattended()
     probings.wake_unattended()
     gold_requests.wake_unattended()
-    check_scores.wake_unattended()
-    webhook_outbox.wake_unattended()
+    check_requests.wake_unattended()
+    outbox.wake_unattended()

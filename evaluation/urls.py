@@ -2,13 +2,13 @@ from django.urls import path
 
 from evaluation.views.answer_ratings import answer_rating, answer_rating_store
 from evaluation.views.answers import case_answer, run_judge
-from evaluation.views.case import run_case
 from evaluation.views.comparison import run_compare
 from evaluation.views.document import case_document, case_document_file
+from evaluation.views.drilldown import run_case
 from evaluation.views.experiments import experiment_file, experiment_log
 from evaluation.views.gates import gate_thresholds, gate_thresholds_store, run_gate
 from evaluation.views.judges import judge_ask, judge_list, judge_page
-from evaluation.views.layers import (
+from evaluation.views.memory_builds import (
     conversation_layers,
     conversation_layers_build,
     conversation_layers_progress,

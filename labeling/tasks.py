@@ -7,15 +7,12 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import Project, Round
-from labeling.services import (
-    agreement,
-    check_scores,
-    gold_requests,
-    merges,
-    rounds,
-    splitting,
-    webhook_sending,
-)
+from labeling.services.agreement import agreement
+from labeling.services.gold import gold_requests
+from labeling.services.quality import check_scores
+from labeling.services.settling import merges
+from labeling.services.webhooks import sending
+from labeling.services.work import rounds, splitting
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once
@@ -51,7 +48,7 @@ def measure_round(round_id: int) -> None:
 
 @shared_task(acks_late=True)  # repeating it is harmless: a receiver knows a message by its id
 def send_webhook(webhook_id: int) -> None:
-    webhook_sending.work(webhook_id, uuid4())
+    sending.work(webhook_id, uuid4())
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: an answer is compared once

@@ -3,15 +3,14 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 from django.views.i18n import set_language
 
+from labeling.views.activity import audit
 from labeling.views.adjudication import (
     adjudicate,
     adjudication,
     adjudication_accept,
     adjudication_next,
 )
-from labeling.views.agreement import agreement, agreement_compute, agreement_pair
-from labeling.views.agreement_csv import agreement_csv
-from labeling.views.audit import audit
+from labeling.views.agreement import agreement, agreement_compute, agreement_csv, agreement_pair
 from labeling.views.calibration import calibration
 from labeling.views.checks import (
     check_person,
@@ -46,8 +45,7 @@ from labeling.views.gold import (
 from labeling.views.gold_compare import gold_compare
 from labeling.views.guideline_worklist import guideline_check, guideline_worklist
 from labeling.views.guidelines import guideline_new, guidelines
-from labeling.views.health import healthz
-from labeling.views.home import home
+from labeling.views.home import healthz, home
 from labeling.views.imports import import_report, imports
 from labeling.views.invitations import invitation, invitation_new, invitation_revoke
 from labeling.views.label_files import (
@@ -59,8 +57,7 @@ from labeling.views.label_files import (
 from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
-from labeling.views.project_settings import project_settings
-from labeling.views.projects import project, project_list, project_new
+from labeling.views.projects import project, project_list, project_new, project_settings
 from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move

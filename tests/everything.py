@@ -15,9 +15,12 @@ from evaluation.models import (
     RatingPanel,
     Run,
 )
-from evaluation.services import certificates, runs
+from evaluation.services.judging import certificates
+from evaluation.services.launch import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
-from labeling.services import checks, comments, invitations, tokens, webhooks
+from labeling.services import comments, invitations, tokens
+from labeling.services.quality import checks
+from labeling.services.webhooks import webhooks
 from tests import factories
 from tests.evaluation import answers as asked
 

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 
-from labeling.domain.importing import Turn, content_sha256
-from labeling.domain.similarity import Ruler
+from labeling.domain.exchange.importing import Turn, content_sha256
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -26,7 +26,8 @@ from labeling.models import (
     Suggestion,
     SuggestionRequest,
 )
-from labeling.services import annotations, gold, rounds, suggestion_requests
+from labeling.services.gold import gold
+from labeling.services.work import annotations, rounds, suggestion_requests
 from tests.fakes import WordOverlap
 
 ROLES = {

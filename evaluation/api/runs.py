@@ -13,11 +13,11 @@ from rest_framework.views import APIView
 from evaluation.access import require_reader
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import predictions, runs
+from evaluation.services.launch import predictions, runs
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
-from labeling.services import gold
+from labeling.services.gold import gold
 
 
 class RunIn(serializers.Serializer[Any]):

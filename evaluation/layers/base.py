@@ -9,8 +9,8 @@ from typing import Any
 
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.similarity import Ruler
 
 Label = dict[str, Any]
 

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any
 
 from evaluation.layers.base import Example, Scored
-from labeling.domain.importing import DIFFICULTIES
+from labeling.domain.exchange.importing import DIFFICULTIES
 
 Rows = list[dict[str, Any]]
 NOT_SAID = "not said"

@@ -14,7 +14,7 @@ from evaluation.layers.validation import check_issue
 from evaluation.metrics.document import score_document
 from evaluation.metrics.items import Counts, score_extraction
 from evaluation.metrics.registry import Value
-from labeling.domain.matching import texts_to_prime
+from labeling.domain.matching.matching import texts_to_prime
 
 SCORE = "rd_score"
 

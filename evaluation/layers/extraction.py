@@ -12,7 +12,7 @@ from evaluation.metrics import items
 from evaluation.metrics.calibration import Equal, calibration, summarize_calibration
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.domain.matching import texts_to_prime
+from labeling.domain.matching.matching import texts_to_prime
 
 TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
 

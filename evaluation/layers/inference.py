@@ -25,7 +25,7 @@ from evaluation.metrics.inference import MOST, score_inference
 from evaluation.metrics.items import Counts, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
-from labeling.domain.matching import texts_to_prime
+from labeling.domain.matching.matching import texts_to_prime
 
 RELEVANCE = "inference_relevance"
 INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from evaluation.management.bars import bar
 from evaluation.models import Run
-from evaluation.services import execution
 from evaluation.services.attendance import OPEN
+from evaluation.services.run import execution
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
-from evaluation.services.generated import Made
+from evaluation.services.launch.generated import Made
 
 
 def add_options(parser: ArgumentParser, does: str) -> None:

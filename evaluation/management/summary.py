@@ -11,8 +11,10 @@ from rich.table import Table
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.services import bills, budgets, ceilings, results, runs
-from evaluation.services.batches import Launched
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.launch import runs
+from evaluation.services.launch.batches import Launched
+from evaluation.services.run import ceilings, results
 from labeling.domain.numbers import decimals_apart
 
 PEOPLE = ("people", "% of people")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from labeling.domain.matching import Match, Record, RequirementPairs, assign
+from labeling.domain.matching.matching import Match, Record, RequirementPairs, assign
 
 NEAREST = 0.5
 """Leftover requirements stand in one row only if their texts are at least this similar."""

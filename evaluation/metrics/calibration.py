@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import Summary, by_cluster
-from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.agreement.resampling import interval, resampled_sums
 from labeling.domain.sentences import noted
 
 Array = NDArray[np.float64]

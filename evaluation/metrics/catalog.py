@@ -5,8 +5,7 @@ The order is that in which they are shown. The full definitions are in templates
 
 import math
 
-from evaluation.metrics.catalog_answers import ANSWERS
-from evaluation.metrics.metric import Metric
+from evaluation.metrics.metric import Metric, rows
 from evaluation.metrics.metric import rows as _rows
 from evaluation.metrics.retrieval import CUTS
 
@@ -364,6 +363,33 @@ EVENTS = [
     ),
 ]
 
+
+ANSWERS = [
+    *rows(
+        "answers",
+        (
+            "faithfulness",
+            "Faithfulness",
+            "How far the messages that the answer was written from bear it out, says a judge.",
+        ),
+        ("relevance", "Relevance", "How far the answer is about the question, says a judge."),
+        ("completeness", "Completeness", "How much of the question it answers, says a judge."),
+        (
+            "correctness",
+            "Correctness",
+            "How far the answer says what the reference answer says, says a judge.",
+        ),
+        upper=10.0,
+    ),
+    *rows(
+        "answers",
+        (
+            "answer_token_f1",
+            "Answer token F1",
+            "F1 of the stemmed words of answer and reference answer.",
+        ),
+    ),
+]
 
 ROWS: list[Metric] = [
     *EXTRACTION,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.metric import Direction
 from evaluation.metrics.summary import by_cluster
-from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.agreement.resampling import interval, resampled_sums
 
 EXACT_UP_TO = 20
 """With so many conversations every assignment of signs is tried; with more, some are drawn."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.metrics.items import Counts
 from evaluation.metrics.registry import Value
-from labeling.domain.matching import Record, criteria
+from labeling.domain.matching.matching import Record, criteria
 from labeling.domain.schema import Requirement
 from labeling.domain.schema.fields import MIN_CRITERIA
 

@@ -20,7 +20,7 @@ from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
-from labeling.domain.matching import assign
+from labeling.domain.matching.matching import assign
 from labeling.domain.sentences import noted
 
 SHORT = 100  # characters; the same short words are compared again and again

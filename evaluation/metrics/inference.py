@@ -11,9 +11,15 @@ from typing import Any, NamedTuple
 from evaluation.metrics.alignment import alignment
 from evaluation.metrics.items import Counts
 from evaluation.metrics.registry import Value
-from labeling.domain.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, RequirementPairs, Synonyms
+from labeling.domain.matching.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Record,
+    RequirementPairs,
+    Synonyms,
+)
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.sentences import noted
-from labeling.domain.similarity import Ruler
 
 MOST = 2
 """The rating of what is definitely needed."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from evaluation.metrics.alignment import alignment, confidence_points
 from evaluation.metrics.registry import Value
-from labeling.domain.matching import (
+from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
     Record,
@@ -21,9 +21,9 @@ from labeling.domain.matching import (
     match_texts,
     source_overlap,
 )
-from labeling.domain.records import f1
+from labeling.domain.matching.records import f1
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.sentences import noted
-from labeling.domain.similarity import Ruler
 
 CRITERIA_THRESHOLD = 0.80
 """Two acceptance criteria match only if their similarity is strictly greater."""

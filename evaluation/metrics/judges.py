@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.resampling import DRAWS, interval
+from labeling.domain.agreement.resampling import DRAWS, interval
+from labeling.domain.agreement.weighted import judge_pairs
 from labeling.domain.sentences import noted
-from labeling.domain.weighted import judge_pairs
 
 NO_PAIR = noted("no answer has both a rating and a score of this judge")
 ALL_ALIKE = noted("judge and people gave one and the same score throughout")

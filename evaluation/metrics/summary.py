@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.metric import Share
-from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.agreement.resampling import interval, resampled_sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from evaluation.metrics.items import Counts
 from evaluation.metrics.metric import Share, Value
-from labeling.domain.matchers import Rules, match_labels
-from labeling.domain.matching import Match, Record
+from labeling.domain.matching.matchers import Rules, match_labels
+from labeling.domain.matching.matching import Match, Record
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.sentences import noted
-from labeling.domain.similarity import Ruler
 
 PII = "pii"
 NO_MATCH = noted("no issue was matched")

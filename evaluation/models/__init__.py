@@ -1,4 +1,3 @@
-from evaluation.models.access import SplitAccess
 from evaluation.models.answers import (
     Answer,
     AnswerRating,
@@ -9,11 +8,11 @@ from evaluation.models.answers import (
 from evaluation.models.ceilings import HumanCeiling
 from evaluation.models.certificates import AnswerPanel, JudgeCertificate, Probing
 from evaluation.models.gates import GateResult, GateThresholds
-from evaluation.models.layers import BuiltLayer, LayerBuild
+from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
-from evaluation.models.runs import CaseRun, Run
+from evaluation.models.runs import CaseRun, Run, SplitAccess
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
 

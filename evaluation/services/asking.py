@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.services import budgets, models
-from evaluation.services.metering import STOPS
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.metering import STOPS
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import Sentence
 from pipelines.llm import NO_USAGE, ModelError, OverBudget, RateLimited, Reply, Unavailable
@@ -25,7 +25,7 @@ class Asking:
 
     def __init__(self, budget_cost: float | None, budget_tokens: int | None) -> None:
         self._cost, self._tokens = budget_cost, budget_tokens
-        model = models.model_from_settings(before_asking=self._check)
+        model = endpoints.model_from_settings(before_asking=self._check)
         assert model is not None  # required before
         self._model = model
         self.spent = NO_USAGE
@@ -33,7 +33,7 @@ class Asking:
     @classmethod
     def opened(cls, what: Sentence, budget_cost: float | None, budget_tokens: int | None) -> Asking:
         """Refused where no model is set up, or where the budget makes no sense."""
-        models.require(what)
+        endpoints.require(what)
         problem = budgets.problem_with(budget_cost, budget_tokens)
         if problem:
             raise GenerationRefused(problem)

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.models import Answer, AnswerPanel, AnswerRating, Kind
-from evaluation.services import answer_ratings as service
-from evaluation.services.answer_ratings import HIGHEST, Place
-from evaluation.services.answers import shown
-from evaluation.views import rating_sheets as sheets
+from evaluation.services.judging import answer_ratings as service
+from evaluation.services.judging.answer_ratings import HIGHEST, Place
+from evaluation.services.judging.answers import shown
+from evaluation.views import ratings as sheets
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import ANSWER_RATING_KEYS
 from labeling.translation import lazy, translated_keys
-from labeling.views.refusals import refused
+from labeling.views.access import refused
 
 PAGE = 20
 SCALES = {

@@ -26,9 +26,9 @@ from evaluation.models import (
     Kind,
     Run,
 )
-from evaluation.services import certificates, judge_marks, judgings
-from evaluation.services.answer_scoring import JUDGED
-from evaluation.services.answers import shown
+from evaluation.services.judging import certificates, judge_marks, judgings
+from evaluation.services.judging.answers import shown
+from evaluation.services.run.answer_scoring import JUDGED
 from evaluation.views import present
 from labeling.models import Conversation
 from labeling.services import blindness

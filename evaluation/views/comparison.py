@@ -14,8 +14,8 @@ from django.views.decorators.http import require_GET
 from evaluation.access import require_reader
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
-from evaluation.services import judge_marks
-from evaluation.services.comparisons import Compared, Row, compare_runs
+from evaluation.services.judging import judge_marks
+from evaluation.services.run.comparisons import Compared, Row, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from evaluation.access import require_reader
 from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
-from evaluation.services import experiments
+from evaluation.services.run import experiments
 from evaluation.views.present import figure
 
 SHOWN = 200  # on the page; the files hold all of them

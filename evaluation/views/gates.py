@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.models import GateThresholds, Run
-from evaluation.services import gates, thresholds
+from evaluation.services.launch import thresholds
+from evaluation.services.run import gates
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number

@@ -14,8 +14,9 @@ from evaluation.access import require_reader
 from evaluation.judge import judge_sha256
 from evaluation.models import JudgeCertificate, Judging, Kind, Probing
 from evaluation.probes import TRICKS
-from evaluation.services import certificates, judges, models, probings
-from evaluation.services.judges import Judge
+from evaluation.services.judging import certificates, judges, probings
+from evaluation.services.judging.judges import Judge
+from evaluation.services.language_models import endpoints
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import retold
 from labeling.models import Membership, Project
@@ -94,9 +95,9 @@ def _ask(project: Project, judge: Judge, request: HttpRequest) -> None:
 
 def _why_not_askable(judge: Judge) -> str:
     """Only the model that is set up can be asked, and only as replies are read now."""
-    if missing := models.missing_setting(judging=True):
+    if missing := endpoints.missing_setting(judging=True):
         return _("No language model is set up: set {name}.").format(name=missing)
-    model = models.describe(judging=True)
+    model = endpoints.describe(judging=True)
     if not model or model["id"] != judge.model:
         return _("Another model is set up now, so this judge cannot be asked.")
     if judge.parser != probings.PARSER_VERSION:
@@ -104,7 +105,7 @@ def _why_not_askable(judge: Judge) -> str:
     if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
         return _(
             "The model has other settings now ({told}), so this judge cannot be asked."
-        ).format(told=models.told(model))
+        ).format(told=endpoints.told(model))
     return ""
 
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from evaluation.access import require_reader
-from evaluation.prediction_form import PredictionsForm
+from evaluation.forms import PredictionsForm
 from labeling.models import GoldRelease
 
 

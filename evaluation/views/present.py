@@ -11,7 +11,7 @@ from django.utils.formats import number_format
 from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import Aggregate, HumanCeiling, Score
-from evaluation.services.ceilings import Beside
+from evaluation.services.run.ceilings import Beside
 from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
 from labeling.templatetags.figures import figure as decimals

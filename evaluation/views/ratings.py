@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -12,16 +12,18 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import gold_layer
-from evaluation.models import AnswerPanel, CaseRun, RatedLabel, Rating, RatingPanel
-from evaluation.services import answer_ratings
-from evaluation.services import ratings as service
-from evaluation.views import rating_sheets as sheets
+from evaluation.models import AnswerPanel, AnswerRating, CaseRun, RatedLabel, Rating, RatingPanel
+from evaluation.services.judging import answer_ratings
+from evaluation.services.judging import ratings as service
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
+from labeling.domain.numbers import whole_number
+from labeling.models import Conversation
+from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys
+from labeling.views.access import refused
 from labeling.views.paging import page_of
-from labeling.views.refusals import refused
 
 PAGE = 25
 CHOICES = ((2, _("definitely needed")), (1, _("recommended")), (0, _("not needed")))
@@ -51,9 +53,7 @@ class _Case(NamedTuple):
 @require_GET
 def rating_list(request: HttpRequest) -> HttpResponse:
     panels = RatingPanel.objects.to_rate_by(request.user)
-    page = page_of(
-        sheets.light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels
-    )
+    page = page_of(light(panels), order=["-pk"], after=request.GET.get("after"), anchors=panels)
     rated = service.rated_in(page.rows, request.user)
     rows = [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in page.rows]
     context = {"rows": rows, "page": page, "of_answers": _of_answers(request.user)}
@@ -62,19 +62,19 @@ def rating_list(request: HttpRequest) -> HttpResponse:
 
 def _of_answers(user: Any) -> list[dict[str, Any]]:
     """The newest ratings of answers, which are never closed, and how much the user has rated."""
-    panels = list(sheets.light(AnswerPanel.objects.to_rate_by(user))[:PAGE])
+    panels = list(light(AnswerPanel.objects.to_rate_by(user))[:PAGE])
     rated = answer_ratings.rated_in(panels, user)
     return [{"panel": panel, "rated": rated.get(panel.run_id, 0)} for panel in panels]
 
 
 @require_GET
 def rating(request: HttpRequest, code: UUID) -> HttpResponse:
-    panel = sheets.get_panel(request, RatingPanel, code)
+    panel = get_panel(request, RatingPanel, code)
     after = _after(panel, request)
     labels = list(_labels(panel).filter(number__gt=after)[:PAGE])
     context = {
         **_progress(panel, request.user),
-        **sheets.around(after, PAGE, panel.n_labels),
+        **around(after, PAGE, panel.n_labels),
         "title": _("Rating {pk}").format(pk=panel.pk),
         "entries": _entries(panel, labels, request.user),
         "choices": CHOICES,
@@ -88,11 +88,11 @@ def rating(request: HttpRequest, code: UUID) -> HttpResponse:
 @require_POST
 def rating_label(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     """One rating; an empty score takes it back."""
-    panel = sheets.get_panel(request, RatingPanel, code)
+    panel = get_panel(request, RatingPanel, code)
     label = get_object_or_404(_labels(panel), number=number)
     before = _own([label], request.user).get((label.case_id, label.position))
     try:
-        service.rate(panel, number, judge=request.user, **sheets.posted(request))
+        service.rate(panel, number, judge=request.user, **posted(request))
     except RuleError as error:
         return refused(request, error, panel.get_absolute_url())
     if not request.htmx:  # type: ignore[attr-defined]
@@ -100,7 +100,7 @@ def rating_label(request: HttpRequest, code: UUID, number: int) -> HttpResponse:
     (entry,) = _entries(panel, [label], request.user)
     context = {
         **_progress(panel, request.user),
-        **sheets.swapped(request, before),
+        **swapped(request, before),
         "entry": entry,
         "choices": CHOICES,
     }
@@ -113,7 +113,7 @@ def _labels(panel: RatingPanel) -> QuerySet[RatedLabel]:
 
 def _after(panel: RatingPanel, request: HttpRequest) -> int:
     """Where the page starts: as asked for, else with the first label that is not rated yet."""
-    asked = sheets.asked_after(request, panel.n_labels)
+    asked = asked_after(request, panel.n_labels)
     if asked is not None:
         return asked
     own = Rating.objects.filter(
@@ -173,3 +173,56 @@ def _own(labels: list[RatedLabel], user: Any) -> dict[tuple[int, int], Rating]:
     cases = {label.case_id for label in labels}
     mine = Rating.objects.filter(case__in=cases, judge=user)
     return {(one.case_id, one.position): one for one in mine}
+
+
+# --- shared by both ratings -----------------------------------------------------------------------
+
+
+NO_SCORE = -1
+
+P = TypeVar("P", RatingPanel, AnswerPanel)
+
+
+def light(panels: QuerySet[Any]) -> QuerySet[Any]:
+    loaded = panels.select_related("run__release__project")
+    return loaded.defer("run__spec", "run__config", "run__release__header")
+
+
+def get_panel(request: HttpRequest, model: type[P], code: UUID) -> P:
+    panel: P = get_object_or_404(light(model.objects.to_rate_by(request.user)), code=code)
+    shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
+    blindness.refuse(request.user, shown)  # what was stated stands beside what is rated
+    return panel
+
+
+def asked_after(request: HttpRequest, most: int) -> int | None:
+    """Where the page starts if the address says so."""
+    asked = request.GET.get("after")
+    return None if asked is None else min(whole_number(asked) or 0, most)
+
+
+def around(after: int, size: int, most: int) -> dict[str, int | None]:
+    """Where the pages beside this one start."""
+    return {
+        "size": size,
+        "before": max(after - size, 0) if after else None,
+        "after": after + size if after + size < most else None,
+    }
+
+
+def posted(request: HttpRequest) -> dict[str, Any]:
+    """The score, ``None`` to take it back, and the note; what is no number is no score either."""
+    score = request.POST.get("score", "")
+    number = whole_number(score)
+    given = NO_SCORE if number is None else number
+    return {"score": given if score else None, "note": request.POST.get("note", "")}
+
+
+def swapped(request: HttpRequest, before: Rating | AnswerRating | None) -> dict[str, Any]:
+    """For the one entry that replaces the old one: how to take back what was just done."""
+    return {
+        "swapped": True,
+        "undo": request.POST.get("undo") != "1",
+        "before_score": before.score if before else "",
+        "before_note": before.note if before else "",
+    }

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from evaluation.access import require_reader
-from evaluation.forms import LaunchForm
+from evaluation.forms import LaunchForm, PredictionsForm
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
-from evaluation.prediction_form import PredictionsForm
-from evaluation.services import bills, judge_marks
+from evaluation.services.judging import judge_marks
+from evaluation.services.language_models import bills
 from evaluation.views import present
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease

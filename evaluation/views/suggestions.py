@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
-from evaluation.services import bills, budgets
-from evaluation.services import suggestions as service
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.launch import suggestions as service
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, SuggestionRequest
-from labeling.services import suggestion_requests as requests
-from labeling.services import suggestions
+from labeling.services.work import suggestion_requests as requests
+from labeling.services.work import suggestions
 from labeling.views import access
 from labeling.words import words
 

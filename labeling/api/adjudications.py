@@ -13,7 +13,8 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
-from labeling.services import adjudications, blindness, merges
+from labeling.services import blindness
+from labeling.services.settling import adjudications, merges
 
 Kind = Adjudication.Kind
 Role = Membership.Role

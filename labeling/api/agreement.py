@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Round
-from labeling.services import agreement
+from labeling.services.agreement import agreement
 from labeling.services.vectors import stored_ruler
 
 

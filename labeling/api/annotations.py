@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import BEFORE, page, position
 from labeling.models import Annotation, AnnotationRevision, Assignment
-from labeling.services import annotations, history
+from labeling.services.work import annotations, history
 
 
 class SaveIn(serializers.Serializer[Any]):

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Project, Round
-from labeling.services import assignments, rounds
+from labeling.services.work import assignments, rounds
 
 
 class ProjectOut(serializers.ModelSerializer[Project]):

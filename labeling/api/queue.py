@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Assignment
-from labeling.services import assignments
+from labeling.services.work import assignments
 
 PAGE = 200
 

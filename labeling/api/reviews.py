@@ -11,7 +11,8 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import blindness, reviews
+from labeling.services import blindness
+from labeling.services.settling import reviews
 
 Role = Membership.Role
 

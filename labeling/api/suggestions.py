@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment, FirstPass, Suggestion
-from labeling.services import suggestions
+from labeling.services.work import suggestions
 
 
 class TakenFromIO(serializers.Serializer[Any]):

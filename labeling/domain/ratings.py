@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.kappa import category_order
+from labeling.domain.agreement.kappa import category_order
 
 Ratings = Mapping[str, Sequence[Hashable]]
 """One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing."""

@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from labeling.domain.disagreements import Split
+from labeling.domain.agreement.disagreements import Split
 from labeling.models import Disagreement
-from labeling.services.discussions import Place
+from labeling.services.agreement.discussions import Place
 
 ANY = ("", _("any"))
 OPEN, DECIDED = "open", "decided"

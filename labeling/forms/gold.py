@@ -6,7 +6,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.utils.translation import gettext_lazy as _
 
-from labeling.domain.release import RELEASE_NAME
+from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.targets import target_layers, title_of
 from labeling.models import Project
 from labeling.translation import translated

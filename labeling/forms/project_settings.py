@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.forms.projects import ProjectForm, below_one
 from labeling.models import Project
-from labeling.services import project_settings as service
+from labeling.services import projects as service
 
 
 class SettingsForm(ProjectForm):

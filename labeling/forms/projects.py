@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import are_targets
 from labeling.models import Project
-from labeling.services import project_settings as settings
+from labeling.services import projects as settings
 from labeling.templatetags.words import within
 from labeling.translation import lazy, translated
 from labeling.words import words

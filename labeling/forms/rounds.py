@@ -19,8 +19,8 @@ from labeling.domain.planning import (
     shuffled,
 )
 from labeling.models import Conversation, Membership, Project, Round
-from labeling.services import assignments
-from labeling.services.rounds import unplanned, working_in
+from labeling.services.work import assignments
+from labeling.services.work.rounds import unplanned, working_in
 from labeling.words import words
 
 NEW = ""  # conversations that are in no round yet

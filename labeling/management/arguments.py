@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease, Project
-from labeling.services import gold
+from labeling.services.gold import gold
 from labeling.words import in_english
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from labeling.domain.errors import RuleError
-from labeling.services.conversations import ImportRefused
+from labeling.services.exchange.conversations import ImportRefused
 from labeling.words import in_english
 
 

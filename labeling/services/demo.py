@@ -8,10 +8,13 @@ from uuid import UUID, uuid5
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
-from labeling.services import adjudications, annotations, gold, guidelines, rounds
-from labeling.services.conversations import import_files
+from labeling.services import guidelines
+from labeling.services.exchange.conversations import import_files
+from labeling.services.gold import gold
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, rounds
 
 SEED = 7
 _NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client ids

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
-from labeling.services import webhook_outbox
+from labeling.services.webhooks import outbox
 
 
 @transaction.atomic(savepoint=False)  # with what is told of it, also where no service began one
@@ -23,7 +23,7 @@ def record(
         object_id=str(subject.pk),
         data=data,
     )
-    webhook_outbox.put(event, subject)
+    outbox.put(event, subject)
     return event
 
 

@@ -14,8 +14,9 @@ from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import say
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
-from labeling.services import annotations as answers
-from labeling.services import events, locking
+from labeling.services import events
+from labeling.services.work import annotations as answers
+from labeling.services.work import locking
 
 
 class GuidelineUnchanged(RuleError):

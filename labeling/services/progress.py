@@ -15,11 +15,11 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Value
 from django.db.models import When as If
 
-from labeling.domain.agreement import PairAgreement, pair_agreement
-from labeling.domain.calibration import Standing, standings
+from labeling.domain.agreement.agreement import PairAgreement, pair_agreement
+from labeling.domain.agreement.calibration import Standing, standings
+from labeling.domain.agreement.units import BY_MESSAGE, units
 from labeling.domain.sentences import noted
 from labeling.domain.targets import Target, title_of, wanted
-from labeling.domain.units import BY_MESSAGE, units
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -34,7 +34,10 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import ANSWERED
-from labeling.services import agreement, assignments, check_scores, events, projects
+from labeling.services import events, projects
+from labeling.services.agreement import agreement
+from labeling.services.quality import check_scores
+from labeling.services.work import assignments
 
 STATES = {
     "unplanned": noted("Not in a round"),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeling.domain.errors import RuleError
-from labeling.domain.similarity import MINILM_ID, Ruler, load_minilm
+from labeling.domain.matching.similarity import MINILM_ID, Ruler, load_minilm
 from labeling.models import TextVector
 
 BATCH = 500  # SQLite takes a limited number of parameters per query

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.shortcuts import get_object_or_404
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
+from labeling.domain.errors import RuleError
 from labeling.models import Membership, Project
+from labeling.words import words
 
 Role = Membership.Role
 
@@ -38,3 +42,11 @@ def leads(user: Any, project: Project) -> bool:
 def reads(user: Any, project: Project) -> bool:
     """Whether the user may open the project's other pages, beside its guidelines."""
     return bool(project.roles_of(user) & {Role.LEAD, Role.RESEARCHER})
+
+
+def refused(request: HttpRequest, why: RuleError | str, back_to: str) -> HttpResponse:
+    sentence = words(why.fact) if isinstance(why, RuleError) else why
+    if request.htmx:  # type: ignore[attr-defined]
+        return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
+    messages.error(request, sentence)
+    return redirect(back_to)

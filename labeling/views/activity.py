@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from labeling.forms.audit import AuditFilter
 from labeling.forms.project_settings import SettingsForm
 from labeling.models import Event, Project
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
 from labeling.translation import from_store, translated
 from labeling.translation import lazy as _
+from labeling.views import access, activity
+from labeling.views.paging import page_of, query_of
 
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
@@ -199,3 +206,24 @@ def _text(value: Any) -> str:
         case list():
             return ", ".join(map(str, value))
     return str(value)
+
+
+# --- audit log ------------------------------------------------------------------------------------
+
+
+@require_GET
+def audit(request: HttpRequest, slug: str) -> HttpResponse:
+    project = access.readable(request.user, slug)
+    form = AuditFilter(request.GET, verbs=sorted(activity.WORDS))
+    rows = form.narrow(project.events.select_related("actor"))
+    page = page_of(
+        rows, order=["-pk"], after=request.GET.get("after"), anchors=project.events.all()
+    )
+    context = {
+        "project": project,
+        "form": form,
+        "page": page,
+        "entries": [(event, activity.words(event)) for event in page.rows],
+        "query": query_of(request),
+    }
+    return render(request, "labeling/audit.html", context)

@@ -12,13 +12,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.keys import adjudication_keys
-from labeling.domain.merging import Cluster, plain
+from labeling.domain.matching.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.services import adjudications as service
-from labeling.services import blindness, merges
-from labeling.services.adjudications import Item
-from labeling.services.settling import needs_of
+from labeling.services import blindness
+from labeling.services.settling import adjudications as service
+from labeling.services.settling import merges
+from labeling.services.settling.adjudications import Item
+from labeling.services.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access

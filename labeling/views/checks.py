@@ -22,8 +22,10 @@ from labeling.models import (
     Project,
     Qualification,
 )
-from labeling.services import assignments, blindness, check_scores, qualification
-from labeling.services import checks as service
+from labeling.services import blindness
+from labeling.services.quality import check_scores, check_turns, qualification
+from labeling.services.quality import checks as service
+from labeling.services.work import assignments
 from labeling.views import access
 from labeling.views.paging import Page, page_of, part_of
 from labeling.words import words
@@ -57,7 +59,7 @@ def checks(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     if request.method == "POST":
         project = access.led(request.user, slug)
-    plan = service.plan_of(project)
+    plan = check_turns.plan_of(project)
     form = PlanForm(request.POST or None, instance=plan)
     if request.method == "POST" and form.is_valid():
         try:
@@ -83,7 +85,7 @@ def checks_choose(request: HttpRequest, slug: str) -> HttpResponse:
             text = _("Conversations added: {number}.").format(number=added)
             messages.success(request, text)
             return redirect("checks", slug)
-    return _page(request, project, PlanForm(instance=service.plan_of(project)), form)
+    return _page(request, project, PlanForm(instance=check_turns.plan_of(project)), form)
 
 
 @require_POST
@@ -107,12 +109,12 @@ def _page(
         "may_write": access.leads(request.user, project),
         "form": form,
         "choice": choice,
-        "plan": service.plan_of(project),
-        "with_gold": service.with_gold(project).count(),
+        "plan": check_turns.plan_of(project),
+        "with_gold": check_turns.with_gold(project).count(),
         "page": _chosen(project, request.GET.get("after")),
         "people": _people(project),
         "enough": check_scores.ENOUGH,
-        "bar": service.bar_of(service.plan_of(project)),
+        "bar": service.bar_of(check_turns.plan_of(project)),
     }
     failed = form.errors or choice.errors
     return render(request, "labeling/checks.html", context, status=400 if failed else 200)
@@ -167,7 +169,7 @@ def _person_page(
         ],
         "pause": project.pauses.filter(user=person, lifted_at__isnull=True).first(),
         "test": project.qualifications.filter(user=person).select_related("waived_by").first(),
-        "plan": service.plan_of(project),
+        "plan": check_turns.plan_of(project),
         "form": form,
         "enough": check_scores.ENOUGH,
     }

@@ -11,10 +11,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
-from labeling.domain.importing import EXAMPLE
+from labeling.domain.exchange.importing import EXAMPLE
 from labeling.forms.conversations import ConversationStoreForm, ConversationUploadForm
 from labeling.models import Project
-from labeling.services import conversations, uploads
+from labeling.services.exchange import conversations, uploads
 from labeling.views import access
 
 

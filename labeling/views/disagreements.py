@@ -11,22 +11,23 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from labeling.domain.disagreements import Split
+from labeling.domain.agreement.disagreements import Split
+from labeling.domain.agreement.units import BY_MESSAGE
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import DISCUSSION_KEYS
 from labeling.domain.schema import LAYERS
-from labeling.domain.units import BY_MESSAGE
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
-from labeling.services import agreement, blindness
-from labeling.services import discussions as service
-from labeling.services.discussions import Place
+from labeling.services import blindness
+from labeling.services.agreement import agreement
+from labeling.services.agreement import discussions as service
+from labeling.services.agreement.discussions import Place
 from labeling.services.vectors import RulerNeeded
 from labeling.translation import translated_keys
 from labeling.views import access
+from labeling.views.access import refused
 from labeling.views.discussion_entries import Entry, People, entries_of
 from labeling.views.paging import query_of
-from labeling.views.refusals import refused
 
 PAGE = 20
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from labeling.domain.disagreements import Split
+from labeling.domain.agreement.disagreements import Split
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
-from labeling.services.discussions import Place, letters_of
+from labeling.services.agreement.discussions import Place, letters_of
 from labeling.translation import lazy as _
 from labeling.views.labels import Label, labels_of
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Project, Round
-from labeling.services import assignments
+from labeling.services.work import assignments
 from labeling.templatetags.figures import against, exact
 from labeling.templatetags.words import within
 from labeling.translation import translated

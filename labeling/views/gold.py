@@ -17,15 +17,16 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.domain.errors import RuleError
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
-from labeling.services import blindness, gold_requests
-from labeling.services.export import export, export_lines, formats_for
-from labeling.services.gold_requests import ASKED, OUTCOMES
-from labeling.services.verification import verify
+from labeling.services import blindness
+from labeling.services.exchange.export import export, export_lines, formats_for
+from labeling.services.gold import gold_requests
+from labeling.services.gold.gold_requests import ASKED, OUTCOMES
+from labeling.services.gold.verification import verify
 from labeling.translation import lazy
 from labeling.views import access, activity
-from labeling.views.archives import zipped
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of, part_of
+from labeling.views.tables import zipped
 from labeling.words import words
 
 FORMAT_WORDS = {

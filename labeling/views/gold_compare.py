@@ -11,11 +11,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from labeling.domain.gold_changes import ItemChanged, LabelChanged
+from labeling.domain.gold.gold_changes import ItemChanged, LabelChanged
 from labeling.domain.schema import form_fields
 from labeling.domain.targets import title_of
 from labeling.models import Conversation, GoldItem, GoldRelease
-from labeling.services import blindness, gold_diffs
+from labeling.services import blindness
+from labeling.services.gold import gold_diffs
 from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.views.gold import release_of

@@ -13,7 +13,7 @@ from django.db.models.functions import Cast
 
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldItem
-from labeling.services.settling import stages_of
+from labeling.services.settling.settling import stages_of
 from labeling.views.labels import Label, Row, field_row, labels_of, turns
 
 

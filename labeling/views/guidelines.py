@@ -13,8 +13,8 @@ from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.forms.guidelines import GuidelineForm
 from labeling.models import Assignment, Disagreement, Guideline, Project, Round
-from labeling.services import discussions
 from labeling.services import guidelines as service
+from labeling.services.agreement import discussions
 from labeling.views import access
 from labeling.views.guideline_worklist import open_checks
 from labeling.views.markdown import render_markdown

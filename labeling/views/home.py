@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.decorators import login_not_required
+from django.db import connection
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from labeling.models import Assignment, Membership, Project, Round
-from labeling.services import assignments, qualification
+from labeling.services.quality import qualification
+from labeling.services.work import assignments
 from labeling.views.comments import mentions_of
 from labeling.views.gate import gates
 from labeling.views.paging import Page, page_of
@@ -138,3 +141,10 @@ def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
         row["round__project"]: {"assigned": row["assigned"], "answered": row["answered"]}
         for row in rows
     }
+
+
+@login_not_required
+def healthz(request: HttpRequest) -> HttpResponse:
+    """For load balancers and ``make serve``: the process answers and reaches its database."""
+    connection.ensure_connection()
+    return HttpResponse("ok\n", content_type="text/plain")

@@ -27,10 +27,11 @@ from labeling.domain.schema import LAYERS
 from labeling.forms.labels import LabelUploadForm
 from labeling.forms.uploads import TITLES
 from labeling.models import Project
-from labeling.services import blindness, label_exports, label_imports, uploads
+from labeling.services import blindness
+from labeling.services.exchange import label_exports, label_imports, uploads
 from labeling.translation import translated
 from labeling.views import access
-from labeling.views.archives import zipped
+from labeling.views.tables import zipped
 
 
 @require_GET

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
+from labeling.domain.agreement.units import cited
 from labeling.domain.schema import LAYERS, form_fields
-from labeling.domain.units import cited
 from labeling.translation import translated
 
 # shown in a label's heading, not as rows; beside its heading and badges

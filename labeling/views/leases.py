@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from labeling.models import Assignment
-from labeling.services import assignments
+from labeling.services.work import assignments
 
 
 @require_POST

@@ -15,8 +15,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.domain.errors import RuleError
 from labeling.forms.members import InvitationForm, MemberForm, RoleForm
 from labeling.models import Membership, Project, Round
-from labeling.services import handovers, invitations
+from labeling.services import invitations
 from labeling.services import projects as service
+from labeling.services.work import handovers
 from labeling.translation import translated
 from labeling.views import access, once
 from labeling.words import words

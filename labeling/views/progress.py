@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.forms.targets import TargetsForm
-from labeling.services import check_scores, checks
 from labeling.services import progress as service
+from labeling.services.quality import check_scores, check_turns, checks
 from labeling.views import access
 
 
@@ -30,7 +30,7 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         "targets": service.targets(project),
         "blind": service.is_blind(project),
         "enough": check_scores.ENOUGH,
-        "bar": checks.bar_of(checks.plan_of(project)),
+        "bar": checks.bar_of(check_turns.plan_of(project)),
     }
     return render(request, "labeling/progress.html", context)
 

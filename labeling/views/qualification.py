@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.models import GoldCheck, Project, Qualification
-from labeling.services import blindness, checks, qualification
+from labeling.services import blindness
+from labeling.services.quality import check_turns, qualification
 from labeling.views import access
 from labeling.views.checks import named
 from labeling.words import words
@@ -25,7 +26,7 @@ def test_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.any_role(request.user, slug)
     user = cast(User, request.user)
     found = Qualification.objects.filter(project=project, user=user).first()
-    plan = checks.plan_of(project)
+    plan = check_turns.plan_of(project)
     over = found is not None and found.state in OVER
     told = over or (found is not None and found.state == Qualification.State.BETWEEN)
     context = {

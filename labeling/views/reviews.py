@@ -12,9 +12,11 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import assignments, blindness, locking, merges
-from labeling.services import reviews as service
-from labeling.services.reviews import Row
+from labeling.services import blindness
+from labeling.services.settling import merges
+from labeling.services.settling import reviews as service
+from labeling.services.settling.reviews import Row
+from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views import access

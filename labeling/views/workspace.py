@@ -15,8 +15,8 @@ from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
-from labeling.services import admission, assignments, locking, suggestions
-from labeling.services.annotations import why_skip_stands
+from labeling.services.work import admission, assignments, locking, suggestions
+from labeling.services.work.annotations import why_skip_stands
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views.markdown import shown_guideline
 from labeling.words import words

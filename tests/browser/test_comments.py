@@ -10,7 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Comment
-from labeling.services import annotations, comments
+from labeling.services import comments
+from labeling.services.work import annotations
 from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace, held_back, wait_until
 from tests.factories import labels, make_people, make_project, open_calibration, open_full, save_of

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import AnnotationRevision, Assignment
-from labeling.services import annotations
+from labeling.services.work import annotations
 from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace
 from tests.factories import answer, make_people, make_project, open_full, requirement, save_of

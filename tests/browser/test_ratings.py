@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from evaluation.views.ratings import PAGE
 from tests.evaluation.staged import inferred, make_release
 from tests.factories import make_people, make_project

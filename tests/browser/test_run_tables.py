@@ -12,8 +12,9 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
-from evaluation.services import execution, runs
-from labeling.domain.similarity import Ruler
+from evaluation.services.launch import runs
+from evaluation.services.run import execution
+from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
 from tests.factories import make_people, make_release
 from tests.fakes import WordOverlap

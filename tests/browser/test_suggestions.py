@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from evaluation.services import suggestions
+from evaluation.services.launch import suggestions
 from labeling.models import Assignment, FirstPass
 from tests import factories
 from tests.browser.test_accessibility import assert_accessible, every_look, look

@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.domain.keys import KEYS
 from labeling.models import Annotation, Assignment, Message
-from labeling.services import annotations
+from labeling.services.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     answer,

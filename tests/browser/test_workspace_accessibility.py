@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment
-from labeling.services import annotations
+from labeling.services.work import annotations
 from tests.browser.test_accessibility import assert_accessible, every_look, look
 from tests.browser.workspace import Workspace, held_back
 from tests.factories import make_people, make_project, open_full, requirement, save_of

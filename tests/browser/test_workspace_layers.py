@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.models import Message
-from labeling.services import annotations
+from labeling.services.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import make_conversations, make_people, make_project, open_full, save_of
 from tests.factories import requirement as make_requirement

@@ -15,7 +15,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.services import annotations, comments
+from labeling.services import comments
+from labeling.services.work import annotations
 from tests.browser.workspace import Workspace
 from tests.factories import (
     make_conversations,

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from evaluation.models import LayerBuild
-from evaluation.services import layers
+from evaluation.services import memory_builds
 from labeling.models import Conversation, Message, Project
 from pipelines.memory.layers.config import LayersConfig
 
@@ -35,7 +35,7 @@ def make_chat(project: Project, external_id: str) -> Conversation:
 
 
 def ask(chat: Conversation, *, config: LayersConfig | None = None) -> LayerBuild:
-    (build,) = layers.request(
+    (build,) = memory_builds.request(
         [chat], project=chat.project, config=config or LayersConfig(), by=None, queue=False
     )
     return build

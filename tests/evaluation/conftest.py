@@ -15,9 +15,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluation.models import Run
-from evaluation.services import execution, models, runs
-from labeling.domain.release import canonical_json, item_sha256, release_sha256
-from labeling.domain.similarity import Ruler
+from evaluation.services.language_models import endpoints
+from evaluation.services.launch import runs
+from evaluation.services.run import execution
+from labeling.domain.gold.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Conversation,
     GoldItem,
@@ -252,7 +254,7 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageS
         made.append(OpenAIModel(endpoint))
         return made[-1]
 
-    monkeypatch.setattr(models, "client_of", client_of)
+    monkeypatch.setattr(endpoints, "client_of", client_of)
     with llm_server.named_by(settings) as server:
         server.retry_after = "0"
         yield server

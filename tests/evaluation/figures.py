@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.models import Aggregate, Run
-from evaluation.services import results
+from evaluation.services.run import results
 
 
 def mean(run: Run, metric: str) -> float | None:

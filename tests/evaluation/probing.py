@@ -9,7 +9,7 @@ from uuid import uuid4
 from evaluation import probes
 from evaluation.models import Probing
 from evaluation.probes import Expectation, Probe
-from evaluation.services import probings
+from evaluation.services.judging import probings
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import data_of, kind_of, verdict

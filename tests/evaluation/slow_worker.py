@@ -67,8 +67,8 @@ HANGING = replace(ENTRY, name="hanging", make=lambda config, encoder: Hanging())
 
 
 def prepare() -> None:
-    from evaluation.services import runs, suggestions
-    from labeling.domain.similarity import Ruler
+    from evaluation.services.launch import runs, suggestions
+    from labeling.domain.matching.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 

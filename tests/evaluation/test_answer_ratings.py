@@ -13,7 +13,9 @@ from django.urls import reverse
 
 from evaluation import tasks
 from evaluation.models import AnswerPanel, AnswerRating, JudgeCertificate, Probing, Run
-from evaluation.services import answer_ratings, execution, judgings, runs
+from evaluation.services.judging import answer_ratings, judgings
+from evaluation.services.launch import runs
+from evaluation.services.run import execution
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.llm_server import LanguageServer

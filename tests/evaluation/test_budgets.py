@@ -13,7 +13,9 @@ from django.test import Client
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import budgets, execution, leases, metering, results, runs
+from evaluation.services.language_models import budgets, metering
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, leases, results
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage
 from pipelines.types import Case, Output

@@ -15,10 +15,11 @@ from evaluation.management import summary
 from evaluation.metrics.ceiling import human_level
 from evaluation.metrics.registry import METRICS
 from evaluation.models import HumanCeiling, Run
-from evaluation.services import ceilings, execution, results, runs
-from labeling.domain.similarity import Ruler
+from evaluation.services.launch import runs
+from evaluation.services.run import ceilings, execution, results
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import FirstPass, GoldRelease, Project
-from labeling.services import gold
+from labeling.services.gold import gold
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -18,7 +18,9 @@ from django.urls import reverse
 from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
 from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
-from evaluation.services import certificates, execution, gates, judgings, probings, results, runs
+from evaluation.services.judging import certificates, judgings, probings
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, gates, results
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe

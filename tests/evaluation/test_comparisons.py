@@ -15,8 +15,8 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from evaluation.models import Run
-from evaluation.services import experiments
-from evaluation.services.comparisons import NotComparable, compare_runs
+from evaluation.services.run import experiments
+from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
 from tests.evaluation.conftest import requirement
 from tests.fakes import MemoryCache, WordOverlap

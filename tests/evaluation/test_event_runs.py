@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Run
-from evaluation.services import results
+from evaluation.services.run import results
 from labeling.models import Project
 from tests.evaluation.events import GOLD, TEXTS, event, make_events_release
 from tests.llm_server import MODEL, SERVED, LanguageServer

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services import budgets, runs, scoring, spec, working
+from evaluation.services.language_models import budgets
+from evaluation.services.launch import runs, spec
+from evaluation.services.run import scoring, working
 from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, work

@@ -23,7 +23,9 @@ from evaluation.metrics.gate import (
 )
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, GateResult, Run
-from evaluation.services import certificates, gates, thresholds
+from evaluation.services.judging import certificates
+from evaluation.services.launch import thresholds
+from evaluation.services.run import gates
 from evaluation.views import present
 from labeling.models import Project
 from labeling.templatetags import figures

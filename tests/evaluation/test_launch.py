@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.models import Run
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from labeling.models import Event
 
 pytestmark = pytest.mark.django_db

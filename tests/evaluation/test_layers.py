@@ -11,8 +11,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from evaluation.models import BuiltLayer, LayerBuild
-from evaluation.services import layers
-from evaluation.services.runs import PipelineRefused
+from evaluation.services import memory_builds
+from evaluation.services.launch.runs import PipelineRefused
 from evaluation.services.stores import FileStore
 from labeling.models import Conversation
 from labeling.models import Event as Logged
@@ -26,7 +26,7 @@ CONFIG = LayersConfig()
 
 @pytest.fixture(autouse=True)
 def quick_encoder(monkeypatch):
-    monkeypatch.setattr(layers, "_encoder", WordOverlap)
+    monkeypatch.setattr(memory_builds, "_encoder", WordOverlap)
 
 
 @pytest.fixture
@@ -35,17 +35,17 @@ def chat(project) -> Conversation:
 
 
 def kinds(build: LayerBuild) -> set[str]:
-    return set(layers.built(build.conversation, build.config_sha256))
+    return set(memory_builds.built(build.conversation, build.config_sha256))
 
 
 def test_a_build_keeps_each_layer_with_what_made_it(chat):
     build = ask(chat)
 
-    assert layers.work(build.pk, uuid4())
+    assert memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert build.state == "finished"
-    rows = layers.built(chat, build.config_sha256)
+    rows = memory_builds.built(chat, build.config_sha256)
     assert set(rows) == {"topics", "signals", "threads"}
     assert rows["topics"].implementation == "local"
     assert rows["topics"].config == CONFIG.model_dump(mode="json")
@@ -57,19 +57,19 @@ def test_a_build_keeps_each_layer_with_what_made_it(chat):
 
 
 def test_asking_again_builds_nothing_again(chat):
-    layers.work(ask(chat).pk, uuid4())
+    memory_builds.work(ask(chat).pk, uuid4())
     before = list(BuiltLayer.objects.values_list("pk", "built_at"))
 
     build = ask(chat)
 
-    assert not layers.work(build.pk, uuid4())
+    assert not memory_builds.work(build.pk, uuid4())
     assert list(BuiltLayer.objects.values_list("pk", "built_at")) == before
     assert Logged.objects.filter(verb="layers.requested").count() == 1
 
 
 def test_another_configuration_is_another_build(chat):
     first, second = ask(chat), ask(chat, config=LayersConfig(window=6))
-    layers.work(first.pk, uuid4())
+    memory_builds.work(first.pk, uuid4())
 
     assert kinds(second) == set()
 
@@ -88,15 +88,15 @@ def test_a_build_that_was_killed_goes_on_and_keeps_what_was_ready(chat, monkeypa
         return tell
 
     with monkeypatch.context() as patch:
-        patch.setattr(layers, "_sparing", stop)
+        patch.setattr(memory_builds, "_sparing", stop)
         with pytest.raises(KeyboardInterrupt):
-            layers.work(build.pk, uuid4())
+            memory_builds.work(build.pk, uuid4())
 
     assert kinds(build) == {"topics"}
     topics = BuiltLayer.objects.get().pk
     build.refresh_from_db()
     assert (build.state, build.attempts) == ("queued", 0)
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
     assert kinds(build) == {"topics", "signals", "threads"}
     assert BuiltLayer.objects.filter(pk=topics).exists()
 
@@ -105,10 +105,10 @@ def test_a_build_is_held_by_one_worker_until_its_lease_runs_out(chat):
     build = ask(chat)
     LayerBuild.objects.update(owner=uuid4(), lease_expires_at=timezone.now() + timedelta(minutes=1))
 
-    assert not layers.work(build.pk, uuid4())
+    assert not memory_builds.work(build.pk, uuid4())
 
     LayerBuild.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
-    assert layers.work(build.pk, uuid4())
+    assert memory_builds.work(build.pk, uuid4())
     assert kinds(build) == {"topics", "signals", "threads"}
 
 
@@ -116,7 +116,7 @@ def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_fo
     build = ask(chat)
     LayerBuild.objects.update(attempts=3)
 
-    assert not layers.work(build.pk, uuid4())
+    assert not memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert "Given up after 3 attempts" in build.failure
@@ -127,16 +127,16 @@ def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
     def away(*args, **kwargs):
         raise Unavailable("The server is down.")
 
-    monkeypatch.setattr(layers, "build_layers", away)
+    monkeypatch.setattr(memory_builds, "build_layers", away)
     build = ask(chat)
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert (build.state, build.attempts) == ("queued", 1)
     assert build.lease_expires_at > timezone.now()
     LayerBuild.objects.update(attempts=2, lease_expires_at=None)
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
     build.refresh_from_db()
     assert build.failure == "The server is down."
 
@@ -147,10 +147,10 @@ def test_what_a_library_says_of_a_failure_is_stored_without_keys(chat, monkeypat
     def leak(*args, **options):
         raise ValueError("wxyz-very-secret\x00 \ud800")
 
-    monkeypatch.setattr(layers, "build_layers", leak)
+    monkeypatch.setattr(memory_builds, "build_layers", leak)
 
     build = ask(chat)
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert build.failure == "ValueError: [key]\ufffd ?"
@@ -160,10 +160,10 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_is_asked_again_in_an_hour
     def busy(*args, **kwargs):
         raise RateLimited("Come back later.", retry_after=1e300)
 
-    monkeypatch.setattr(layers, "build_layers", busy)
+    monkeypatch.setattr(memory_builds, "build_layers", busy)
     build = ask(chat)
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert build.state == "queued"
@@ -179,8 +179,8 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
         progress("topics", 0, 0)
         went_on.append(True)
 
-    monkeypatch.setattr(layers, "build_layers", taken_over)
-    layers.work(build.pk, uuid4())
+    monkeypatch.setattr(memory_builds, "build_layers", taken_over)
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert (build.owner, build.state) == (other, "running")
@@ -189,33 +189,33 @@ def test_whoever_lost_the_build_changes_nothing(chat, monkeypatch):
 
 def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
     settings.CASE_LEASE_SECONDS, settings.CASE_TIMEOUT_SECONDS = 0.03, 0.01
-    kept, build_layers = Event(), layers.build_layers
+    kept, build_layers = Event(), memory_builds.build_layers
 
     def build_slowly(*args, **kwargs):
         assert kept.wait(60)
         build_layers(*args, **kwargs)
 
-    monkeypatch.setattr(layers, "_renew", lambda *held, **told: kept.set() or True)
-    monkeypatch.setattr(layers, "build_layers", build_slowly)
+    monkeypatch.setattr(memory_builds, "_renew", lambda *held, **told: kept.set() or True)
+    monkeypatch.setattr(memory_builds, "build_layers", build_slowly)
     build = ask(chat)
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert (build.failure, build.state) == ("", "finished")
 
 
 def test_a_build_is_alone_at_what_it_builds(chat, monkeypatch):
-    build, free, build_layers = ask(chat), [], layers.build_layers
+    build, free, build_layers = ask(chat), [], memory_builds.build_layers
 
     def look(*args, **kwargs):
         with FileStore().alone(f"layers-{chat.pk}-{build.config_sha256}", at_most=0) as taken:
             free.append(taken)
         build_layers(*args, **kwargs)
 
-    monkeypatch.setattr(layers, "build_layers", look)
+    monkeypatch.setattr(memory_builds, "build_layers", look)
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     assert free == [False]
 
@@ -224,7 +224,7 @@ def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
     build = ask(chat)
     LayerBuild.objects.update(config_sha256="1" * 64)
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
     assert "ask for them again" in build.failure
@@ -232,12 +232,12 @@ def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
 
 def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
     woken = []
-    monkeypatch.setattr(layers, "wake", woken.append)
+    monkeypatch.setattr(memory_builds, "wake", woken.append)
     build = ask(chat)
 
-    layers.wake_unattended()
+    memory_builds.wake_unattended()
     LayerBuild.objects.update(woken_at=timezone.now())
-    layers.wake_unattended()
+    memory_builds.wake_unattended()
 
     assert woken == [build.pk]
 
@@ -245,7 +245,7 @@ def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
 @pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "magic"}])
 def test_wrong_settings_are_refused_by_name(settings):
     with pytest.raises(PipelineRefused, match=next(iter(settings))):
-        layers.checked_config(settings)
+        memory_builds.checked_config(settings)
 
 
 def test_a_model_is_refused_when_none_is_set_up(chat):

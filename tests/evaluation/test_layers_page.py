@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation import tasks
 from evaluation.models import LayerBuild
-from evaluation.services import layers
+from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
 from labeling.models import Conversation, Message
 from pipelines.memory.layers.config import LayersConfig
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def quick_encoder(monkeypatch):
-    monkeypatch.setattr(layers, "_encoder", WordOverlap)
+    monkeypatch.setattr(memory_builds, "_encoder", WordOverlap)
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def test_the_worker_s_task_builds_what_was_asked_for(chat):
 
 def test_what_is_ready_is_shown_while_the_rest_is_built(chat, signed_in):
     build = ask(chat)
-    layers.work(build.pk, uuid4())
-    layers.built(chat, build.config_sha256)["threads"].delete()
+    memory_builds.work(build.pk, uuid4())
+    memory_builds.built(chat, build.config_sha256)["threads"].delete()
     LayerBuild.objects.update(finished_at=None, owner=uuid4(), step="threads", done=3, total=7)
 
     page = text(signed_in("noor").get(address(chat)))
@@ -80,14 +80,14 @@ def test_the_page_stops_asking_when_the_build_has_ended(chat, signed_in):
     client = signed_in("noor")
     assert client.get(address(chat, "layers-progress")).status_code == 200
 
-    layers.work(build.pk, uuid4())
+    memory_builds.work(build.pk, uuid4())
 
     response = client.get(address(chat, "layers-progress"))
     assert (response.status_code, response["HX-Refresh"]) == (286, "true")
 
 
 def test_topics_signals_and_threads_are_linked(chat, signed_in):
-    layers.work(ask(chat).pk, uuid4())
+    memory_builds.work(ask(chat).pk, uuid4())
 
     page = text(signed_in("rita").get(address(chat)))
 
@@ -126,14 +126,14 @@ def test_each_configuration_has_its_tab(chat, signed_in):
     "query", ["?config=zzz", "?node=T999", "?page=x", "?page=-1", "?config=%00"]
 )
 def test_odd_addresses_show_the_page(chat, signed_in, query):
-    layers.work(ask(chat).pk, uuid4())
+    memory_builds.work(ask(chat).pk, uuid4())
 
     assert signed_in("noor").get(address(chat) + query).status_code in (200, 400)
 
 
 def test_a_conversation_s_words_are_never_markup(project, signed_in):
     evil = make_chat(project, "<script>alert(1)</script>")
-    layers.work(ask(evil).pk, uuid4())
+    memory_builds.work(ask(evil).pk, uuid4())
 
     assert "<script>alert" not in signed_in("noor").get(address(evil)).content.decode()
 
@@ -144,7 +144,7 @@ def test_the_page_of_many_topics_asks_the_database_little(project, signed_in):
         Message(conversation=many, index=at, role="speaker", speaker="ab"[at % 2], content=f"w{at}")
         for at in range(400)
     )
-    layers.work(ask(many).pk, uuid4())
+    memory_builds.work(ask(many).pk, uuid4())
     client = signed_in("noor")
     client.get(address(many))
 

@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import execution, leases, scoring
+from evaluation.services.run import execution, leases, scoring
 from tests.evaluation.conftest import perfect, work
 
 pytestmark = pytest.mark.django_db

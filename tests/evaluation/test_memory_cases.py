@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evaluation.management import summary
 from evaluation.models import SplitAccess, StageTrace
-from evaluation.services import execution, results
+from evaluation.services.run import execution, results
 from pipelines.types import Case, Output
 from tests.evaluation.figures import aggregate, value
 from tests.evaluation.one_chat import answer, where_and_when
@@ -156,7 +156,7 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
 def test_scoring_again_keeps_one_trace_a_checkpoint(
     chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
-    from evaluation.services import runs
+    from evaluation.services.launch import runs
 
     script(where_and_when)
     run = finished(release=chat())

@@ -12,7 +12,8 @@ import pytest
 
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
-from evaluation.services import budgets, models, runs
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import runs
 from labeling.models import Event
 from pipelines.llm import ChatMessage, ModelError
 from pipelines.types import Case, Output
@@ -40,10 +41,10 @@ def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
     for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
         setattr(settings, name, given.get(name, ""))
 
-    with pytest.raises(models.ModelMissing, match=f"set {missing} in the environment"):
+    with pytest.raises(endpoints.ModelMissing, match=f"set {missing} in the environment"):
         launch(pipeline="asking")
 
-    assert models.model_from_settings() is None
+    assert endpoints.model_from_settings() is None
     assert not Run.objects.exists()
 
 
@@ -51,11 +52,11 @@ def test_a_server_of_ones_own_needs_no_key(settings: Any) -> None:
     settings.LLM_MODEL, settings.LLM_API_KEY = "m", None
     settings.LLM_BASE_URL = "http://me:pw@box.local:8000/v1"
 
-    model = models.model_from_settings()
+    model = endpoints.model_from_settings()
 
     assert model is not None
     assert model.id == "box.local/m"
-    assert "pw" not in json.dumps(models.describe())
+    assert "pw" not in json.dumps(endpoints.describe())
 
 
 def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.models import Run
-from evaluation.services import execution, results
+from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.releases import freeze

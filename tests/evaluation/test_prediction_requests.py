@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import execution
+from evaluation.services.run import execution
 from tests.evaluation.events import RIGHT, prediction
 from tests.evaluation.test_predictions import measure
 
@@ -109,7 +109,7 @@ def test_wrong_settings_on_the_page_are_refused(news, write, signed_in, metrics,
 
 
 def test_a_file_that_is_too_large_is_refused(news, write, signed_in, monkeypatch):
-    monkeypatch.setattr("evaluation.services.predictions.MAX_BYTES", 10)
+    monkeypatch.setattr("evaluation.services.launch.predictions.MAX_BYTES", 10)
 
     assert "larger than" in upload(signed_in("noor"), news, write(*RIGHT)).content.decode()
 

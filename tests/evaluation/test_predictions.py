@@ -12,8 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services import execution, predictions, results, runs
-from evaluation.services.comparisons import NotComparable, compare_runs
+from evaluation.services.launch import predictions, runs
+from evaluation.services.run import execution, results
+from evaluation.services.run.comparisons import NotComparable, compare_runs
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
 from tests.evaluation.figures import mean

@@ -9,7 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from evaluation.services import execution, layers, leases
+from evaluation.services import memory_builds
+from evaluation.services.run import execution, leases
 from evaluation.services.stores import FileStore
 from labeling.models import Conversation
 from pipelines import registry
@@ -95,7 +96,7 @@ def test_who_is_stopped_while_preparing_gives_the_case_back(
 def test_a_run_is_alone_at_what_it_prepares(chat: Any, preparing: Any, finished: Any) -> None:
     release = chat()
     conversation = Conversation.objects.get(external_id="Chat_1")
-    key = f"layers-{conversation.pk}-{layers.key_of(LayersConfig())}"
+    key = f"layers-{conversation.pk}-{memory_builds.key_of(LayersConfig())}"
     free: list[bool] = []
 
     def look(case: Case) -> None:

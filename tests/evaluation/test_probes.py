@@ -12,7 +12,7 @@ import pytest
 from evaluation import probes
 from evaluation.models import JudgeCertificate, Probing
 from evaluation.probes import Expectation
-from evaluation.services import probings
+from evaluation.services.judging import probings
 from labeling.models import Project
 from tests.evaluation.answers import verdict
 from tests.evaluation.probing import KIND, decent, probe

@@ -16,11 +16,12 @@ from evaluation.models import Run
 from evaluation.questions import local
 from evaluation.questions import model as by_model
 from evaluation.questions.sample import Said, Talk, content_words
-from evaluation.services import execution, results
+from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
-from labeling.services import conversations, gold
-from labeling.services.gold import NameTaken
-from labeling.services.verification import verify
+from labeling.services.exchange import conversations
+from labeling.services.gold import gold
+from labeling.services.gold.gold import NameTaken
+from labeling.services.gold.verification import verify
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
 

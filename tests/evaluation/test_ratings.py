@@ -14,7 +14,9 @@ from django.urls import reverse
 from evaluation import tasks
 from evaluation.management import summary
 from evaluation.models import Rating, RatingPanel, Run
-from evaluation.services import execution, ratings, results, runs
+from evaluation.services.judging import ratings
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, results
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release

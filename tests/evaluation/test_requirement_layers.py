@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 
 from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import Rating, Run
-from evaluation.services import execution, results, runs
-from evaluation.services.comparisons import NotComparable, compare_runs
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, results
+from evaluation.services.run.comparisons import NotComparable, compare_runs
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement

@@ -10,7 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import budgets, execution, models, results, runs
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.staged import inferred, issue, make_release
@@ -213,7 +215,7 @@ def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
     assert {case.state for case in cases_of(run)} == {"queued"}
     settings.LLM_API_KEY = key
     if way == "long wait":  # a minute later
-        models.client_of(models.endpoint_from_settings()).limit._closed_at -= 60  # type: ignore
+        endpoints.client_of(endpoints.endpoint_from_settings()).limit._closed_at -= 60  # type: ignore
     runs.resume(run, by=people["rita"])
     assert work(run).status == "finished"
     assert {case.state for case in cases_of(run)} == {"done"}
@@ -263,7 +265,7 @@ def test_without_settings_it_is_refused_before_anything_runs(
 ) -> None:
     settings.LLM_MODEL = settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with pytest.raises(models.ModelMissing, match="set LLM_MODEL in the environment"):
+    with pytest.raises(endpoints.ModelMissing, match="set LLM_MODEL in the environment"):
         launch(pipeline=pipeline, config=config)
 
     assert not Run.objects.exists()

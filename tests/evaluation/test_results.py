@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evaluation import adapters
 from evaluation.models import CaseRun
-from evaluation.services import results
+from evaluation.services.run import results
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 

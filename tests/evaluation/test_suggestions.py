@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from evaluation.services import suggestions
+from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
 from labeling.models import Event, Project, Suggestion, SuggestionRequest
-from labeling.services import suggestion_requests as requests
-from labeling.services import suggestions as seen
+from labeling.services.work import suggestion_requests as requests
+from labeling.services.work import suggestions as seen
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement

@@ -11,7 +11,8 @@ import pytest
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services import leases, runs
+from evaluation.services.launch import runs
+from evaluation.services.run import leases
 
 pytestmark = pytest.mark.django_db
 

@@ -15,12 +15,12 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import Run
-from evaluation.services import synthetic
+from evaluation.services.launch import synthetic
 from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, Sample, Turn, problems_of
 from labeling.models import Conversation, GoldRelease
-from labeling.services.verification import verify
+from labeling.services.gold.verification import verify
 from tests.evaluation.conftest import requirement
 from tests.llm_server import MODEL
 from tests.pages import page

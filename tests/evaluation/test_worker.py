@@ -19,7 +19,8 @@ from django.conf import settings
 from config import celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
-from evaluation.services import judgings, runs, suggestions
+from evaluation.services.judging import judgings
+from evaluation.services.launch import runs, suggestions
 from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
 from tests import factories, llm_server

@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from labeling.models import Assignment, Project
-from labeling.services import assignments, checks
+from labeling.services.quality import checks
+from labeling.services.work import assignments
 
 HONEYPOT = Assignment.Purpose.HONEYPOT
 

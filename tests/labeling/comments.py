@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from labeling.models import Annotation
-from labeling.services import annotations, comments
+from labeling.services import comments
 from labeling.services.comments import Pin
+from labeling.services.work import annotations
 from tests import factories
 
 EVERYBODY = ("ana", "ben", "cleo", "rita", "noor", "admin", "olga")

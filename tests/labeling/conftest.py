@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Assignment, Membership, Project, Round
-from labeling.services import webhook_sending
+from labeling.services.webhooks import sending
 from tests import factories, webhook_receiver
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN
@@ -59,6 +59,6 @@ def example(project: Project, people: dict[str, User]) -> Round:
 @pytest.fixture
 def receiver(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     settings.WEBHOOK_ALLOW_PRIVATE = True
-    monkeypatch.setattr(webhook_sending, "LIMIT_SECONDS", 30)
+    monkeypatch.setattr(sending, "LIMIT_SECONDS", 30)
     with webhook_receiver.running() as server:
         yield server

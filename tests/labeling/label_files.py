@@ -23,7 +23,8 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services import annotations, label_exports
+from labeling.services.exchange import label_exports
+from labeling.services.work import annotations
 from tests import factories
 from tests.labeling.domain.formats import rich
 

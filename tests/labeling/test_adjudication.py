@@ -10,9 +10,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling import tasks
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
-from labeling.services import annotations, gold, merges, vectors
+from labeling.services import vectors
+from labeling.services.gold import gold
+from labeling.services.settling import merges
+from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from labeling import tasks
-from labeling.domain.similarity import MINILM_ID
+from labeling.domain.matching.similarity import MINILM_ID
 from labeling.models import Round
 from tests import factories
 from tests.fakes import WordOverlap
@@ -147,7 +147,9 @@ def test_the_worker_never_touches_a_blind_round(project, worker):
 
 def test_a_lead_can_ask_the_worker(signed_in, rita, example, monkeypatch, worker):
     asked = []
-    monkeypatch.setattr("labeling.services.agreement.request", lambda one: asked.append(one.pk))
+    monkeypatch.setattr(
+        "labeling.services.agreement.agreement.request", lambda one: asked.append(one.pk)
+    )
 
     response = signed_in(rita).post("/projects/orders/rounds/1/agreement/compute/", follow=True)
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from labeling.models import Annotation
-from labeling.services import annotations
+from labeling.services.work import annotations
 from labeling.views import agreement as view
 from tests import factories
 from tests.labeling.agreement import ANA, BEN, PAIR, URL

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from labeling.models import Annotation, Assignment, Membership, Project
-from labeling.services import annotations, assignments
+from labeling.services.work import annotations, assignments
 from tests import factories
 
 

@@ -16,18 +16,16 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Assignment, Event, Membership, Project, Qualification
-from labeling.services import (
-    annotations,
-    assignments,
+from labeling.services.gold import gold
+from labeling.services.quality import (
     check_scores,
     checks,
-    gold,
-    merges,
     qualification,
-    settling,
 )
+from labeling.services.settling import merges, settling
+from labeling.services.work import annotations, assignments
 from tests import factories
 from tests.at_once import Rest, both, closing
 from tests.fakes import WordOverlap

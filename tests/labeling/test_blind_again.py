@@ -7,9 +7,10 @@ import zipfile
 
 import pytest
 
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from labeling.models import Annotation, Membership
-from labeling.services import comments, rounds
+from labeling.services import comments
+from labeling.services.work import rounds
 from tests import factories
 from tests.pages import page, text_of
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.calibration import mean_interval, standings
+from labeling.domain.agreement.calibration import mean_interval, standings
 from labeling.models import Project, Round
-from labeling.services import discussions, guidelines, rounds
-from labeling.views.calibration_chart import HEIGHT, Reading, chart
+from labeling.services import guidelines
+from labeling.services.agreement import discussions
+from labeling.services.work import rounds
+from labeling.views.calibration import HEIGHT, Reading, chart
 from tests import factories
 from tests.pages import page, queries, text_of
 

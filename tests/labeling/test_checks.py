@@ -14,23 +14,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, Assignment, GoldCheck, Membership, Project, Round
-from labeling.services import (
-    agreement,
-    annotations,
-    assignments,
-    check_scores,
-    checks,
-    gold,
-    handovers,
-    label_exports,
-    merges,
-    progress,
-    reviews,
-    rounds,
-    settling,
-)
+from labeling.services import progress
+from labeling.services.agreement import agreement
+from labeling.services.exchange import label_exports
+from labeling.services.gold import gold
+from labeling.services.quality import check_requests, check_scores, check_turns, checks
+from labeling.services.settling import merges, reviews, settling
+from labeling.services.work import annotations, assignments, handovers, rounds
 from tests import factories
 from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
 
@@ -77,11 +69,11 @@ def test_who_is_named_by_imported_gold_is_not_checked_by_it(
     project: Project, newcomer: User
 ) -> None:
     item = project.gold_releases.get().items.first()
-    assert not checks.made_by(newcomer, project, item.conversation_id)
+    assert not check_turns.made_by(newcomer, project, item.conversation_id)
 
     newcomer.username = "ana"
 
-    assert checks.made_by(newcomer, project, item.conversation_id)
+    assert check_turns.made_by(newcomer, project, item.conversation_id)
 
 
 def test_planned_work_has_checks_among_it(project: Project, rita: User, newcomer: User) -> None:
@@ -215,22 +207,22 @@ def test_an_answer_is_scored_against_gold(
 def test_the_sweep_asks_again_for_what_was_not_compared(
     project: Project, rita: User, newcomer: User, ruler: Ruler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_scores._messages._sent_at.clear()
+    check_requests._messages._sent_at.clear()
     check_by(project, rita)
     factories.open_full(project, 4, annotators=[newcomer], overlap=1)
     compared, lost = hidden_of(newcomer)[:2]
     for mine in (compared, lost, Assignment.objects.filter(annotator=newcomer)[0]):
         factories.answer_with(mine, factories.labels([0]))
     check_scores.score(compared.pk, ruler=ruler)
-    assert check_scores.wake_unattended() == []  # its own message may be on its way
+    assert check_requests.wake_unattended() == []  # its own message may be on its way
 
     later = timezone.now() + timedelta(minutes=2)
     monkeypatch.setattr(check_scores.timezone, "now", lambda: later)
     sent: list[int] = []
     monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
 
-    check_scores.wake_unattended()
-    check_scores.wake_unattended()
+    check_requests.wake_unattended()
+    check_requests.wake_unattended()
     assert sent == [lost.pk]
 
 
@@ -310,7 +302,7 @@ def test_a_crowd_with_checks_fills_every_conversation_exactly(project: Project, 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads small tables whole")
 def test_a_worker_looks_for_unscored_checks_among_the_checks_alone(project: Project) -> None:
     with CaptureQueriesContext(connection) as asked:
-        check_scores.wake_unattended()
+        check_requests.wake_unattended()
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {asked[-1]['sql']}")
         plan = " ".join(str(row) for row in cursor.fetchall())

@@ -6,8 +6,9 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from labeling.models import Annotation, Comment, Event
-from labeling.services import annotations, comments, rounds
+from labeling.services import comments
 from labeling.services.comments import Pin
+from labeling.services.work import annotations, rounds
 from tests import factories
 from tests.labeling.comments import of, on_label, readers, say
 

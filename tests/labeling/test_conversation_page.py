@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.services import annotations, rounds
+from labeling.services.work import annotations, rounds
 from labeling.views.labels import labels_of
 from tests import factories
 from tests.pages import page, queries, text_of

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.disagreements import splits
+from labeling.domain.agreement.disagreements import splits
 from labeling.models import Comment, Disagreement, Event
-from labeling.services import discussions, rounds
-from labeling.services.discussions import NoDisagreement, Place, RoundOpen
+from labeling.services.agreement import discussions
+from labeling.services.agreement.discussions import NoDisagreement, Place, RoundOpen
+from labeling.services.work import rounds
 from labeling.views import disagreements as view
 from tests import factories
 from tests.pages import page, queries, text_of

@@ -11,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from labeling import tasks
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Comment, Disagreement, Discussion, Round
-from labeling.services import discussions, vectors
+from labeling.services import vectors
+from labeling.services.agreement import discussions
 from labeling.views import disagreements as view
 from tests import factories
 from tests.fakes import WordOverlap

@@ -9,7 +9,8 @@ from django.db import connection
 
 from labeling.domain.planning import UnfairQuotas
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Round
-from labeling.services import annotations, assignments, projects, rounds
+from labeling.services import projects
+from labeling.services.work import annotations, assignments, rounds
 from tests import factories
 from tests.labeling.places import of, places
 

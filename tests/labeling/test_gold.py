@@ -13,9 +13,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import AnnotationRevision, Event, GoldItem, GoldRelease, Guideline, Project
-from labeling.services import adjudications, annotations, gold, rounds
+from labeling.services.gold import gold
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -10,9 +10,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.gold_changes import changed
+from labeling.domain.gold.gold_changes import changed
 from labeling.models import GoldItem, GoldRelease, Membership, Project
-from labeling.services import rounds
+from labeling.services.work import rounds
 from labeling.views import paging
 from tests import factories
 from tests.pages import page, queries

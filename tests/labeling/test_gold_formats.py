@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from labeling.domain.formats import doccano, gold_files, labelstudio
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
-from labeling.services import export
+from labeling.services.exchange import export
 from tests import factories
 from tests.labeling.domain.formats import rich
 

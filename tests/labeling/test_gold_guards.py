@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
 from labeling.models import GoldRelease, Project, guards
-from labeling.services import adjudications
-from labeling.services.verification import verify
+from labeling.services.gold.verification import verify
+from labeling.services.settling import adjudications
 from tests import factories
 
 FROZEN = {

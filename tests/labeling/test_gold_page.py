@@ -8,11 +8,13 @@ import pytest
 from django.db import connection
 
 from labeling.domain.errors import RuleError
-from labeling.domain.release import item_sha256
-from labeling.domain.similarity import Ruler
+from labeling.domain.gold.release import item_sha256
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, guards
-from labeling.services import annotations, events, gold, gold_requests
-from labeling.services.export import FORMATS, export
+from labeling.services import events
+from labeling.services.exchange.export import FORMATS, export
+from labeling.services.gold import gold, gold_requests
+from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, queries, text_of

@@ -11,9 +11,10 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from evaluation import tasks as evaluation_tasks
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, GoldRelease, Project
-from labeling.services import gold, gold_requests, wakeups
+from labeling.services import wakeups
+from labeling.services.gold import gold, gold_requests
 from labeling.views.gold import _requests
 from tests import factories
 from tests.fakes import WordOverlap

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from labeling.models import Annotation, Event, GuidelineCheck
-from labeling.services import discussions, guidelines
+from labeling.services import guidelines
+from labeling.services.agreement import discussions
 from labeling.services.guidelines import NotSuperseded
 from tests import factories
 from tests.pages import page, queries, text_of

@@ -4,9 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from labeling.models import Annotation, Assignment, Event, Project
-from labeling.services import annotations, assignments, handovers, projects, rounds
-from labeling.services.annotations import ReasonMissing
-from labeling.services.locking import Locked
+from labeling.services import projects
+from labeling.services.work import annotations, assignments, handovers, rounds
+from labeling.services.work.annotations import ReasonMissing
+from labeling.services.work.locking import Locked
 from tests import factories
 from tests.labeling.places import of, places
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Message
-from labeling.services.verification import verify
+from labeling.services.gold.verification import verify
 from tests import factories
 from tests.chat_files import locomo, message, question, realtalk
 from tests.pages import page, queries

@@ -15,7 +15,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labeling.models import Conversation, Event, Message, Project
-from labeling.services import conversations
+from labeling.services.exchange import conversations
 
 pytestmark = pytest.mark.django_db
 

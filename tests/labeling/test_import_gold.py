@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from labeling.domain.schema import LAYERS
 from labeling.models import Conversation, Event, GoldItem, GoldRelease, ImportReport, Project
-from labeling.services.export import export
-from labeling.services.verification import verify
+from labeling.services.exchange.export import export
+from labeling.services.gold.verification import verify
 from tests import factories
 from tests.chat_files import message, question, realtalk
 from tests.layers import inferred, issue

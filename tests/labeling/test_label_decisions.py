@@ -11,9 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Event, Project
-from labeling.services import adjudications, gold
+from labeling.services.gold import gold
+from labeling.services.settling import adjudications
 from tests.factories import make_people
 from tests.fakes import WordOverlap
 from tests.labeling.label_files import (

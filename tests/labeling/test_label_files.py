@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 
 from labeling.domain.formats import labelstudio, native
 from labeling.models import Annotation, AnnotationRevision, Conversation, Event, Message, Project
-from labeling.services import annotations, label_exports
+from labeling.services.exchange import label_exports
+from labeling.services.work import annotations
 from tests import factories
 from tests.labeling.domain.formats import rich
 from tests.labeling.label_files import (

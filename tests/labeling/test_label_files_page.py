@@ -15,7 +15,7 @@ from django.test import Client
 
 from labeling.domain.formats.losses import LOSSES
 from labeling.models import Adjudication, Annotation, Event, Project
-from labeling.services import adjudications
+from labeling.services.settling import adjudications
 from tests import factories
 from tests.pages import text_of
 

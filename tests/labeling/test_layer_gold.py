@@ -13,13 +13,14 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, GoldItem, GoldRelease, Project
-from labeling.services import adjudications, gold, merges, verification
-from labeling.services.annotations import InvalidPayload
-from labeling.services.export import FORMATS, export
-from labeling.services.gold_formats import CannotCarry
-from labeling.services.verification import verify
+from labeling.services.exchange.export import FORMATS, export
+from labeling.services.exchange.gold_formats import CannotCarry
+from labeling.services.gold import gold, verification
+from labeling.services.gold.verification import verify
+from labeling.services.settling import adjudications, merges
+from labeling.services.work.annotations import InvalidPayload
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.layers import arc, event, inferred, issue, phase, question, rating

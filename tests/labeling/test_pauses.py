@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, Assignment, Event, Membership, Pause, Project
-from labeling.services import admission, annotations, assignments, check_scores
+from labeling.services.quality import check_scores
+from labeling.services.work import admission, annotations, assignments
 from tests import factories
 from tests.labeling.checked import check_by, hidden_of, take_hidden
 

@@ -7,7 +7,9 @@ import pytest
 from django.core.management import call_command
 
 from labeling.models import Event
-from labeling.services import adjudications, annotations, handovers, progress
+from labeling.services import progress
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, handovers
 from tests import factories
 from tests.pages import page, queries, text_of
 

@@ -7,7 +7,10 @@ import json
 import pytest
 
 from labeling.models import Event, Project, Round
-from labeling.services import agreement, annotations, merges, project_settings, rounds
+from labeling.services import projects
+from labeling.services.agreement import agreement
+from labeling.services.settling import merges
+from labeling.services.work import annotations, rounds
 from tests import factories, layers
 from tests.pages import text_of
 
@@ -19,7 +22,7 @@ BUY = {"Purchase": ["buyer", "item"], "Air:crash": []}
 def sent(project, **changed):
     """What a browser sends from the page as it is, but for what somebody changes in it."""
     project.refresh_from_db()
-    base = project_settings.of(project)
+    base = projects.of(project)
     page = {
         **{name: base[name] for name in ("name", "description", "layers", "overlap")},
         **{name: base[name] for name in ("kappa_threshold", "kappa_statistic")},

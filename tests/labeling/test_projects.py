@@ -5,7 +5,7 @@ from django.core.exceptions import ValidationError
 
 from labeling.forms.projects import ProjectForm
 from labeling.models import Event, Project
-from labeling.services import rounds
+from labeling.services.work import rounds
 from tests import factories
 from tests.pages import page, queries, text_of
 

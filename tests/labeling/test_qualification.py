@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -20,17 +20,15 @@ from labeling.models import (
     Qualification,
     Round,
 )
-from labeling.services import (
-    admission,
-    annotations,
-    assignments,
+from labeling.services import progress
+from labeling.services.quality import (
     check_scores,
+    check_turns,
     checks,
-    progress,
     qualification,
-    rounds,
 )
-from labeling.services.locking import Locked
+from labeling.services.work import admission, annotations, assignments, rounds
+from labeling.services.work.locking import Locked
 from labeling.views import paging
 from tests import factories
 from tests.fakes import WordOverlap
@@ -300,14 +298,14 @@ def test_a_lead_sets_checks_and_sees_who_passed(
 
     shown = page(lead, "/projects/orders/checks/")
     assert "dan Passed 1.00" in shown
-    named = checks.with_gold(project).order_by("pk")[0]
+    named = check_turns.with_gold(project).order_by("pk")[0]
     choice = {"purpose": "honeypot", "names": named.external_id}  # as the form comes: no number
     assert lead.post("/projects/orders/checks/choose/", choice).status_code == 302
     assert project.check_conversations.get(purpose="honeypot").conversation == named
     plan = {"every": "1", "pause_after": "3", "pass_at": "0.5", "tries": "1"}
     assert lead.post("/projects/orders/checks/", plan).status_code == 400
     assert lead.post("/projects/orders/checks/", {**plan, "every": "4"}).status_code == 302
-    assert checks.plan_of(project).every == 4
+    assert check_turns.plan_of(project).every == 4
     waived = lead.post(f"/projects/orders/checks/people/{dan.pk}/waive/", {"reason": "No need"})
     assert waived.status_code == 400  # who has passed needs none
     assert "dan" in page(lead, f"/projects/orders/checks/people/{dan.pk}/")

@@ -10,9 +10,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Round
-from labeling.services import annotations, assignments, gold, locking, rounds
+from labeling.services.gold import gold
+from labeling.services.work import annotations, assignments, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -9,9 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, Assignment, Event, Membership, Project, Review
-from labeling.services import gold, reviews
+from labeling.services.gold import gold
+from labeling.services.settling import reviews
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.test_adjudication import queue_of

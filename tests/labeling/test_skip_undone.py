@@ -11,9 +11,10 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation, AnnotationRevision, Assignment, Event, Project, Round
-from labeling.services import annotations, assignments, gold, locking, rounds
+from labeling.services.gold import gold
+from labeling.services.work import annotations, assignments, locking, rounds
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -11,7 +11,7 @@ from django.db import DatabaseError, transaction
 from django.test import Client
 from django.urls import reverse
 
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Annotation,
     Assignment,
@@ -21,7 +21,10 @@ from labeling.models import (
     Membership,
     Project,
 )
-from labeling.services import adjudications, agreement, annotations, gold, suggestions
+from labeling.services.agreement import agreement
+from labeling.services.gold import gold
+from labeling.services.settling import adjudications
+from labeling.services.work import annotations, suggestions
 from tests import factories
 from tests.fakes import WordOverlap
 

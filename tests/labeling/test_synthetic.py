@@ -12,10 +12,12 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from labeling.domain.formats import native
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Conversation, Event, GoldRelease, Project
-from labeling.services import conversations, gold, gold_requests, label_exports, vectors
-from labeling.services.export import export
+from labeling.services import vectors
+from labeling.services.exchange import conversations, label_exports
+from labeling.services.exchange.export import export
+from labeling.services.gold import gold, gold_requests
 from tests import factories
 from tests.fakes import WordOverlap
 

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from labeling.services import webhook_transport, webhooks
+from labeling.services.webhooks import transport, webhooks
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def test_nothing_is_sent_into_private_networks(monkeypatch, receiver, name, lead
     inside = (family, socket.SOCK_STREAM, 6, "", (leads_to, receiver.server_port))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: [public, inside])
 
-    answer = webhook_transport.post(f"http://{name}/", b"{}", {}, allow_private=False)
+    answer = transport.post(f"http://{name}/", b"{}", {}, allow_private=False)
 
     assert answer == ("private", None)
     assert receiver.received == []
@@ -47,7 +47,7 @@ def test_the_address_that_was_checked_is_the_one_connected_to(monkeypatch, recei
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
 
-    answer = webhook_transport.post("http://hook.example/x", b"{}", {}, allow_private=True)
+    answer = transport.post("http://hook.example/x", b"{}", {}, allow_private=True)
 
     assert answer == ("taken", 204)
     assert looked_up == ["hook.example"]
@@ -56,13 +56,13 @@ def test_the_address_that_was_checked_is_the_one_connected_to(monkeypatch, recei
 
 def test_a_name_that_nobody_knows_and_a_server_without_tls_are_told_apart(monkeypatch, receiver):
     https = receiver.url.replace("http:", "https:")
-    plain = webhook_transport.post(https, b"{}", {}, allow_private=True, seconds=30)
+    plain = transport.post(https, b"{}", {}, allow_private=True, seconds=30)
 
     def unknown(*args, **kwargs):
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    nameless = webhook_transport.post("https://x.example/", b"{}", {}, allow_private=True)
+    nameless = transport.post("https://x.example/", b"{}", {}, allow_private=True)
 
     assert (plain.outcome, nameless.outcome) == ("unreachable", "unknown_host")
 

@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 
 from labeling.models import Event, Webhook, WebhookDelivery
-from labeling.services import events, webhook_sending, webhooks
+from labeling.services import events
+from labeling.services.webhooks import sending, webhooks
 from tests import factories
 from tests.pages import page, queries
 from tests.webhook_receiver import running
@@ -108,14 +109,14 @@ def test_a_test_shows_at_once_what_came_of_it(project, rita, lead, settings):
         made = webhooks.add(project=project, url=receiver.url, verbs=["gold.frozen"], by=rita)
         here = f"{HERE}{made.webhook.pk}/"
         lead.post(f"{here}test/")
-        webhook_sending.work(made.webhook.pk, uuid4())
+        sending.work(made.webhook.pk, uuid4())
 
         shown = page(lead, here)
 
         assert "webhook.tested" in shown
         assert "the receiver refused it (500)" in shown
         lead.post(f"{here}deliveries/{WebhookDelivery.objects.get().pk}/again/")
-        webhook_sending.work(made.webhook.pk, uuid4())
+        sending.work(made.webhook.pk, uuid4())
     assert "taken (204)" in page(lead, here)
     assert "delivered taken (204)" in page(lead, HERE)
 

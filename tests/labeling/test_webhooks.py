@@ -11,10 +11,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.logs import KeylessFormatter
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
 from labeling.models import Event, Round, Webhook, WebhookDelivery
-from labeling.services import annotations, events, merges, webhook_outbox, webhook_sending, webhooks
+from labeling.services import events
+from labeling.services.settling import merges
+from labeling.services.webhooks import outbox, sending, webhooks
+from labeling.services.work import annotations
 from labeling.views.docs import FOLDER
 from tests import factories
 from tests.fakes import WordOverlap
@@ -39,7 +42,7 @@ def work(made):
     """What the worker does once the address has rested and the waits are over."""
     Webhook.objects.update(resting_until=None)
     WebhookDelivery.objects.update(next_attempt_at=timezone.now())
-    webhook_sending.work(made.webhook.pk, uuid4())
+    sending.work(made.webhook.pk, uuid4())
 
 
 def merge_answers(project):
@@ -107,7 +110,7 @@ def test_links_are_whole_where_the_address_of_the_server_is_known(project, made,
     settings.PUBLIC_URL = "https://assay.example.org"
     happen(project)
 
-    body = json.loads(webhook_sending.body_of(WebhookDelivery.objects.get()))
+    body = json.loads(sending.body_of(WebhookDelivery.objects.get()))
 
     assert body["object"]["url"] == "https://assay.example.org/projects/orders/"
 
@@ -164,7 +167,7 @@ def test_what_fails_is_tried_again_under_the_same_id(
 
     with monkeypatch.context() as patch:
         if outcome == "timeout":
-            patch.setattr(webhook_sending, "LIMIT_SECONDS", 0.4)
+            patch.setattr(sending, "LIMIT_SECONDS", 0.4)
         work(made)
 
     delivery = WebhookDelivery.objects.get()
@@ -214,7 +217,7 @@ def test_the_log_forgets_what_is_done_for_long_and_never_what_waits(project, mad
         same = WebhookDelivery.objects.filter(pk=delivery.pk)
         same.update(state=state, tried_at=at, next_attempt_at=later)
 
-    webhook_sending.work(made.webhook.pk, uuid4())
+    sending.work(made.webhook.pk, uuid4())
 
     kept = WebhookDelivery.objects.order_by("pk").values_list("state", flat=True)
     assert list(kept) == ["waiting", "delivered", "delivered"]
@@ -226,10 +229,10 @@ def test_an_address_that_fails_rests_as_a_whole(project, made, receiver):
     receiver.plan(*[503] * 20)
 
     for _ in range(5):
-        webhook_sending.work(made.webhook.pk, uuid4())
+        sending.work(made.webhook.pk, uuid4())
 
     assert len(receiver.received) == 1
-    assert webhook_outbox.wake_unattended() == []
+    assert outbox.wake_unattended() == []
 
 
 def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(project, made):
@@ -251,11 +254,11 @@ def test_an_event_and_what_is_told_of_it_are_stored_together_or_not_at_all(proje
 def test_a_message_to_the_queue_that_is_lost_is_sent_anew(project, made, monkeypatch):
     """As if everything was killed between the commit and the queue."""
     happen(project)
-    webhook_outbox.messages._sent_at.clear()
+    outbox.messages._sent_at.clear()
     sent = []
     monkeypatch.setattr("celery.current_app.send_task", lambda _name, args: sent.append(*args))
 
-    webhook_outbox.wake_unattended()
+    outbox.wake_unattended()
 
     assert sent == [made.webhook.pk]
 
@@ -269,15 +272,15 @@ def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(webhook_sending, "_store", killed)
-        patch.setattr(webhook_sending, "_release", lambda *args: None)
+        patch.setattr(sending, "_store", killed)
+        patch.setattr(sending, "_release", lambda *args: None)
         with pytest.raises(KeyboardInterrupt):
-            webhook_sending.work(made.webhook.pk, uuid4())
-    webhook_sending.work(made.webhook.pk, uuid4())
+            sending.work(made.webhook.pk, uuid4())
+    sending.work(made.webhook.pk, uuid4())
     assert len(receiver.received) == 1  # the dead one still holds it
     Webhook.objects.update(sending_until=timezone.now())
 
-    webhook_sending.work(made.webhook.pk, uuid4())
+    sending.work(made.webhook.pk, uuid4())
 
     assert WebhookDelivery.objects.get().state == "delivered"
     assert receiver.received[0].headers["webhook-id"] == receiver.received[1].headers["webhook-id"]
@@ -293,7 +296,7 @@ def test_the_answers_of_a_blind_round_are_told_when_it_has_closed(project, ana, 
     work(made)
 
     assert receiver.received == []
-    assert not webhook_outbox.is_due(made.webhook.pk)
+    assert not outbox.is_due(made.webhook.pk)
     Round.objects.filter(pk=round_.pk).update(state="passed", closed_at=timezone.now())
     work(made)
     verbs = [json.loads(one.body)["verb"] for one in receiver.received]
@@ -341,7 +344,7 @@ def test_while_a_secret_is_replaced_both_are_right(project, rita, made, receiver
 def test_a_removed_webhook_leaves_no_secret_and_stops_nobodys_work(project, rita, made, receiver):
     happen(project)
     webhooks.remove(made.webhook, by=rita)
-    webhook_outbox.add(Event.objects.first(), project, [made.webhook])  # somebody was at it
+    outbox.add(Event.objects.first(), project, [made.webhook])  # somebody was at it
 
     work(made)
 

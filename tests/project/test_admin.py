@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from labeling.models import (
     AnnotationRevision,
     Event,

@@ -8,7 +8,7 @@ from django.test import Client
 
 from evaluation.models import Run
 from labeling.models import Annotation, Conversation, GoldRelease, Round
-from labeling.services.verification import verify
+from labeling.services.gold.verification import verify
 
 
 @pytest.mark.slow

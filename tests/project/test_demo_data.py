@@ -244,8 +244,8 @@ def test_the_later_rounds_pass_the_gate_without_being_perfect(number: int) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3])
 def test_most_labels_of_two_people_match_once_the_wording_is_agreed(number: int) -> None:
-    from labeling.domain.matching import match_requirements
-    from labeling.domain.similarity import Ruler, load_minilm
+    from labeling.domain.matching.matching import match_requirements
+    from labeling.domain.matching.similarity import Ruler, load_minilm
 
     ruler = Ruler(load_minilm())
     for one, other in PAIRS:

@@ -25,12 +25,12 @@ from django.urls.resolvers import URLPattern, URLResolver
 
 from evaluation.metrics.registry import METRICS, METRICS_VERSION, PROTOCOL_VERSION
 from labeling.api.errors import STATUS
-from labeling.domain.agreement import Agreement, PairAgreement
+from labeling.domain.agreement.agreement import Agreement, PairAgreement
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
-from labeling.services.export import export
-from labeling.services.project_settings import FIELDS
+from labeling.services.exchange.export import export
+from labeling.services.projects import FIELDS
 from labeling.views.docs import FOLDER, PAGES, address, read
 from pipelines.registry import describe
 from tests.factories import make_release

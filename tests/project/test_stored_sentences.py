@@ -47,7 +47,7 @@ RAISED = {
 }
 """The errors whose sentence becomes a reason in a row."""
 
-RETURNED = {"labeling/services/settling.py", "labeling/services/gold.py"}
+RETURNED = {"labeling/services/settling/settling.py", "labeling/services/gold/gold.py"}
 """Whose functions return reasons as plain text."""
 
 VALUE = "requirements"

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE, read_settings
 from evaluation.models import BuiltLayer, LayerBuild
-from evaluation.services import layers
+from evaluation.services import memory_builds
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.words import in_english
@@ -57,19 +57,21 @@ class Command(BaseCommand):
 
     def _asked(self, options: dict[str, Any]) -> list[LayerBuild]:
         project = project_named(options["project"], returncode=NOT_USABLE)
-        config = layers.checked_config(read_settings(options["config"]))
-        conversations = layers.conversations_of(project, options["conversation"])
+        config = memory_builds.checked_config(read_settings(options["config"]))
+        conversations = memory_builds.conversations_of(project, options["conversation"])
         if not conversations:
             problem = f"Project “{project.slug}” has no conversations yet."
             raise CommandError(problem, returncode=NOT_USABLE)
-        return layers.request(conversations, project=project, config=config, by=None, queue=False)
+        return memory_builds.request(
+            conversations, project=project, config=config, by=None, queue=False
+        )
 
     def _report(self, asked: LayerBuild) -> bool:
         build = LayerBuild.objects.select_related("conversation").get(pk=asked.pk)
         if build.failure:
             self.stderr.write(f"{build.conversation}: {build.failure}")
             return False
-        rows = layers.built(build.conversation, build.config_sha256)
+        rows = memory_builds.built(build.conversation, build.config_sha256)
         told = ", ".join(_counted(kind, rows[kind]) for kind in BuiltLayer.Kind.values)
         seconds = sum(row.seconds for row in rows.values())
         self.stdout.write(f"{build.conversation}: {told} ({seconds:.1f} s)")
@@ -96,6 +98,6 @@ def _work_until_done(build_id: int, shown: Progress) -> None:
         shown.update(task, description=text, total=build.total or None, completed=build.done)
 
     while LayerBuild.objects.unfinished().filter(pk=build_id).exists():
-        if not layers.work(build_id, uuid4(), progress=show):
+        if not memory_builds.work(build_id, uuid4(), progress=show):
             time.sleep(WAIT_SECONDS)
     shown.remove_task(task)

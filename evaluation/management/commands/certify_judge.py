@@ -13,7 +13,7 @@ from rich.table import Table
 from evaluation.management import prompts
 from evaluation.management.summary import rendered
 from evaluation.models import JudgeCertificate, Probing
-from evaluation.services import certificates, probings
+from evaluation.services.judging import certificates, probings
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.models import Project

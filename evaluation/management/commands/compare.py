@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.models import Run
-from evaluation.services.comparisons import Compared, Row, compare_runs
+from evaluation.services.run.comparisons import Compared, Row, compare_runs
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 

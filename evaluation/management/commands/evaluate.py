@@ -13,20 +13,13 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.management import foreground, summary
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import Run
-from evaluation.services import (
-    batches,
-    bills,
-    config_files,
-    gates,
-    measuring,
-    predictions,
-    results,
-    runs,
-)
-from evaluation.services.config_files import FORMATS
+from evaluation.services.language_models import bills
+from evaluation.services.launch import batches, config_files, measuring, predictions, runs
+from evaluation.services.launch.config_files import FORMATS
+from evaluation.services.run import gates, results
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
-from labeling.services import gold
+from labeling.services.gold import gold
 from labeling.words import in_english
 
 GATE_FAILED, NOT_MEASURABLE = 1, 2  # exit statuses

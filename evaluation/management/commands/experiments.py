@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.models import Run
-from evaluation.services import experiments
+from evaluation.services.run import experiments
 
 
 class Command(BaseCommand):

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evaluation.management.summary import figure
 from evaluation.models import GateResult, Run
-from evaluation.services import gates
+from evaluation.services.run import gates
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management import generating
-from evaluation.services import synthetic
+from evaluation.services.launch import synthetic
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED
 from evaluation.synthetic.templates import domains
 from labeling.domain.errors import RuleError

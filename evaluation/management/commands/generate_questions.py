@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management import generating
-from evaluation.services import questions
+from evaluation.services.launch import questions
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
 from labeling.words import in_english

@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management import foreground, prompts, summary
 from evaluation.models import Run
-from evaluation.services import judgings, runs
+from evaluation.services.judging import judgings
+from evaluation.services.launch import runs
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 

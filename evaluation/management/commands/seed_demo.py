@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandParser
 
 from evaluation.models import Run
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from labeling.models import GoldRelease, Project
 from labeling.services import demo
 from labeling.services.vectors import ruler

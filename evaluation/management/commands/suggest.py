@@ -11,12 +11,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE
-from evaluation.services import bills, budgets, suggestions
+from evaluation.services.language_models import bills, budgets
+from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
-from labeling.services import suggestion_requests as requests
+from labeling.services.work import suggestion_requests as requests
 from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for what a worker holds

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from labeling.domain.chats.faults import Fault
-from labeling.domain.evidence import MessageId
-from labeling.domain.importing import Turn
+from labeling.domain.exchange.evidence import MessageId
+from labeling.domain.exchange.importing import Turn
 
 
 class ChatRefused(Exception):

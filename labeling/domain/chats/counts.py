@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labeling.domain.chats.chat import Chat, Question
-from labeling.domain.evidence import resolve, strict_ids
+from labeling.domain.exchange.evidence import resolve, strict_ids
 
 OUTCOMES = ("fully", "partly", "none", "no_evidence")
 

@@ -9,7 +9,7 @@ from labeling.domain.chats.chat import Chat, ChatRefused, Line, in_time_order
 from labeling.domain.chats.faults import Fault
 from labeling.domain.chats.names import name_faults
 from labeling.domain.chats.questions import read_questions
-from labeling.domain.importing import MAX_LENGTHS, MIN_MESSAGES
+from labeling.domain.exchange.importing import MAX_LENGTHS, MIN_MESSAGES
 
 FORMATS = {"realtalk": realtalk, "locomo": locomo}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from labeling.domain.chats.chat import Line
 from labeling.domain.chats.faults import Fault
-from labeling.domain.evidence import MessageId
+from labeling.domain.exchange.evidence import MessageId
 
 
 def gaps_of(lines: Sequence[Line]) -> tuple[dict[MessageId, str], list[Fault]]:

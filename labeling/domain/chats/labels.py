@@ -9,7 +9,7 @@ from labeling.domain.chats.arcs import ArcCase, ArcPhase
 from labeling.domain.chats.chat import Chat, Question
 from labeling.domain.chats.faults import KINDS, Fault
 from labeling.domain.chats.gaps import ends_of, kind_of
-from labeling.domain.evidence import Evidence, MessageId, Oddity, resolve
+from labeling.domain.exchange.evidence import Evidence, MessageId, Oddity, resolve
 
 UNSCORABLE = "none of its evidence names a message of the conversation"
 NO_EVIDENCE = "it was published without evidence"

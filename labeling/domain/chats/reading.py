@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from labeling.domain.chats.chat import ChatRefused
-from labeling.domain.evidence import MessageId
-from labeling.domain.importing import with_line_feeds
+from labeling.domain.exchange.evidence import MessageId
+from labeling.domain.exchange.importing import with_line_feeds
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SPEAKER = 200

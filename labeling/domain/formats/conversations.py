@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
+from labeling.domain.exchange.importing import Problem, Record, read_native, record_of
 from labeling.domain.formats import doccano, labelstudio
 from labeling.domain.formats.answers import Fault, Found, Labelled, written
-from labeling.domain.importing import Problem, Record, read_native, record_of
 
 Read = Iterator[tuple[int, Record] | Problem]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count, pairwise
 from typing import Any, BinaryIO
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -33,7 +34,6 @@ from labeling.domain.formats.answers import (
     written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
-from labeling.domain.importing import Turn
 
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
 _KINDS = {"requirements": ("Requirement", "type"), "questions": ("Question", "category")}

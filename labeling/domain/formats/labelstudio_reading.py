@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -21,7 +22,6 @@ from labeling.domain.formats.answers import (
     moment,
 )
 from labeling.domain.formats.offsets import from_utf16
-from labeling.domain.importing import Turn, with_line_feeds
 from labeling.domain.schema import form_fields
 
 UNKNOWN_REASON = "Skipped in Label Studio, which keeps no reason"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -25,7 +26,6 @@ from labeling.domain.formats.answers import (
     written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
-from labeling.domain.importing import Turn
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 
 

@@ -1,8 +1,6 @@
 """Gold that was made elsewhere, read from files: native lines, or DuEE-style event lines."""
 
 from labeling.domain.gold_files.duee import read_duee
-from labeling.domain.gold_files.line import GoldLine
-from labeling.domain.gold_files.names import conversations_named
-from labeling.domain.gold_files.native import read_native_gold
+from labeling.domain.gold_files.native import GoldLine, conversations_named, read_native_gold
 
 __all__ = ["GoldLine", "conversations_named", "read_duee", "read_native_gold"]

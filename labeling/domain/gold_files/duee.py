@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from labeling.domain.chats import Fault as ChatFault
+from labeling.domain.exchange.importing import Record, Turn, with_line_feeds
 from labeling.domain.formats.answers import Fault, as_dict, as_list, as_text
 from labeling.domain.formats.reading import json_lines, read_each
-from labeling.domain.gold_files.line import GoldLine, id_of
-from labeling.domain.importing import Record, Turn, with_line_feeds
+from labeling.domain.gold_files.native import GoldLine, id_of
 
 Found = tuple[int, GoldLine] | Fault
 

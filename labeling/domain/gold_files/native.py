@@ -1,9 +1,19 @@
 """The native form of gold: one item a line, as an export of a release writes it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from labeling.domain.chats import Fault as ChatFault
+from labeling.domain.exchange.importing import (
+    DIFFICULTIES,
+    MAX_LENGTHS,
+    ORIGINS,
+    SPLITS,
+    Record,
+    Turn,
+)
 from labeling.domain.formats.answers import (
     Fault,
     Unreadable,
@@ -14,10 +24,22 @@ from labeling.domain.formats.answers import (
     moment,
 )
 from labeling.domain.formats.reading import json_lines, read_each
-from labeling.domain.gold_files.line import GoldLine, id_of
-from labeling.domain.importing import DIFFICULTIES, MAX_LENGTHS, ORIGINS, SPLITS, Record, Turn
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
 from labeling.domain.schema.links import NOT_THERE
+
+
+@dataclass(frozen=True, slots=True)
+class GoldLine:
+    """A conversation with its labels. ``published`` is the provenance that the file gives, and
+    ``given`` are the labels of other layers that these refer to, by payload key."""
+
+    record: Record
+    gold: dict[str, Any]
+    origins: dict[str, Any]
+    published: Mapping[str, Any] | None = None
+    faults: list[ChatFault] = field(default_factory=list)
+    given: Mapping[str, Any] = field(default_factory=dict)
+
 
 Found = tuple[int, GoldLine] | Fault
 
@@ -36,6 +58,14 @@ def read_native_gold(
         json_lines(stream),
         lambda _, document: _line(as_dict(document, "a line"), layer, event_schema),
     )
+
+
+def id_of(document: Mapping[str, Any], key: str) -> str:
+    value = document.get(key)
+    name = str(value) if type(value) is int else as_text(value, f'"{key}"', required=True)
+    if name != name.strip() or not name.isprintable() or len(name) > MAX_LENGTHS["id"]:
+        raise Unreadable(f'"{key}" cannot name a conversation')
+    return name
 
 
 def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | None) -> GoldLine:
@@ -130,3 +160,32 @@ def _kept(origin: Any) -> dict[str, Any]:
     given = origin if isinstance(origin, dict) else {}
     kept = {key: given[key] for key in ("cited", "unresolved", "unscorable") if key in given}
     return {"how": "imported", "by": [], **kept}
+
+
+# --- naming conversations -------------------------------------------------------------------------
+
+
+def conversations_named(file: str, ids: Iterable[str]) -> list[str]:
+    """The conversations whose people stand in the file's name in the same order.
+
+    Examples
+    --------
+    >>> conversations_named("arc_cases_emi_elise.json", ["Chat_1_Emi_Elise", "Chat_4_Emi_Paola"])
+    ['Chat_1_Emi_Elise']
+    """
+    words = _words(file.rsplit(".", 1)[0])
+    return [name for name in ids if _stands_in(_people(name), words)]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.casefold())
+
+
+def _people(name: str) -> list[str]:
+    return [word for word in _words(name) if word != "chat"]
+
+
+def _stands_in(people: list[str], words: list[str]) -> bool:
+    size = len(people)
+    starts = range(len(words) - size + 1)
+    return bool(people) and any(words[start : start + size] == people for start in starts)

@@ -10,15 +10,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement import Agreement
-from labeling.domain.agreement import agreement as compute
+from labeling.domain.agreement.agreement import Agreement
+from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.units import BY_REQUIREMENT
 from labeling.domain.csv_cells import safe_cell
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
-from labeling.domain.units import BY_REQUIREMENT
 from labeling.management.arguments import project_named
 from labeling.models import Round
-from labeling.services import agreement
+from labeling.services.agreement import agreement
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
 LONG_COLUMNS = ["item", "unit", "annotator", "label"]

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
-from labeling.domain.gold_changes import ItemChanged
+from labeling.domain.gold.gold_changes import ItemChanged
 from labeling.management.arguments import release_named
-from labeling.services import gold_diffs
+from labeling.services.gold import gold_diffs
 from labeling.words import in_english
 
 

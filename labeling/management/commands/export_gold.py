@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import release_named
-from labeling.services import export
+from labeling.services.exchange import export
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
-from labeling.services import label_exports
+from labeling.services.exchange import label_exports
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
-from labeling.services import gold
+from labeling.services.gold import gold
 from labeling.services.vectors import ruler
 from labeling.words import in_english
 

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from labeling.domain.chats import FORMATS as CHAT_FORMATS
+from labeling.domain.exchange.importing import SPLITS
 from labeling.domain.formats.conversations import READERS
-from labeling.domain.importing import SPLITS
 from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, told_of_project
-from labeling.services import chats, conversations
+from labeling.services.exchange import chats, conversations
 
 FORMATS = (*READERS, *CHAT_FORMATS)
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from labeling.domain.schema import LAYERS
 from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, told_of_project
-from labeling.services import gold_files
+from labeling.services.exchange import gold_files
 
 LAYERS_TO_IMPORT = [name for name in LAYERS if name != "relevance"]  # ratings are no gold
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from labeling.management import refusals
 from labeling.management.arguments import project_named
-from labeling.services import label_imports
+from labeling.services.exchange import label_imports
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
 from labeling.management.arguments import release_named
-from labeling.services.verification import verify
+from labeling.services.gold.verification import verify
 
 
 class Command(BaseCommand):

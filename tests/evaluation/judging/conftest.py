@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from evaluation.models import Run
-from evaluation.services import runs
+from evaluation.services.launch import runs
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.llm_server import LanguageServer

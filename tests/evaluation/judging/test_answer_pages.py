@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from evaluation import judge
 from evaluation.models import Run
-from evaluation.services import gates, judgings
-from evaluation.services.comparisons import compare_runs
+from evaluation.services.judging import judgings
+from evaluation.services.run import gates
+from evaluation.services.run.comparisons import compare_runs
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import kind_of

@@ -12,7 +12,10 @@ from django.core.management import call_command
 
 from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
-from evaluation.services import answers, budgets, execution, models, results, runs
+from evaluation.services.judging import answers
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import runs
+from evaluation.services.run import execution, results
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests import llm_server
@@ -150,7 +153,7 @@ def test_without_a_model_it_is_refused_before_anything_runs(
     settings.LLM_MODEL = "" if missing == "LLM_MODEL" else "m"
     settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with pytest.raises(models.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
+    with pytest.raises(endpoints.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
         start()
 
     assert not Run.objects.exists()

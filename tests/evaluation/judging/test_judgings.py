@@ -13,7 +13,10 @@ from django.core.management import CommandError, call_command
 
 from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
-from evaluation.services import budgets, judgings, leases, models, runs
+from evaluation.services.judging import judgings
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import runs
+from evaluation.services.run import leases
 from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
@@ -220,7 +223,7 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_API_KEY = None
-    endpoint = models.endpoint_from_settings(judging=True)
+    endpoint = endpoints.endpoint_from_settings(judging=True)
     assert endpoint is not None
     assert endpoint.api_key == ""
 
@@ -229,7 +232,7 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     assert run.status == "paused"
     assert "Correct JUDGE_API_KEY" in run.pause_reason
     settings.JUDGE_BASE_URL = ""  # another model of the same server
-    endpoint = models.endpoint_from_settings(judging=True)
+    endpoint = endpoints.endpoint_from_settings(judging=True)
     assert endpoint is not None
     assert (endpoint.api_key, endpoint.id) == (llm_server.KEY, "test/judge-1")
 
@@ -240,7 +243,7 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     settings.JUDGE_INPUT_PRICE = None
     with pytest.raises(runs.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
-    settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = models.OPENAI, ""
-    with pytest.raises(models.ModelMissing, match="set JUDGE_API_KEY"):
+    settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = endpoints.OPENAI, ""
+    with pytest.raises(endpoints.ModelMissing, match="set JUDGE_API_KEY"):
         start()
     assert not Run.objects.exists()

@@ -9,7 +9,7 @@ from evaluation.metrics.items import (
     threshold_curve,
 )
 from evaluation.metrics.registry import metrics_for
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from tests.fakes import requirement
 
 LOGIN, EXPORT, DELETE = "Log in with a password", "Export the report", "Delete my account"

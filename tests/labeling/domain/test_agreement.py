@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from labeling.domain.agreement import band, cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha
+from labeling.domain.agreement.agreement import (
+    band,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+)
 from tests.labeling.domain.two_raters import A, B
 
 pairs_of_labels = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.domain.consensus import settle
-from labeling.domain.release import canonical_json
-from labeling.domain.similarity import Ruler
+from labeling.domain.gold.release import canonical_json
+from labeling.domain.matching.consensus import settle
+from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 LOGIN, EXPORT = "Log in with a password", "Export the monthly report"

@@ -8,7 +8,16 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["agreement", "kappa", "matching", "reasons", "records", "release", "resampling", "similarity"],
+    [
+        "agreement.agreement",
+        "agreement.kappa",
+        "agreement.resampling",
+        "gold.release",
+        "matching.matching",
+        "matching.records",
+        "matching.similarity",
+        "reasons",
+    ],
 )
 def test_examples_say_what_happens(name):
     found = doctest.testmod(importlib.import_module(f"labeling.domain.{name}"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.importing import (
+from labeling.domain.exchange.importing import (
     Fingerprint,
     Problem,
     Record,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from labeling.domain.consensus import settle
-from labeling.domain.merging import (
+from labeling.domain.matching.consensus import settle
+from labeling.domain.matching.merging import (
     agreement_of,
     attributed,
     clusters_of,
@@ -11,7 +11,7 @@ from labeling.domain.merging import (
     overrules_everybody,
     read_clusters,
 )
-from labeling.domain.similarity import Ruler
+from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement
 
 FIELDS = ["title", "priority", "source_messages"]

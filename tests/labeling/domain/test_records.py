@@ -1,6 +1,6 @@
 import pytest
 
-from labeling.domain.records import record_agreement
+from labeling.domain.matching.records import record_agreement
 from tests.fakes import requirement
 
 LOGIN, EXPORT, DELETE = "Log in with a password", "Export the report", "Delete my account"

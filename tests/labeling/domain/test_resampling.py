@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from labeling.domain.resampling import interval, resampled_sums
+from labeling.domain.agreement.resampling import interval, resampled_sums
 
 
 @pytest.mark.parametrize("kinds", [3, 500])  # rows mostly alike, and rows all different

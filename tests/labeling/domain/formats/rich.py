@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import Answer, Labelled
-from labeling.domain.importing import Turn
 from labeling.domain.schema import LAYERS
 
 TEXTS = (

@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import Answer, Fault, Labelled
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.formats.losses import LOSSES
 from labeling.domain.formats.offsets import from_utf16, to_utf16
-from labeling.domain.importing import with_line_feeds
 from labeling.domain.schema import LAYERS, check_payload
 from tests.labeling.domain.formats import rich
 

@@ -1,0 +1,172 @@
+"""Answers that a language model writes from what a case retrieved, once each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from evaluation import adapters, judge
+from evaluation.layers import GOLD_LAYERS, gold_layer
+from evaluation.layers.memory import Memory
+from evaluation.metrics.answers import PARSER_VERSION
+from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, WorkQuerySet
+from evaluation.services.language_models import endpoints
+from evaluation.services.run import leases
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
+from pipelines.llm import ChatModel
+
+MOST_CHARACTERS = 60_000
+"""Of messages in one prompt; what a pipeline returned first is kept."""
+
+
+class AnswersRefused(RuleError):
+    """There is no question to answer, or no answer to judge."""
+
+    code = "answers_refused"
+
+
+def check(layer: str) -> None:
+    """Refuse before anything runs: the layer has to ask a question, and a model to answer it."""
+    if not isinstance(gold_layer(layer), Memory):
+        asking = " and ".join(name for name, one in GOLD_LAYERS.items() if isinstance(one, Memory))
+        raise AnswersRefused(
+            say(
+                "Answers cannot be evaluated on the layer “{layer}”: it asks no question. "
+                "Layers that do are {asking}.",
+                layer=layer,
+                asking=asking,
+            ),
+            layer=layer,
+        )
+    endpoints.require(say("Evaluating answers"))
+    endpoints.require(say("Judging answers"), judging=True)
+
+
+def describe() -> dict[str, Any]:
+    """What a run writes down: the prompt itself, so that a later version changes nothing in it."""
+    prompt = judge.shipped(judge.ANSWER)
+    return {
+        "prompt": prompt.name,
+        "text": prompt.text,
+        "prompt_sha256": prompt.sha256,
+        "judge": endpoints.describe(judging=True),
+    }
+
+
+def prepare(run: Run, cases: Iterable[CaseRun]) -> None:
+    """Rows for all that is to be written and judged: what is left can be read from them."""
+    rows = Answer.objects.bulk_create([Answer(case=case) for case in cases], batch_size=500)
+    prepare_judging(run, rows, judge.prompts(), by=run.requested_by)
+
+
+def prepare_judging(
+    run: Run, answers: Iterable[Answer], prompts: Mapping[str, judge.Prompt], *, by: Any
+) -> Judging:
+    """With a row for everything that is to be judged."""
+    model = endpoints.describe(judging=True)
+    assert model is not None  # the caller has asked for it
+    told = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
+    judging = Judging.objects.create(
+        run=run,
+        model=model["id"],
+        parser_version=PARSER_VERSION,
+        judge_sha256=judge.panel_sha256({kind: one["judge_sha256"] for kind, one in told.items()}),
+        spec={"model": model, "prompts": told},
+        requested_by=by,
+    )
+    rows = [
+        Judgement(judging=judging, answer=answer, kind=kind) for answer in answers for kind in told
+    ]
+    Judgement.objects.bulk_create(rows, batch_size=500)
+    return judging
+
+
+def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "name": prompt.name,
+        "text": prompt.text,
+        "sha256": prompt.sha256,
+        "judge_sha256": judge.judge_sha256(model, prompt.sha256),
+    }
+
+
+def call_off(run: Run) -> bool:
+    """Give up what is not written or judged yet; True if there was anything."""
+    left = Answer.objects.wanted().filter(case__run=run)
+    wanted = Judgement.objects.wanted().filter(judging__run=run)
+    judged = Judging.objects.filter(pk__in=list(wanted.values_list("judging", flat=True)))
+    n_judgings = judged.update(cancelled=True)
+    n_answers = left.update(
+        state=Answer.State.FAILED,
+        error="Called off before it was written.",
+        error_class=Answer.ErrorClass.PERMANENT,
+        owner=None,
+        lease_expires_at=None,
+        finished_at=timezone.now(),
+    )
+    return bool(n_judgings or n_answers)
+
+
+def ready(run_id: int) -> WorkQuerySet:
+    """Answers to be written whose case is done."""
+    return Answer.objects.wanted().filter(case__run=run_id, case__state=CaseRun.State.DONE)
+
+
+def claim(run_id: int, owner: UUID) -> Answer | None:
+    taken = leases.claim(ready(run_id), owner)
+    if taken is None:
+        return None
+    rows = Answer.objects.select_related("case__item", "case__run__release")
+    return rows.defer("case__item__canonical").get(pk=taken)
+
+
+def write(answer: Answer, run: Run, model: ChatModel) -> dict[str, Any]:
+    """The fields of the finished answer."""
+    told = run.spec["answers"]
+    prompt = judge.Prompt(told["prompt"], told["text"])
+    case = answer.case
+    layer = gold_layer(run.release.layer)
+    example = adapters.to_example(case, layer)
+    ids = chosen(layer.returned_ids(example), example.messages)
+    reply = model.complete(
+        prompt.messages(
+            question=layer.question(example.gold), messages=shown(ids, example.messages)
+        )
+    )
+    return {
+        "text": adapters.storable(reply.text.strip()),
+        "message_ids": ids,
+        "prompt_sha256": prompt.sha256,
+        "model": reply.model[:200],
+    }
+
+
+def chosen(returned: Sequence[int], messages: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The localIds that fit into a prompt, in the order of the conversation."""
+    kept: list[int] = []
+    room = MOST_CHARACTERS
+    for local_id in dict.fromkeys(returned):
+        if not 1 <= local_id <= len(messages):
+            continue
+        room -= len(messages[local_id - 1]["content"])
+        if room < 0 and kept:
+            break
+        kept.append(local_id)
+    return sorted(kept)
+
+
+def shown(ids: Iterable[int], messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The messages as author and judge see them."""
+    return [
+        {
+            "id": local_id,
+            "speaker": messages[local_id - 1]["speaker"] or messages[local_id - 1]["role"],
+            "time": messages[local_id - 1]["time"],
+            "text": messages[local_id - 1]["content"],
+        }
+        for local_id in ids
+    ]

@@ -1,0 +1,287 @@
+"""Certificates of judges: issued where probes and people bear a judge out, and asked by the gate.
+
+A certificate belongs to one model with its settings, prompt and parser, and to what the server
+called the model. A judge in which any of them differs has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from evaluation import probes
+from evaluation.metrics.gate import NO_CERTIFICATE
+from evaluation.metrics.judges import JudgeAgreement, judge_agreement
+from evaluation.models import AnswerRating, JudgeCertificate, Judgement, Probing, Run
+from evaluation.services.judging import judgings
+from labeling.domain.errors import RuleError
+from labeling.domain.numbers import decimals_apart
+from labeling.domain.sentences import Sentence, noted, retold, say
+from labeling.models import Project
+from labeling.services import events
+
+NOT_JUDGED = noted("no judge has judged the answers of this run to the end: judge them again")
+CHANGED = noted(
+    "no certificate: the one there is belongs to a judge with another model, setting, prompt or "
+    "parser; ask this one the probes on the page Judges of answers"
+)
+NOT_PROBED = noted("This judge was not asked all of the probes yet: ask them first.")
+OLD_PROBES = noted(
+    "the certificate has expired: there are newer probes; ask them on the page Judges of answers"
+)
+OTHER_MODEL = noted(
+    "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask the "
+    "probes again and have people rate answers that this model has judged"
+)
+NOT_CERTIFIED = frozenset({NO_CERTIFICATE, NOT_JUDGED, CHANGED, OLD_PROBES})
+"""What is said in the same words of every judge."""
+
+
+class NotLookedAt(RuleError):
+    """The probes were not asked to the end, so there is nothing to certify."""
+
+    code = "judge_not_probed"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a judge has to reach."""
+
+    rated: int
+    kappa: float
+    kappa_low: float
+    probes: float
+
+
+class Compared(NamedTuple):
+    """Judge and people over the answers of a project that both scored."""
+
+    found: JudgeAgreement
+    raters: int
+    failed: int
+    """Rated answers on which the judge failed."""
+
+
+class Standing(NamedTuple):
+    """Whether a judged figure may decide; ``why`` says what is missing if it may not."""
+
+    certificate: JudgeCertificate | None
+    why: str = ""
+
+
+def requirements() -> Requirements:
+    return Requirements(
+        settings.JUDGE_MIN_RATED,
+        settings.JUDGE_MIN_KAPPA,
+        settings.JUDGE_MIN_KAPPA_LOW,
+        settings.JUDGE_MIN_PROBES,
+    )
+
+
+def look(probing: Probing, *, by: Any) -> JudgeCertificate:
+    """Compare with people as of now, and keep what comes of it together with the probes."""
+    if probing.state != Probing.State.DONE:
+        raise NotLookedAt(NOT_PROBED)
+    marked = probes.marked(probing.kind, {one["id"]: one for one in probing.results})
+    compared = compare(probing.project, probing.kind, probing.judge_sha256, probing.served_model)
+    asked = requirements()
+    reasons = list(_shortcomings(marked, compared, asked))
+    found = compared.found
+    with transaction.atomic():
+        made = JudgeCertificate.objects.create(
+            project=probing.project,
+            judge_sha256=probing.judge_sha256,
+            kind=probing.kind,
+            model=probing.model,
+            served_model=probing.served_model,
+            prompt_sha256=probing.prompt_sha256,
+            parser_version=probing.parser_version,
+            probes_version=probing.probes_version,
+            n=found.n,
+            kappa=found.kappa,
+            ci_low=found.kappa_low,
+            ci_high=found.kappa_high,
+            spearman=found.spearman,
+            mae=found.mae,
+            comparison=_comparison(compared, marked, asked),
+            probes=marked,
+            passed=not reasons,
+            reasons=[one.as_json() for one in reasons],
+            issued_by=by,
+        )
+        verb = "judge.certified" if made.passed else "judge.refused"
+        told = {"kind": probing.kind, "judge": probing.judge_sha256[:12]}
+        events.record(verb, made, project=probing.project, actor=by, **told)
+    return made
+
+
+def _comparison(
+    compared: Compared, marked: list[dict[str, Any]], asked: Requirements
+) -> dict[str, Any]:
+    return {
+        **compared.found.as_json(),
+        "raters": compared.raters,
+        "judge_failures": compared.failed,
+        "probes_held": sum(one["held"] for one in marked),
+        "probes_asked": len(marked),
+        "required": asdict(asked),
+    }
+
+
+def compare(project: Project, kind: str, judge_sha256: str, served_model: str) -> Compared:
+    """The mean of an answer's raters beside the newest score of this judge."""
+    rows = AnswerRating.objects.filter(kind=kind, answer__case__run__release__project=project)
+    given: dict[int, list[int]] = {}
+    where: dict[int, str] = {}
+    raters = set()
+    for answer, conversation, rater, score in rows.values_list(
+        "answer", "answer__case__item__conversation", "rater", "score"
+    ).order_by("answer", "rater"):
+        given.setdefault(answer, []).append(score)
+        where[answer] = str(conversation)
+        raters.add(rater)
+    scores, failed = _scores(rows, kind, judge_sha256, served_model)
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for answer, people in given.items():
+        if answer in scores:
+            pair = scores[answer], sum(people) / len(people)
+            pairs.setdefault(where[answer], []).append(pair)
+    return Compared(judge_agreement(pairs), len(raters), failed)
+
+
+def _scores(
+    rated: QuerySet[AnswerRating], kind: str, judge_sha256: str, served_model: str
+) -> tuple[dict[int, float], int]:
+    """By answer; and on how many answers the judge failed and never gave a score."""
+    rows = Judgement.objects.filter(kind=kind, answer__in=rated.order_by().values("answer"))
+    rows = rows.filter(**{f"judging__spec__prompts__{kind}__judge_sha256": judge_sha256})
+    scored = rows.filter(score__isnull=False, model=served_model).order_by("pk")
+    scores = dict(scored.values_list("answer", "score"))
+    failures = rows.filter(state=Judgement.State.FAILED).exclude(answer__in=list(scores))
+    return scores, failures.values("answer").distinct().count()
+
+
+def _shortcomings(
+    marked: list[dict[str, Any]], compared: Compared, asked: Requirements
+) -> Iterable[Sentence]:
+    held = sum(one["held"] for one in marked)
+    if held < asked.probes * len(marked):
+        first = next(one["trick"] for one in marked if not one["held"])
+        yield say(
+            "the judge passed {held} of {asked} probes, and failed on an answer that is “{trick}”",
+            held=held,
+            asked=len(marked),
+            trick=say(probes.TRICKS[first]),
+        )
+    found = compared.found
+    if found.n < asked.rated:
+        yield say(
+            "people have rated {n} answers that this judge scored, and {rated} are needed: rate "
+            "answers on the page of a run",
+            n=found.n,
+            rated=asked.rated,
+        )
+    elif found.kappa is None:
+        yield say("agreement with people is undefined: {why}", why=found.undefined)
+    else:
+        yield from _disagreements(found, asked)
+    if found.n and compared.failed > found.n * FAILURES_BORNE:
+        yield say(
+            "the judge failed on {failed} of the answers that people rated, beside {n} that it "
+            "scored",
+            failed=compared.failed,
+            n=found.n,
+        )
+
+
+FAILURES_BORNE = 0.05
+"""For each rated answer that it scored; what a judge leaves out must not make it look better."""
+
+
+def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sentence]:
+    if found.kappa is not None and found.kappa < asked.kappa:
+        yield say(
+            "agreement with people is κ {kappa}, and {least} is needed",
+            kappa=_told(found.kappa, asked.kappa),
+            least=asked.kappa,
+        )
+    if found.kappa_low is None:
+        yield say("the rated answers are of a single conversation: rate answers of others, too")
+    elif found.kappa_low < asked.kappa_low:
+        yield say(
+            "κ may be as low as {low}, and {least} is needed: rate more answers",
+            low=_told(found.kappa_low, asked.kappa_low),
+            least=asked.kappa_low,
+        )
+
+
+def _told(value: float, least: float) -> float:
+    return round(value, decimals_apart(value, least, 2)) + 0.0  # −0 becomes 0
+
+
+def newest(project_id: int, kind: str, judge_sha256: str) -> JudgeCertificate | None:
+    rows = JudgeCertificate.objects.filter(project=project_id, kind=kind)
+    return rows.filter(judge_sha256=judge_sha256).order_by("-pk").first()
+
+
+def certificate_for(run: Run, metric: str) -> Standing:
+    """Of the judge that judged the answers of this run in this respect."""
+    judging = judgings.counting(run)
+    if judging is None:
+        return Standing(None, NOT_JUDGED)
+    found = looked_at(run, metric)
+    if found is None:
+        rows = JudgeCertificate.objects.filter(project=run.release.project_id)
+        passed = rows.filter(kind=metric, passed=True)
+        return Standing(None, CHANGED if passed.exists() else NO_CERTIFICATE)
+    if not found.passed:
+        return Standing(None, why_refused(found))
+    if found.probes_version != probes.load().version:
+        return Standing(None, OLD_PROBES)
+    return _of_served(found, judging.pk, metric)
+
+
+def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
+    """The newest look at the judge of this run, whether or not it was certified."""
+    judging = judgings.counting(run)
+    told = (judging.spec["prompts"] if judging else {}).get(metric)
+    return newest(run.release.project_id, metric, told["judge_sha256"]) if told else None
+
+
+def as_json(run: Run, metric: str) -> dict[str, Any]:
+    """What stands beside a judged figure: whether it may decide, and how its judge did."""
+    standing, looked = certificate_for(run, metric), looked_at(run, metric)
+    names = ("n", "kappa", "ci_low", "ci_high", "spearman", "mae")
+    return {
+        "certified": standing.certificate is not None,
+        "reason": str(standing.why) or None,
+        **{name: getattr(looked, name) if looked else None for name in names},
+    }
+
+
+def _of_served(found: JudgeCertificate, judging: int, metric: str) -> Standing:
+    """A server may hand a name on to another model."""
+    rows = Judgement.objects.filter(judging=judging, kind=metric, score__isnull=False)
+    others = rows.exclude(model=found.served_model).order_by("pk")
+    other = others.values_list("model", flat=True).first()
+    if other is None:
+        return Standing(found)
+    return Standing(None, say(OTHER_MODEL, served=other, certified=found.served_model))
+
+
+def reasons_of(found: JudgeCertificate) -> list[Sentence]:
+    return [retold(one) for one in found.reasons]
+
+
+def why_refused(found: JudgeCertificate) -> Sentence:
+    """The first reason, which is what has to be done first."""
+    reasons = reasons_of(found)
+    return say(REFUSED, reason=reasons[0])
+
+
+REFUSED = noted("no certificate (see the page Judges of answers): {reason}")

@@ -1,0 +1,124 @@
+"""Passes of a judge over the answers of a run. Judging anew writes no answer anew."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from evaluation import adapters
+from evaluation import judge as judges
+from evaluation.layers import gold_layer
+from evaluation.metrics.answers import NO_REFERENCE, Unreadable
+from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
+from evaluation.services.judging.answers import AnswersRefused, prepare_judging, shown
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import runs
+from evaluation.services.run import leases, working
+from labeling.domain.sentences import say
+from labeling.services import events
+from pipelines.llm import ChatModel
+
+State = Judgement.State
+
+
+def request(
+    run: Run,
+    *,
+    by: Any,
+    prompts: dict[str, str] | None = None,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+    queue: bool = True,
+) -> Judging:
+    """Have the answers of a finished run judged anew; ``prompts`` differ from the shipped ones."""
+    if "answers" not in run.spec:
+        raise AnswersRefused(
+            say("Run {pk} has no answers: launch one that is to evaluate answers.", pk=run.pk),
+            run=run.pk,
+        )
+    endpoints.require(say("Judging answers"), judging=True)
+    checked = judges.prompts(prompts)
+    problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
+    if problem:
+        raise runs.BudgetRefused(problem, run=run.pk)
+    budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
+    with transaction.atomic():
+        runs.reopen(run, **{name: value for name, value in budget.items() if value is not None})
+        answers = list(Answer.objects.filter(case__run=run).only("pk").order_by("pk"))
+        judging = prepare_judging(run, answers, checked, by=by)
+        events.record("run.judged", run, project=run.release.project, actor=by, judging=judging.pk)
+        if queue:
+            transaction.on_commit(lambda: runs.wake(run.pk))
+    return judging
+
+
+def open_judgings(run_id: int) -> QuerySet[Judging]:
+    """Those with something to judge, the oldest first."""
+    wanted = Judgement.objects.wanted().filter(judging__run=run_id).values("judging")
+    found = Judging.objects.filter(pk__in=wanted).order_by("pk")
+    return found.select_related("run__release__project")
+
+
+def ready(judging: Judging) -> WorkQuerySet:
+    """What is to be judged and has an answer."""
+    return Judgement.objects.wanted().filter(judging=judging, answer__state=State.DONE)
+
+
+def claim(judging: Judging, owner: UUID) -> Judgement | None:
+    taken = leases.claim(ready(judging), owner)
+    if taken is None:
+        return None
+    rows = Judgement.objects.select_related(
+        "judging", "answer__case__item", "answer__case__run__release"
+    )
+    return rows.defer("answer__case__item__canonical").get(pk=taken)
+
+
+def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
+    """The fields of the finished judgement. A reply that cannot be read is the judge's failure."""
+    answer, kind = judgement.answer, judgement.kind
+    told = judgement.judging.spec["prompts"][kind]
+    layer = gold_layer(answer.case.run.release.layer)
+    example = adapters.to_example(answer.case, layer)
+    given = {
+        "question": layer.question(example.gold),
+        "messages": shown(answer.message_ids, example.messages),
+        "answer": answer.text,
+    }
+    if kind == "correctness":
+        given["reference"] = example.gold[0].get("answer")
+        if not given["reference"]:
+            return {"reason": NO_REFERENCE}
+    reply = model.complete(judges.Prompt(told["name"], told["text"]).messages(**given))
+    said = {"raw": adapters.storable(reply.text), "model": reply.model[:200]}
+    try:
+        found = judges.read(kind, reply.text, shown=answer.message_ids)
+    except Unreadable as problem:
+        return said | working.failed(str(problem), Judgement.ErrorClass.PARSE)
+    fields: dict[str, Any] = adapters.storable(asdict(found))
+    return said | fields
+
+
+def counting(run: Run) -> Judging | None:
+    """The newest that is complete: its figures are those of the run."""
+    unfinished = Judgement.objects.wanted().filter(judging__run=run).values("judging")
+    found = Judging.objects.filter(run=run, cancelled=False).exclude(pk__in=unfinished)
+    return found.order_by("-pk").first()
+
+
+def history(run: Run) -> list[Any]:
+    """All judgings of the run, the newest first, with ``n_scored``, ``n_failed``, ``n_wanted``."""
+    failed_judge = Q(judgements__state=State.FAILED)
+    wanted = Judgement.objects.wanted().filter(judging=OuterRef("pk"))
+    found = Judging.objects.filter(run=run).select_related("requested_by")
+    return list(
+        found.annotate(
+            n_scored=Count("judgements", filter=Q(judgements__score__isnull=False)),
+            n_failed=Count("judgements", filter=failed_judge),
+            n_wanted=Exists(wanted),
+        ).order_by("-pk")
+    )

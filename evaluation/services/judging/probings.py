@@ -1,0 +1,243 @@
+"""Asking a judge the probes, by the client that runs use: within a budget, each call counted.
+
+A probing asks anew: its replies are kept under a repetition of their own, so that none comes from
+an earlier probing, but one that was broken off goes on without paying twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from evaluation import adapters, judge, probes
+from evaluation.metrics.answers import PARSER_VERSION, Unreadable
+from evaluation.metrics.gate import JUDGED
+from evaluation.models import Probing, WorkQuerySet
+from evaluation.probes import Probe
+from evaluation.services.judging import certificates
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.metering import PaidModel
+from evaluation.services.run import leases
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import noted, say
+from labeling.models import Project
+from labeling.services import events, wakeups
+from pipelines.llm import InvalidReply, ModelError, Refused, Reply
+
+logger = logging.getLogger(__name__)
+
+KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
+"""The kinds of judgement with a figure of their own, which is what a gate may look at."""
+
+TOLD_ANOTHER = noted("The server answered by more than one model: name an exact version of it.")
+
+Progress = Callable[[], None]
+
+
+class ProbingRefused(RuleError):
+    """There is no such judge to be asked."""
+
+    code = "probing_refused"
+
+
+class _BrokenOff(Exception):
+    """The other probes cannot be asked either; the text tells a person why."""
+
+
+class _Lost(Exception):
+    """Somebody else has taken the probing over."""
+
+
+def request(
+    project: Project,
+    *,
+    kinds: Iterable[str] = KINDS,
+    prompts: dict[str, str] | None = None,
+    budget_tokens: int | None = None,
+    by: Any,
+    queue: bool = True,
+) -> list[Probing]:
+    """Have the judges of these kinds asked; by the model that is set up, and the shipped prompts
+    where none is given."""
+    endpoints.require(say("Asking a judge the probes"), judging=True)
+    chosen = list(dict.fromkeys(kinds))
+    if unknown := sorted(set(chosen) - set(KINDS)):
+        raise _unknown(unknown[0])
+    if problem := budgets.problem_with(None, budget_tokens):
+        raise ProbingRefused(problem)
+    checked = judge.prompts(prompts)
+    asked = [_open(project, kind, checked[kind], budget_tokens, by) for kind in chosen]
+    if queue:
+        for one in asked:
+            transaction.on_commit(partial(wake, one.pk))
+    return asked
+
+
+def _open(
+    project: Project, kind: str, prompt: judge.Prompt, budget_tokens: int | None, by: Any
+) -> Probing:
+    """While the same judge is being asked, asking again changes nothing."""
+    model = endpoints.describe(judging=True)
+    assert model is not None  # the caller has asked for it
+    sha256 = judge.judge_sha256(model, prompt.sha256)
+    same = {"project": project, "kind": kind, "judge_sha256": sha256}
+    known = Probing.objects.unfinished().filter(**same).first()
+    if known:
+        return known
+    try:
+        with transaction.atomic():
+            made = Probing.objects.create(
+                **same,
+                model=model["id"],
+                prompt_name=prompt.name,
+                prompt=prompt.text,
+                prompt_sha256=prompt.sha256,
+                parser_version=PARSER_VERSION,
+                probes_version=probes.load().version,
+                budget_tokens=budget_tokens,
+                requested_by=by,
+            )
+    except IntegrityError:  # somebody asked for the same just now
+        return Probing.objects.unfinished().get(**same)
+    events.record("judge.probed", made, project=project, actor=by, kind=kind, judge=sha256[:12])
+    return made
+
+
+def open_probings() -> WorkQuerySet:
+    return Probing.objects.unfinished()
+
+
+def wake(probing_id: int) -> None:
+    """Tell a worker. A lost message does no harm: the sweep sends another."""
+    wakeups.wake("evaluation.tasks.ask_probes", probing_id)
+
+
+def wake_unattended() -> None:
+    for pk in open_probings().claimable(timezone.now()).values_list("pk", flat=True):
+        wake(pk)
+
+
+def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
+    """Ask what is left to ask, unless somebody else is at it, and then look at the judge."""
+    taken = leases.claim(Probing.objects.filter(pk=probing_id), owner)
+    if taken is None:
+        return
+    probing = Probing.objects.select_related("project", "requested_by").get(pk=taken)
+    longest = settings.CASE_TIMEOUT_SECONDS * len(probes.load().of(probing.kind))
+    with leases.KeepAlive(lambda: leases.renew(probing, owner), seconds=longest):
+        try:
+            _ask_all(probing, owner, progress)
+            ended = {"state": Probing.State.DONE, "error": "", "error_class": ""}
+        except _BrokenOff as problem:
+            ended = {
+                "state": Probing.State.FAILED,
+                "error": adapters.storable(str(problem)),
+                "error_class": Probing.ErrorClass.PERMANENT,
+            }
+        except _Lost:
+            logger.warning("Probing %s was taken over.", probing_id)
+            return
+        except BaseException:  # Ctrl-C, the database is away, or the process is told to end
+            leases.give_back(probing, owner)
+            raise
+    if leases.finish(probing, owner, finished_at=timezone.now(), **ended):
+        _look(probing, ended["state"])
+
+
+def _look(probing: Probing, state: str) -> None:
+    if state == Probing.State.DONE:
+        probing.refresh_from_db()
+        certificates.look(probing, by=probing.requested_by)
+
+
+def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
+    model = _model(probing)
+    said = {one["id"]: one for one in probing.results}
+    for probe in probes.load().of(probing.kind):
+        if probe.id not in said:
+            model.begin(probing, repetition=probing.pk + 1)
+            said[probe.id] = _ask(probing, probe, model)
+            held = Probing.objects.filter(pk=probing.pk, owner=owner)
+            if not held.update(results=list(said.values()), served_model=probing.served_model):
+                raise _Lost
+        if progress:
+            progress()
+
+
+def _model(probing: Probing) -> PaidModel:
+    found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
+    here = endpoints.describe(judging=True)
+    if found is None or here is None or found.id != probing.model:
+        told = f"“{found.id}”" if found else "none"
+        raise _BrokenOff(
+            f"The judge is the model “{probing.model}”, and {told} is set up for the worker."
+        )
+    if judge.judge_sha256(here, probing.prompt_sha256) != probing.judge_sha256:
+        raise _BrokenOff(
+            f"The judge was asked for when “{probing.model}” had other settings than it has now "
+            f"for the worker: {endpoints.told(here)}."
+        )
+    if probing.probes_version != probes.load().version:
+        raise _BrokenOff("The probes have changed meanwhile: ask them again.")
+    return found
+
+
+def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
+    """What the judge said; a reply that cannot be used is no score, and so a probe it failed."""
+    prompt = judge.Prompt(probing.prompt_name, probing.prompt)
+    try:
+        reply = model.complete(prompt.messages(**probe.given))
+        _hold_to_one_model(probing, reply)
+        shown = [message["id"] for message in probe.messages]
+        found = judge.read(probing.kind, reply.text, shown=shown)
+        told = {"score": found.score, "reasoning": found.reasoning or found.reason}
+    except (Unreadable, InvalidReply, Refused) as problem:
+        told = {"score": None, "reasoning": str(problem)}
+    except ModelError as error:
+        raise _BrokenOff(error.message) from error
+    stored: dict[str, Any] = adapters.storable({"id": probe.id, **told})
+    return stored
+
+
+def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
+    served = adapters.storable(reply.model)[:200]
+    if probing.served_model and probing.served_model != served:
+        raise _BrokenOff(TOLD_ANOTHER)
+    probing.served_model = served
+
+
+def asked_last(project: Project, kind: str, given: dict[str, str] | None = None) -> Probing:
+    """Of the judge that would be asked now: what it said when it was asked to the end."""
+    endpoints.require(say("Looking at a judge"), judging=True)
+    if kind not in KINDS:
+        raise _unknown(kind)
+    model = endpoints.describe(judging=True)
+    assert model is not None  # just asked for
+    sha256 = judge.judge_sha256(model, judge.prompts(given)[kind].sha256)
+    return last_of(project, kind, sha256)
+
+
+def last_of(project: Project, kind: str, judge_sha256: str) -> Probing:
+    rows = Probing.objects.filter(project=project, kind=kind, judge_sha256=judge_sha256)
+    found = rows.filter(state=Probing.State.DONE).order_by("-pk").first()
+    if found is None:
+        raise certificates.NotLookedAt(certificates.NOT_PROBED, kind=kind)
+    return found
+
+
+def _unknown(kind: str) -> ProbingRefused:
+    return ProbingRefused(
+        say(
+            "There are no probes for “{kind}”. Known are: {known}.",
+            kind=kind,
+            known=", ".join(KINDS),
+        ),
+        kind=kind,
+    )

@@ -1,0 +1,364 @@
+"""What a run has spent on language models, what it may spend, and what it will probably cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, FloatField, Q, QuerySet, Sum
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+
+from evaluation import judge
+from evaluation.layers import gold_layer
+from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
+from evaluation.services.language_models import endpoints
+from labeling.domain.sentences import Sentence, noted, say
+from labeling.models import GoldItem, GoldRelease, SuggestionRequest
+from pipelines.chat.client import tokens_in
+from pipelines.llm import OverBudget, Usage
+from pipelines.registry import Calls, entry_for
+
+PROMPT_TOKENS = 500
+REPLY_TOKENS = 700
+"""Of a case of which nothing is known yet, beside the conversation it reads."""
+ANSWER_PROMPT_TOKENS = 1200
+ANSWER_REPLY_TOKENS = 150
+"""Of an answer or a judgement of which nothing is known yet, with the messages it reads."""
+SUMMED = (
+    "calls",
+    "cached",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost",
+    "saved",
+    "saved_tokens",
+    "seconds",
+)
+"""The amounts in the usage of one piece of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """None where no price is known, or was not known for some case."""
+    saved_tokens: int
+    saved: float | None
+    seconds: float
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            added(self.cost, other.cost),
+            self.saved_tokens + other.saved_tokens,
+            added(self.saved, other.saved),
+            self.seconds + other.seconds,
+        )
+
+
+def added(a: float | None, b: float | None) -> float | None:
+    """Two amounts of money; unknown if one of them is."""
+    return None if a is None or b is None else a + b
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    cases: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    basis: str
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Of the same cases."""
+        return Estimate(
+            self.cases,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            added(self.cost, other.cost),
+            say("{first}; {second}", first=self.basis, second=other.basis),
+        )
+
+
+def spent(run_id: int) -> Spent:
+    """Summed from cases, answers and judgements, by the database."""
+    return reduce(add, map(_spent_on, _paid_work(run_id)))
+
+
+def served(run_id: int) -> list[str]:
+    """The models that replied, as the server named them."""
+    asked = (work.filter(usage__has_key="models") for work in _paid_work(run_id))
+    told = (work.order_by().values_list("usage__models", flat=True).distinct() for work in asked)
+    return sorted({name for rows in told for names in rows for name in names})
+
+
+def _paid_work(run_id: int) -> list[QuerySet[Any]]:
+    return [
+        CaseRun.objects.filter(run=run_id),
+        Answer.objects.filter(case__run=run_id),
+        Judgement.objects.filter(judging__run=run_id),
+    ]
+
+
+def _spent_on(work: QuerySet[Any]) -> Spent:
+    sums = {name: _sum(name) for name in SUMMED}
+    asking = Q(usage__calls__gt=0)
+    row = work.filter(usage__has_key="calls").aggregate(
+        unpriced=Count("pk", filter=asking & Q(usage__cost=None)),
+        unsaved=Count("pk", filter=asking & Q(usage__saved=None)),
+        **sums,
+    )
+    return Spent(
+        calls=int(row["calls"] or 0),
+        cached=int(row["cached"] or 0),
+        prompt_tokens=int(row["prompt_tokens"] or 0),
+        completion_tokens=int(row["completion_tokens"] or 0),
+        cost=None if row["unpriced"] else row["cost"] or 0.0,
+        saved_tokens=int(row["saved_tokens"] or 0),
+        saved=None if row["unsaved"] else row["saved"] or 0.0,
+        seconds=row["seconds"] or 0.0,
+    )
+
+
+def _sum(name: str) -> Sum:
+    return Sum(Cast(KT(f"usage__{name}"), FloatField()))
+
+
+def check(run_id: int) -> None:
+    """Refuse the next request if the run has used up its budget."""
+    money, tokens = Run.objects.values_list("budget_cost", "budget_tokens").get(pk=run_id)
+    if money is not None or tokens is not None:
+        _hold(money, tokens, spent(run_id))
+
+
+def check_suggestions(request_id: int) -> None:
+    """The same for suggestions that were asked for."""
+    fields = SuggestionRequest.objects.values_list("budget_cost", "budget_tokens", "usage")
+    money, tokens, usage = fields.get(pk=request_id)
+    _hold(money, tokens, spent_in(usage))
+
+
+def check_probing(probing_id: int) -> None:
+    """The same for the probes of a judge."""
+    tokens, usage = Probing.objects.values_list("budget_tokens", "usage").get(pk=probing_id)
+    _hold(None, tokens, spent_in(usage))
+
+
+def is_usage(told: Any) -> bool:
+    """Whether what a pipeline says it used can be added up: amounts, and the models' names."""
+    if not isinstance(told, Mapping) or not told:
+        return False
+    named = told.get("models", [])
+    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+        return False
+    return all(_is_amount(told[name]) for name in SUMMED if told.get(name) is not None)
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value < 2**53
+
+
+def spent_in(usage: Mapping[str, Any]) -> Spent:
+    """What one piece of work has spent."""
+    return Spent(
+        calls=usage.get("calls", 0),
+        cached=usage.get("cached", 0),
+        prompt_tokens=usage.get("prompt_tokens", 0),
+        completion_tokens=usage.get("completion_tokens", 0),
+        cost=usage.get("cost", 0.0),
+        saved_tokens=usage.get("saved_tokens", 0),
+        saved=usage.get("saved", 0.0),
+        seconds=usage.get("seconds", 0.0),
+    )
+
+
+def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
+    if tokens is not None and used.tokens >= tokens:
+        raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used.tokens:,} are used).")
+    if money is None:
+        return
+    if used.cost is None or _lacking(judging=False):
+        todo = _lacking(judging=True) or "give a budget in tokens"
+        raise OverBudget(f"It is not known how much of the budget is left: {todo}.")
+    if used.cost >= money:
+        raise OverBudget(f"The budget of {shown(money)} is used up ({shown(used.cost)} are spent).")
+
+
+def _lacking(*, judging: bool) -> Sentence | None:
+    """What to do so that money can be counted; empty if all prices are known."""
+    for role in sorted({False, judging}):
+        endpoint = endpoints.endpoint_from_settings(judging=role)
+        if endpoint is None or not endpoint.priced:
+            named = endpoint.settings if endpoint else "LLM"
+            return say(
+                "set {name}_INPUT_PRICE and {name}_OUTPUT_PRICE, or give a budget in tokens",
+                name=named,
+            )
+    return None
+
+
+def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> str:
+    """Why such a budget cannot be held to; empty if it can. ``judging``: a judge is asked, too."""
+    if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
+        return noted("A budget is more than nothing.")
+    if tokens is not None and tokens > 2**53:
+        return noted("A budget has at most 2^53 tokens.")
+    todo = _lacking(judging=judging) if money is not None else None
+    return (
+        say("A budget in money needs the prices of the model: {todo}.", todo=todo) if todo else ""
+    )
+
+
+def used_up(run: Run) -> bool:
+    try:
+        check(run.pk)
+    except OverBudget:
+        return True
+    return False
+
+
+def shown(money: float) -> str:
+    """In English, as it is stored; ``bills`` writes it for a reader."""
+    return f"{money:,.{digits_of(money)}f} {settings.LLM_CURRENCY}"
+
+
+def digits_of(money: float) -> int:
+    """Enough for a price far below a cent."""
+    return 2 if money >= 10 else 4
+
+
+def estimate(
+    release: GoldRelease,
+    *,
+    pipeline: str,
+    config: dict[str, Any],
+    split: str,
+    repetitions: int,
+    size: int | None = None,
+) -> Estimate:
+    """From the newest run of this kind with the same model, else from the length of the texts.
+
+    Of a pipeline that may ask several times for a case, the most that it may ask is counted.
+    """
+    calls = entry_for(pipeline).calls(config, release.layer)
+    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    sizes = list(_case_sizes(release, items.order_by("position")[:size], calls.messages))
+    cases = len(sizes) * repetitions
+    known = _of_earlier_run(release, pipeline, config)
+    if known:
+        run, prompt, reply = known
+        return _estimate(
+            cases, prompt * cases, reply * cases, say("what run {run} used for each case", run=run)
+        )
+    prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
+    replies = REPLY_TOKENS * cases
+    return _estimate(cases, prompts * calls.most, replies * calls.most, _basis(calls))
+
+
+def _basis(calls: Calls) -> str:
+    """What is counted of a pipeline that has not been run yet."""
+    if calls.most == 1:
+        return say(
+            "one reading of each case’s conversation and {tokens} tokens of reply",
+            tokens=REPLY_TOKENS,
+        )
+    return say(
+        "the most that a case takes if every reply can be used, {most} calls (at least {least}), "
+        "each with {read} and {tokens} tokens of reply",
+        most=calls.most,
+        least=calls.least,
+        tokens=REPLY_TOKENS,
+        read=say("its conversation")
+        if calls.messages is None
+        else say("{n} of its messages", n=calls.messages),
+    )
+
+
+def estimate_answers(
+    release: GoldRelease, *, split: str, repetitions: int, size: int | None = None
+) -> Estimate:
+    """One answer for each case, and one call of the judge for each kind of judgement."""
+    items = GoldItem.objects.filter(release=release, **({"split": split} if split else {}))
+    layer, chosen = gold_layer(release.layer), items.order_by("position")[:size]
+    cases = sum(len(layer.parts(item.content)) for item in chosen.iterator(chunk_size=50))
+    kinds = len(judge.KINDS)
+    endpoint = endpoints.endpoint_from_settings(judging=True)
+    model = endpoint.id if endpoint else ""
+    asked = Judgement.objects.filter(judging__model=model, usage__cached=0, usage__calls__gt=0)
+    asked = asked.filter(judging__run__release__layer=release.layer)
+    asked = asked.filter(judging__run__release__project=release.project_id)
+    row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+    basis = say("an answer and {kinds} judgements for each case", kinds=kinds)
+    if row["n"]:
+        prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
+        basis = say("{basis}, as long as those before", basis=basis)
+    else:
+        prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
+        basis = say(
+            "{basis} of {prompt} + {reply} tokens each",
+            basis=basis,
+            prompt=f"{ANSWER_PROMPT_TOKENS:,}",
+            reply=f"{ANSWER_REPLY_TOKENS:,}",
+        )
+    times = cases * repetitions
+    written = _estimate(cases, prompt * times, reply * times, basis)
+    judged = _estimate(cases, prompt * kinds * times, reply * kinds * times, basis, judging=True)
+    return replace(written + judged, basis=basis)
+
+
+def _estimate(
+    cases: int, prompt: float, reply: float, basis: str, *, judging: bool = False
+) -> Estimate:
+    usage = Usage(round(prompt), round(reply))
+    endpoint = endpoints.endpoint_from_settings(judging=judging)
+    cost = endpoint.cost(usage) if endpoint else None
+    return Estimate(cases, usage.prompt_tokens, usage.completion_tokens, cost, basis)
+
+
+def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | None) -> Iterable[int]:
+    """Characters of the conversation, or of so many of its messages, once for each case."""
+    layer = gold_layer(release.layer)
+    for item in items:
+        content = item.content
+        lengths = [len(message["content"]) for message in content["conversation"]]
+        said = sum(lengths)
+        if most is not None and len(lengths) > most:
+            said = round(said * most / len(lengths))
+        yield from [said] * len(layer.parts(content))
+
+
+def _of_earlier_run(
+    release: GoldRelease, pipeline: str, config: dict[str, Any]
+) -> tuple[int, float, float] | None:
+    """Its number and its mean tokens a case, what the cache saved counted as if it were spent."""
+    endpoint = endpoints.endpoint_from_settings()
+    same = Run.objects.filter(
+        release__layer=release.layer, release__project=release.project_id, pipeline=pipeline
+    )
+    same = same.filter(config=config, scored_at__isnull=False).order_by("-pk")
+    for run_id in same.values_list("pk", flat=True)[:5]:
+        cases = CaseRun.objects.filter(run=run_id, usage__cached=0, usage__calls__gt=0)
+        model = Run.objects.values_list("spec__model__id", flat=True).get(pk=run_id)
+        row = cases.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
+        if row["n"] and endpoint and model == endpoint.id:
+            return run_id, row["p"] / row["n"], row["c"] / row["n"]
+    return None

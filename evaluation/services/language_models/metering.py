@@ -1,0 +1,163 @@
+"""What the model costs: counted call by call, and refused when the budget is used up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic, perf_counter
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluation.services.language_models import budgets, endpoints
+from pipelines.llm import (
+    NO_USAGE,
+    ChatMessage,
+    ModelError,
+    NoQuota,
+    OutOfTime,
+    OverBudget,
+    Reply,
+    UnknownModel,
+    Usage,
+    WrongKey,
+)
+
+STOPS = (OverBudget, NoQuota, WrongKey, UnknownModel)
+"""Every further case would fail in the same way."""
+
+MOST_REPETITIONS = 1000  # within one case
+
+
+class Meter:
+    """What calls have cost."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.cached = 0
+        self.seconds = 0.0
+        self.spent = NO_USAGE
+        self.saved = NO_USAGE
+        self.models: set[str] = set()
+
+    def add(self, reply: Reply, seconds: float) -> None:
+        self.calls += 1
+        self.cached += reply.cached
+        self.seconds += seconds
+        self.spent = self.spent + reply.usage
+        self.saved = self.saved + reply.saved
+        self.models |= {reply.model} if reply.model else set()
+
+    def add_failure(self, usage: Usage, seconds: float) -> None:
+        self.calls += 1
+        self.seconds += seconds
+        self.spent = self.spent + usage
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls,
+            "cached": self.cached,
+            "prompt_tokens": self.spent.prompt_tokens,
+            "completion_tokens": self.spent.completion_tokens,
+            "cost": self.spent.cost,
+            "estimated": self.spent.estimated,
+            "saved_tokens": self.saved.prompt_tokens + self.saved.completion_tokens,
+            "saved": self.saved.cost,
+            "seconds": round(self.seconds, 3),
+            "models": sorted(self.models),
+        }
+
+
+class PaidModel:
+    """The model as one budget sees it: from the cache or within the budget, and every call counted.
+
+    What a call cost is written down at once with the work it was for. So whatever becomes of the
+    worker, and whoever holds the work by then, it was spent.
+    """
+
+    def __init__(self, model: endpoints.CachedModel) -> None:
+        self._model = model
+        self._work: Any = None
+        self._repetition = 1
+        self._end = float("inf")
+        self.asked = False
+        """Whether the work at hand has asked the model anything."""
+        self.stopped: ModelError | None = None
+        """Why nothing can go on, also if the pipeline made nothing of it."""
+        self.late: ModelError | None = None
+        """Why this piece of work can no longer be done."""
+
+    @classmethod
+    def from_settings(cls, *, check: Callable[[], None], judging: bool = False) -> PaidModel | None:
+        """``check`` refuses by ``OverBudget`` what would have to be paid."""
+        found = endpoints.model_from_settings(judging=judging, before_asking=check)
+        return cls(found) if found else None
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def begin(self, work: Any, repetition: int = 1) -> None:
+        """``work`` is the row that holds the ``usage``; repetitions get replies of their own."""
+        self._work = work
+        self._repetition = repetition
+        self.asked = False
+        self.stopped = self.late = None
+        self._end = monotonic() + settings.CASE_TIMEOUT_SECONDS
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        self._check_time()
+        started, call = perf_counter(), Meter()
+        copy = (self._repetition - 1) * MOST_REPETITIONS + repetition
+        try:
+            reply = self._model.complete(messages, schema=schema, repetition=copy)
+            call.add(reply, perf_counter() - started)
+        except ModelError as error:
+            if not isinstance(error, OverBudget):  # nobody was asked
+                call.add_failure(error.usage, perf_counter() - started)
+            if isinstance(error, STOPS):
+                self.stopped = error
+            raise
+        finally:
+            self._write_down(call)
+        return reply
+
+    def _check_time(self) -> None:
+        """Before each request; one that is under way has its own limit."""
+        if monotonic() > self._end:
+            self.late = OutOfTime(too_long())
+            raise self.late
+
+    @transaction.atomic
+    def _write_down(self, call: Meter) -> None:
+        """A pipeline may ask from several threads, and two workers may think they hold a case."""
+        if not call.calls:
+            return
+        self.asked = True
+        row = type(self._work)._default_manager.filter(pk=self._work.pk)
+        usage = row.select_for_update().values_list("usage", flat=True).first()
+        if usage is not None:
+            row.update(usage=together(usage, call.as_json()))
+
+
+def too_long() -> str:
+    limit = f"{settings.CASE_TIMEOUT_SECONDS:g}"
+    return f"The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
+
+
+def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The usage of a case over its attempts: what a failed one cost was spent all the same."""
+    if not before.get("calls"):
+        return dict(now)
+    added = ("calls", "cached", "prompt_tokens", "completion_tokens", "saved_tokens", "seconds")
+    sums = {name: before.get(name, 0) + now.get(name, 0) for name in added}
+    money = {name: budgets.added(before.get(name), now.get(name)) for name in ("cost", "saved")}
+    named = sorted({*before.get("models", []), *now.get("models", [])})
+    estimated = bool(before.get("estimated") or now.get("estimated"))
+    return {**sums, **money, "estimated": estimated, "models": named}

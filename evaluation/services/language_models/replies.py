@@ -1,0 +1,106 @@
+"""Replies of language models, kept in the database so that no request is paid twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import F
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.models import CachedReply
+from labeling.domain.gold.release import canonical_json
+from pipelines.chat.client import OpenAIModel
+from pipelines.chat.endpoint import Endpoint
+from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage
+
+
+def key_of(
+    endpoint: Endpoint,
+    messages: Sequence[ChatMessage],
+    *,
+    schema: dict[str, Any] | None,
+    repetition: int,
+) -> str:
+    """Of everything that may change a reply. Repetitions differ, or they would be copies."""
+    asked = {
+        "provider": endpoint.provider,
+        "address": endpoint.address,
+        "model": endpoint.model,
+        "messages": [[message.role, message.content] for message in messages],
+        "parameters": endpoint.parameters,
+        "schema": schema,
+        "repetition": repetition,
+    }
+    return hashlib.sha256(canonical_json(adapters.storable(asked)).encode()).hexdigest()
+
+
+class CachedModel:
+    """A chat model that looks into the database first. Failures are never kept."""
+
+    def __init__(
+        self, client: OpenAIModel, *, before_asking: Callable[[], None] | None = None
+    ) -> None:
+        """``before_asking`` may refuse a request that would have to be paid."""
+        self._client = client
+        self._before_asking = before_asking
+
+    @property
+    def id(self) -> str:
+        return self._client.id
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self._client.endpoint
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        key = key_of(self.endpoint, messages, schema=schema, repetition=repetition)
+        known = _find(key)
+        if known is not None:
+            return known
+        if self._before_asking:
+            self._before_asking()
+        reply = self._client.complete(messages, schema=schema, repetition=repetition)
+        _keep(key, self.endpoint, reply)
+        return reply
+
+
+def _find(key: str) -> Reply | None:
+    kept = CachedReply.objects.filter(key=key).values_list("reply", flat=True).first()
+    if kept is None:
+        return None
+    CachedReply.objects.filter(key=key).update(hits=F("hits") + 1, last_used_at=timezone.now())
+    return Reply(
+        text=kept["text"],
+        data=kept["data"],
+        usage=NO_USAGE,
+        cached=True,
+        model=kept["model"],
+        saved=Usage(**kept["usage"]),
+    )
+
+
+def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
+    kept = {
+        "text": reply.text,
+        "data": reply.data,
+        "model": reply.model,
+        "usage": asdict(reply.usage),
+    }
+    row = CachedReply(
+        key=key,
+        provider=endpoint.provider[:50],
+        model=endpoint.model[:200],
+        reply=adapters.storable(kept),
+    )
+    # of two who asked the same at once, the first is kept
+    CachedReply.objects.bulk_create([row], ignore_conflicts=True)

@@ -1,0 +1,235 @@
+"""The runs that a configuration file asks for: all of them are launched, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from evaluation.layers import gold_layer
+from evaluation.metrics.registry import metrics_in
+from evaluation.models import Run
+from evaluation.services.judging import answers
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import measuring, runs, thresholds
+from evaluation.services.launch.config_files import FORMATS, Agent, ConfigFile, nearest
+from labeling.domain.errors import RuleError
+from labeling.models import GoldRelease
+from labeling.services.gold import gold
+from pipelines.errors import PipelineError
+from pipelines.registry import entry_for
+
+
+class Launched(NamedTuple):
+    dataset: str
+    agent: str
+    run: Run
+    shown: list[str]
+    """The metrics that the file wants to see."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.dataset}-{self.agent}"
+
+
+def launch(file: ConfigFile) -> list[Launched]:
+    """In the order of the file, each data set with each of its agents; nobody works on them yet."""
+    with transaction.atomic():
+        releases = {name: _release(file, name) for name in file.content.datasets}
+        _check_versions(file)
+        _check_metrics(file, releases)
+        _check_thresholds(file, releases)
+        _check_formats(file)
+        return [
+            _launch(file, dataset, agent, releases[dataset])
+            for dataset, agent in _pairs(file, releases)
+        ]
+
+
+def estimates(file: ConfigFile) -> dict[str, budgets.Estimate | None]:
+    """What each of its runs will probably cost; None where no language model is asked."""
+    with transaction.atomic():
+        found = {one.name: _estimate(one.run) for one in launch(file)}
+        transaction.set_rollback(True)
+    return found
+
+
+def _estimate(run: Run) -> budgets.Estimate | None:
+    return runs.estimate(
+        run.release,
+        pipeline=run.pipeline,
+        config=run.config,
+        split=run.split,
+        repetitions=run.repetitions,
+        evaluate_answers="answers" in run.spec,
+        size=run.spec.get("size"),
+    )
+
+
+def _release(file: ConfigFile, dataset: str) -> GoldRelease:
+    try:
+        return gold.find(file.content.datasets[dataset].gold)
+    except RuleError as error:
+        raise file.refusal(error.message, "datasets", dataset, "gold") from error
+
+
+def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str, str]]:
+    wanted = {name: _datasets_of(file, name, releases) for name in file.content.agents}
+    measured = {dataset for names in wanted.values() for dataset in names}
+    for dataset in releases:
+        if dataset not in measured:
+            raise file.refusal(
+                f"No agent is measured on “{dataset}”: none makes its layer "
+                f"“{releases[dataset].layer}”.",
+                "datasets",
+                dataset,
+            )
+    return [
+        (dataset, agent) for dataset in releases for agent in wanted if dataset in wanted[agent]
+    ]
+
+
+def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) -> list[str]:
+    agent = file.content.agents[name]
+    try:
+        layers = entry_for(agent.pipeline).layers
+    except PipelineError as error:
+        raise file.refusal(error.message, "agents", name, "pipeline") from error
+    if agent.datasets is None:
+        found = [dataset for dataset, release in releases.items() if release.layer in layers]
+        if not found:
+            raise file.refusal(
+                f"Pipeline “{agent.pipeline}” makes the layer of no data set here.", "agents", name
+            )
+        return found
+    for number, dataset in enumerate(agent.datasets):
+        if dataset not in releases:
+            hint = nearest(dataset, list(releases))
+            place = ("agents", name, "datasets", number)
+            raise file.refusal(f"There is no data set “{dataset}”. {hint}", *place)
+    return agent.datasets
+
+
+def _check_versions(file: ConfigFile) -> None:
+    content = file.content
+    asked = {"metrics": content.metrics.get("version"), "protocol": content.protocol.version}
+    for what, version in asked.items():
+        try:
+            measuring.check_version(what, version)
+        except measuring.MetricsRefused as error:
+            raise file.refusal(error.message, what, "version") from error
+
+
+def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
+    """Lists belong to a data set; whatever else there is are settings of the metrics of events."""
+    for name, names in _lists(file):
+        if name not in releases:
+            hint = nearest(name, list(releases))
+            raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
+        known = _metrics_of(releases[name].layer, answered=_has_answers(file))
+        for number, metric in enumerate(names):
+            if metric not in known:
+                said = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
+                raise file.refusal(said, "metrics", name, number)
+    for name in _options(file).keys() & releases.keys():
+        said = f"“metrics.{name}” must be a list of metrics of this data set."
+        raise file.refusal(said, "metrics", name)
+    if _options(file) and not any(one.layer == "events" for one in releases.values()):
+        name = next(iter(_options(file)))
+        hint = nearest(name, list(releases))
+        raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
+
+
+def _has_answers(file: ConfigFile) -> bool:
+    return any(agent.evaluate_answers for agent in file.content.agents.values())
+
+
+def _metrics_of(layer: str, *, answered: bool) -> list[str]:
+    said = {"layer": layer} | ({"answers": True} if answered else {})
+    return [metric.id for metric in metrics_in(said)]
+
+
+def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:
+    return ((name, one) for name, one in file.content.metrics.items() if isinstance(one, list))
+
+
+def _options(file: ConfigFile) -> dict[str, Any]:
+    rest = {name: one for name, one in file.content.metrics.items() if not isinstance(one, list)}
+    return {name: one for name, one in rest.items() if name != "version"}
+
+
+def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
+    answered = _has_answers(file)
+    known = {
+        name for one in releases.values() for name in _metrics_of(one.layer, answered=answered)
+    }
+    for name, value in file.content.thresholds.items():
+        if name not in known:
+            said = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
+            raise file.refusal(said, "thresholds", name)
+        try:
+            thresholds.check(name, value)
+        except thresholds.ThresholdRefused as error:
+            raise file.refusal(error.message, "thresholds", name) from error
+
+
+def _check_formats(file: ConfigFile) -> None:
+    for number, name in enumerate(file.content.reporting.formats):
+        if name not in FORMATS:
+            said = f"There is no format “{name}”. {nearest(name, FORMATS)}"
+            raise file.refusal(said, "reporting", "formats", number)
+
+
+def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> Launched:
+    content = file.content
+    asked, by = content.datasets[dataset], content.agents[agent]
+    try:
+        run = runs.launch(
+            release,
+            pipeline=by.pipeline,
+            config=by.settings,
+            split=asked.split,
+            reason=asked.reason,
+            size=asked.size,
+            repetitions=by.repetitions,
+            evaluate_answers=by.evaluate_answers,
+            budget_cost=by.budget,
+            budget_tokens=by.budget_tokens,
+            seed=content.seed,
+            name=content.name,
+            metrics=_options(file) if release.layer == "events" else None,
+            thresholds=_thresholds_of(file, release.layer, by) or None,
+            described={"configuration": file.described | {"dataset": dataset, "agent": agent}},
+            queue=False,
+        )
+    except RuleError as error:
+        raise file.refusal(error.message, *_place_of(error, dataset, agent, by)) from error
+    named = dict(_lists(file)).get(dataset)
+    return Launched(dataset, agent, run, named or list(gold_layer(release.layer).headline))
+
+
+def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:
+    """Of a floor nothing is asked: it only shows what the others are worth."""
+    if entry_for(agent.pipeline).floor:
+        return {}
+    own = _metrics_of(layer, answered=agent.evaluate_answers)
+    return {name: value for name, value in file.content.thresholds.items() if name in own}
+
+
+def _place_of(error: RuleError, dataset: str, agent: str, by: Agent) -> tuple[str, ...]:
+    """Where in the file the reason stands why a run was refused."""
+    if isinstance(error, runs.SplitRefused):
+        return "datasets", dataset, "split"
+    if isinstance(error, measuring.MetricsRefused):
+        return ("metrics",)
+    if isinstance(error, runs.BudgetRefused):
+        return "agents", agent, "budget" if by.budget is not None else "budget_tokens"
+    if isinstance(error, answers.AnswersRefused):
+        return "agents", agent, "evaluate_answers"
+    if isinstance(error, endpoints.ModelMissing):
+        return "agents", agent, "pipeline"
+    if isinstance(error, runs.PipelineRefused):
+        setting = error.details.get("setting")
+        return ("agents", agent, "settings", setting) if setting else ("agents", agent, "pipeline")
+    return ("seed",) if "seed" in error.message else ("agents", agent, "repetitions")

@@ -1,0 +1,203 @@
+"""Configuration files: what is to be measured, on what, by what, and what it has to reach.
+
+A file is checked as a whole; each problem is told with the line it stands in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from evaluation.metrics.registry import PROTOCOL_VERSION
+from labeling.domain.errors import RuleError
+from labeling.domain.gold.release import UNSTORABLE
+
+FORMATS = {"json": "results.json", "csv": "cases.csv"}
+"""What can be written about a run, and as which file."""
+
+Place = tuple[str | int, ...]
+"""Keys and positions on the way to a value."""
+
+
+class ConfigRefused(RuleError):
+    """Something in a configuration file is wrong, so nothing was started."""
+
+    code = "config_refused"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Dataset(_Part):
+    gold: Annotated[str, Field(min_length=1)]
+    split: Literal["", "train", "dev", "test"] = ""
+    size: Annotated[int, Field(ge=1)] | None = None
+    """Only the first so many items."""
+    reason: str = ""
+
+
+class Agent(_Part):
+    pipeline: Annotated[str, Field(min_length=1)]
+    settings: dict[str, Any] = {}
+    datasets: list[str] | None = None
+    """Which it is measured on; by default all whose layer it makes."""
+    repetitions: int = 1
+    evaluate_answers: bool = False
+    budget: float | None = None
+    budget_tokens: int | None = None
+
+
+class Reporting(_Part):
+    output_dir: str | None = None
+    formats: list[str] = list(FORMATS)
+
+
+class Protocol(_Part):
+    version: str | float = PROTOCOL_VERSION
+
+
+def _name(name: str) -> str:
+    if "/" in name or "\\" in name:
+        raise ValueError("a name becomes that of a folder, so it holds no slash")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1), AfterValidator(_name)]
+
+
+class Configuration(_Part):
+    name: Annotated[str, Field(max_length=200)] = ""
+    version: str = ""
+    seed: int = 0
+    datasets: Annotated[dict[Name, Dataset], Field(min_length=1)]
+    agents: Annotated[dict[Name, Agent], Field(min_length=1)]
+    metrics: dict[str, Any] = {}
+    """Lists name what is shown of a data set; everything else are settings of the metrics."""
+    thresholds: dict[str, float] = {}
+    reporting: Reporting = Reporting()
+    protocol: Protocol = Protocol()
+
+
+_PARTS: dict[str, type[BaseModel]] = {
+    "datasets": Dataset,
+    "agents": Agent,
+    "reporting": Reporting,
+    "protocol": Protocol,
+}
+"""What has keys of its own; the first two stand under names of one's own choice."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    path: Path
+    sha256: str
+    content: Configuration
+    lines: Mapping[Place, int] = field(repr=False)
+
+    def refusal(self, message: str, *place: str | int) -> ConfigRefused:
+        """An error that says in which line the value at ``place`` stands."""
+        return ConfigRefused(f"{self.path.name}:{_line(self.lines, place)}: {message}")
+
+    @property
+    def described(self) -> dict[str, str]:
+        """What a run keeps of the file that it was launched by."""
+        content = self.content
+        return {
+            "file": self.path.name,
+            "sha256": self.sha256,
+            "name": content.name,
+            "version": content.version,
+        }
+
+
+def read(path: Path) -> ConfigFile:
+    raw = path.read_bytes()
+    document, lines = _parsed(path, raw)
+    try:
+        content = Configuration.model_validate(document)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        first = min(found, key=lambda one: one["type"] != "extra_forbidden")  # often a typing error
+        place = first["loc"]
+        where = f"{path.name}:{_line(lines, place)}"
+        raise ConfigRefused(f"{where}: {_sentence(first, place)}") from error
+    return ConfigFile(path, hashlib.sha256(raw).hexdigest(), content, lines)
+
+
+def nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
+    """A hint at what was probably meant."""
+    names = list(known)
+    found = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"Did you mean “{found[0]}”?" if found else f"Known are: {', '.join(names)}."
+
+
+def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
+    """The document, and the line of each of its values."""
+    try:
+        node = yaml.compose(raw.decode(), Loader=yaml.SafeLoader)
+        lines = dict(_lines_of(path, node)) if node else {}
+        return yaml.safe_load(raw), lines
+    except UnicodeDecodeError as error:
+        raise ConfigRefused(f"{path.name} is not UTF-8.") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigRefused(f"{path.name}:{line}: no YAML: {error.problem}.") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        said = str(error).splitlines()[0]
+        raise ConfigRefused(f"{path.name} is no YAML: {said}.") from error
+
+
+def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
+    yield place, node.start_mark.line + 1
+    if isinstance(node, yaml.ScalarNode):
+        _check_storable(path, node)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, one in enumerate(node.value):
+            yield from _lines_of(path, one, (*place, number))
+    elif isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            _check_storable(path, key)
+            line = key.start_mark.line + 1
+            name = str(key.value)
+            if name in seen:
+                raise ConfigRefused(f"{path.name}:{line}: “{name}” stands twice.")
+            seen.add(name)
+            yield from _lines_of(path, value, (*place, name))
+            yield (*place, name), line
+
+
+def _check_storable(path: Path, node: yaml.Node) -> None:
+    if UNSTORABLE.search(str(node.value)):
+        line = node.start_mark.line + 1
+        raise ConfigRefused(f"{path.name}:{line}: holds a character that cannot be stored.")
+
+
+def _line(lines: Mapping[Place, int], place: Place) -> int:
+    """Of the value, or of what it would stand in."""
+    while place and place not in lines:
+        place = place[:-1]
+    return lines.get(place, 1)
+
+
+def _sentence(error: Any, place: Place) -> str:
+    where = ".".join(str(part) for part in place if part != "[key]")
+    if error["type"] == "extra_forbidden":
+        known = list(_part_at(place[:-1]).model_fields)
+        return f"There is no “{where}”. {nearest(str(place[-1]), known)}"
+    if error["type"] == "missing":
+        return f"“{where}” is missing."
+    said = error["msg"].removeprefix("Value error, ")
+    return f"“{where}”: {said}." if where else "It must hold “datasets” and “agents”."
+
+
+def _part_at(place: Place) -> type[BaseModel]:
+    return _PARTS[str(place[0])] if place else Configuration

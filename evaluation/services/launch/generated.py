@@ -1,0 +1,53 @@
+"""What making synthetic conversations and making questions about stored ones have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from labeling.services.exchange.gold_imports import Imported, Source
+from pipelines.llm import NO_USAGE, ModelError, Usage
+
+MADE_HOW = "generated"
+
+Progress = Callable[[int], None]
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Made(Generic[T]):
+    """What verified, and what was thrown out for which reasons."""
+
+    generator: str
+    kept: list[T] = field(default_factory=list)
+    thrown_out: Counter[str] = field(default_factory=Counter)
+    n_thrown_out: int = 0
+    usage: Usage = NO_USAGE
+    stopped: str = ""
+    """Why there are fewer than was asked for."""
+
+    def take(self, one: T, problems: list[str]) -> None:
+        if problems:
+            self.drop(problems)
+        else:
+            self.kept.append(one)
+
+    def drop(self, problems: list[str]) -> None:
+        self.n_thrown_out += 1
+        self.thrown_out.update(problems)
+
+    def source(self) -> Source:
+        sha256 = hashlib.sha256(self.generator.encode()).hexdigest()
+        return Source(self.generator, sha256, MADE_HOW)
+
+
+def imported(name: str, source: Source, key: str, labels: list[dict[str, Any]]) -> Imported:
+    origins = {str(one["uid"]): {"how": MADE_HOW, "by": []} for one in labels}
+    return Imported(name, source, {key: labels}, origins)
+
+
+def unusable(error: ModelError) -> str:
+    return f"the model gave no usable reply ({error.code})"

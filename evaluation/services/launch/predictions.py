@@ -1,0 +1,335 @@
+"""Runs on predictions that were made elsewhere: no pipeline is run, everything else is the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, BinaryIO, NamedTuple
+
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.layers import GOLD_LAYERS, MalformedOutput
+from evaluation.models import CaseRun, Run
+from evaluation.services.launch import runs, spec
+from evaluation.stored import OF_LINES
+from labeling.domain.errors import RuleError
+from labeling.domain.formats.answers import Fault
+from labeling.domain.formats.reading import json_lines
+from labeling.domain.gold.release import canonical_json
+from labeling.domain.matching.references import Base, in_terms_of
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.reasons import reason_in
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import most_literal_first, noted, recognised, say
+from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
+from labeling.services.settling import settling
+from labeling.services.settling.provenance import Answers
+
+NAME = "predictions"
+"""Stands where a run names its pipeline."""
+
+MAX_BYTES = 100 * 1024 * 1024
+MAX_EXTRA = 10_000
+"""Every id that is left aside is written down with the run, which each of its pages reads."""
+
+MISSING = noted("The file holds no prediction for this case.")
+SHOWN_FAULTS = 20
+SHOWN_CHARACTERS = 200  # of an id that no case has
+CHUNK = 1024 * 1024
+
+Line = tuple[int, Any] | Fault
+
+
+class PredictionsRefused(RuleError):
+    """A prediction cannot be read or scored. ``details`` names lines and reasons."""
+
+    code = "predictions_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Predictions line by line, and how to know them again."""
+
+    name: str
+    sha256: str
+    lines: Iterable[Line]
+
+
+@dataclass(slots=True)
+class _Found:
+    outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    extra: list[str] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def from_file(file: BinaryIO, name: str) -> Source:
+    """One prediction a line: ``{"case_id", "output"}``."""
+    digest = hashlib.sha256()
+    for chunk in iter(lambda: file.read(CHUNK), b""):
+        digest.update(chunk)
+    file.seek(0)
+    return Source(name, digest.hexdigest(), json_lines(file))
+
+
+def from_list(given: list[Any]) -> Source:
+    """The same from a request; the first one counts as line 1."""
+    digest = hashlib.sha256(canonical_json(given).encode()).hexdigest()
+    return Source("request", digest, enumerate(given, start=1))
+
+
+def refuse_pipeline(
+    *, pipeline: str, repetitions: int, config: dict[str, Any], **others: Any
+) -> None:
+    """What only a pipeline can use beside predictions is a misunderstanding."""
+    budget = any(others.get(name) is not None for name in ("budget_cost", "budget_tokens"))
+    asked = budget or others.get("evaluate_answers")
+    if pipeline or config or repetitions != 1 or asked:
+        raise PredictionsRefused(
+            "With predictions no pipeline is run: leave out its name, its settings, a budget, "
+            "repetitions and answers."
+        )
+
+
+def launch(
+    release: GoldRelease,
+    source: Source,
+    *,
+    metrics: dict[str, Any] | None = None,
+    split: str = "",
+    reason: str = "",
+    seed: int = 0,
+    name: str = "",
+    requested_by: Any = None,
+    queue: bool = True,
+) -> Run:
+    """Take all predictions or none. A case without one counts as failed; scoring is still to do."""
+    if release.layer not in GOLD_LAYERS:
+        raise PredictionsRefused(
+            say("The layer “{layer}” cannot be measured.", layer=release.layer)
+        )
+    run = Run(
+        release=release,
+        pipeline=NAME,
+        pipeline_version=source.sha256[:12],
+        config={"file": source.name, "sha256": source.sha256},
+        split=split,
+        reason=reason_in(reason),
+        seed=seed,
+        name=name.strip(),
+        requested_by=requested_by,
+    )
+    runs.check_fields(run)
+    items = runs.selected_items(run)
+    described = spec.describe(run, metrics)
+    cases = {case.case_id: case for case in runs.open_cases(run, items)}
+    found = _read(source.lines, cases, release.layer)
+    _refuse_faults(found, cases, release)
+    run.spec = described | {"predictions": _report(source, found, cases)}
+    run.config_sha256 = described["config_sha256"]
+    for case_id, case in cases.items():
+        _fill(case, found.outputs.get(case_id))
+    runs.store(run, list(cases.values()), items, queue=queue)
+    return run
+
+
+def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:
+    case.finished_at = timezone.now()
+    if output is None:
+        case.state, case.error = CaseRun.State.FAILED, MISSING
+        case.error_class = CaseRun.ErrorClass.PERMANENT
+    else:
+        case.state, case.output = CaseRun.State.DONE, output
+
+
+def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _Found:
+    found = _Found()
+    seen: dict[str, int] = {}
+    counts = {item.pk: len(item.content["conversation"]) for item in _items(cases)}
+    for line in lines:
+        if isinstance(line, Fault):
+            found.faults.append(line)
+            continue
+        number, document = line
+        try:
+            case_id, output = _prediction(document, seen)
+            seen[case_id] = number
+            if case_id in cases:
+                count = counts[cases[case_id].item_id]
+                found.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
+            else:
+                _leave_aside(case_id, found)
+        except MalformedOutput as error:
+            found.faults.append(Fault(number, str(error)))
+    return found
+
+
+def _leave_aside(case_id: str, found: _Found) -> None:
+    if len(found.extra) == MAX_EXTRA:
+        raise PredictionsRefused(
+            say(
+                "The file holds more than {most} predictions of cases that are not measured: take "
+                "them out, or choose the release and the split that they belong to.",
+                most=f"{MAX_EXTRA:,}",
+            )
+        )
+    found.extra.append(case_id[:SHOWN_CHARACTERS])
+
+
+def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:
+    return {case.item_id: case.item for case in cases.values()}.values()
+
+
+def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
+    if not isinstance(document, Mapping):
+        raise MalformedOutput("A prediction is an object with “case_id” and “output”.")
+    case_id = document.get("case_id")
+    if not isinstance(case_id, str) or not case_id:
+        raise MalformedOutput("“case_id” is missing or no text.")
+    if case_id in seen:
+        raise MalformedOutput(f"{case_id} was predicted before, in line {seen[case_id]}.")
+    if not isinstance(document.get("output"), Mapping):
+        raise MalformedOutput(f"{case_id} has no “output” object.")
+    return case_id, document["output"]
+
+
+def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
+    if found.faults:
+        raise PredictionsRefused(
+            say("Nothing was taken: {faults}", faults=_told(found.faults)),
+            faults=[
+                {"line": one.line, "reason": one.reason} for one in found.faults[:SHOWN_FAULTS]
+            ],
+            count=len(found.faults),
+        )
+    if not found.outputs:
+        example = next(iter(cases))
+        raise PredictionsRefused(
+            say(
+                "No case_id of the file is in {release}; one that is: {example}.",
+                release=str(release),
+                example=example,
+            ),
+            extra=found.extra[:SHOWN_FAULTS],
+        )
+
+
+def _told(faults: list[Fault]) -> str:
+    """The first of them, as sentences that a screen can translate."""
+    first = [_line_of(one) for one in faults[:3]]
+    more = len(faults) - len(first)
+    told = reduce(lambda said, one: say("{first}; {more}", first=said, more=one), first)
+    return say("{faults}; and {more} more.", faults=told, more=more) if more else told
+
+
+def _line_of(one: Fault) -> str:
+    reason = recognised(one.reason.removesuffix("."), most_literal_first(OF_LINES))
+    return (
+        reason if one.line is None else say("line {line}: {reason}", line=one.line, reason=reason)
+    )
+
+
+def _report(source: Source, found: _Found, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
+    return {
+        "file": source.name,
+        "sha256": source.sha256,
+        "taken": len(found.outputs),
+        "missing": [case_id for case_id in cases if case_id not in found.outputs],
+        "extra": adapters.storable(found.extra),
+    }
+
+
+# --- annotators' own submissions ------------------------------------------------------------------
+
+
+Labels = list[dict[str, Any]]
+
+
+class Submitted(NamedTuple):
+    """The labels of one gold item by annotator, in terms of gold; only of those who were blind."""
+
+    item: GoldItem
+    content: Mapping[str, Any]
+    labels: dict[str, Labels]
+
+
+def behind(release: GoldRelease, split: str, *, ruler: Ruler) -> list[Submitted]:
+    """Every item of the split in order; without labels where it is not known who gave them.
+
+    People are compared by what they handed in, not by what a reviewer made of it. Who had seen
+    suggestions of a pipeline before is left out: these labels are not their own.
+    """
+    items = release.items.select_related("release__project").order_by("position")
+    found = [(item, item.content) for item in (items.filter(split=split) if split else items)]
+    answers = _answers(release, [item for item, _ in found], ruler)
+    return [
+        Submitted(
+            item, content, _labels(release, content, answers.get(item.conversation_id), ruler)
+        )
+        for item, content in found
+    ]
+
+
+def _answers(
+    release: GoldRelease, items: Sequence[GoldItem], ruler: Ruler
+) -> dict[int, list[Answers]]:
+    """By conversation, the answers of each of its rounds."""
+    wanted = Conversation.objects.filter(pk__in=[item.conversation_id for item in items])
+    found = {one.pk: _rounds_of(one) for one in settling.labelled(wanted, release.layer)}
+    if LAYERS[release.layer].needs:  # what labels refer to is matched, so its texts are compared
+        everything = [answers for rounds in found.values() for answers in rounds]
+        settling.prime(ruler, everything, release.layer)
+    return found
+
+
+def _rounds_of(conversation: Any) -> list[Answers]:
+    everything: list[Assignment] = conversation.given
+    rounds = dict.fromkeys(one.round_id for one in everything)
+    found = []
+    for each in rounds:
+        conversation.given = [one for one in everything if one.round_id == each]
+        found.append(settling.answers_of(conversation))
+    return found
+
+
+def _labels(
+    release: GoldRelease,
+    content: Mapping[str, Any],
+    rounds: Sequence[Answers] | None,
+    ruler: Ruler,
+) -> dict[str, Labels]:
+    number = content["provenance"].get("round")
+    answers = next((one for one in rounds or () if one.round.number == number), None)
+    if answers is None:
+        return {}
+    base = _base(release, answers, ruler)
+    if base is None:
+        return {}
+    return {
+        one.annotator.get_username(): _of_one(release.layer, base, one)
+        for one in _unassisted(answers.submitted)
+    }
+
+
+def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
+    """What the labels refer to; ``None`` if that does not stand any more."""
+    if not LAYERS[release.layer].needs:
+        return Base()
+    found = settling.Outcomes(answers, release.project, ruler).base(release.layer)
+    return None if isinstance(found, str) else found
+
+
+def _of_one(layer: str, base: Base, one: Assignment) -> Labels:
+    own: Labels = (one.annotation.payload or {}).get(LAYERS[layer].key, [])
+    if not LAYERS[layer].needs:
+        return own
+    return [dict(label) for label in in_terms_of(base, layer, own, one.annotator.username).labels]
+
+
+def _unassisted(submitted: Sequence[Assignment]) -> list[Assignment]:
+    seen = set(
+        FirstPass.objects.filter(assignment__in=submitted).values_list("assignment", flat=True)
+    )
+    return [one for one in submitted if one.pk not in seen]

@@ -1,0 +1,182 @@
+"""Making questions about stored conversations, and freezing them: marked as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.db.models import Count
+from django.utils.formats import date_format
+
+from evaluation.questions import local
+from evaluation.questions import model as by_model
+from evaluation.questions.sample import Asked, Said, Talk
+from evaluation.services.asking import ENDS, Asking, GenerationRefused
+from evaluation.services.launch import generated
+from evaluation.services.launch.generated import Progress
+from labeling.domain.schema import check_payload
+from labeling.domain.sentences import say
+from labeling.models import Conversation, GoldRelease, Project
+from labeling.services.exchange.gold_imports import freeze_imported
+from pipelines.llm import ModelError
+
+TRIES = 3
+"""So many questions are asked for each that is wanted, until enough of them verify."""
+
+MOST = 10_000
+LEAST_MESSAGES = 2
+LAYER = "qa"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    project: str
+    count: int
+    seed: int = 0
+    split: str = ""
+
+
+@dataclass(slots=True)
+class Made(generated.Made[Asked]):
+    project: Project = field(kw_only=True)
+
+    def take(self, one: Asked, problems: list[str]) -> None:
+        if any(one.question == other.question for other in self.kept if other.talk == one.talk):
+            problems = [*problems, "the same question again"]
+        super(Made, self).take(one, problems)
+
+
+class _Chosen(NamedTuple):
+    talk: Talk
+    messages: tuple[Said, ...]
+
+
+def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
+    """Out of the words of the messages: the same for the same conversations and seed."""
+    project, talks = _opened(wish)
+    made = Made(f"{local.version()} seed {wish.seed}", project=project)
+    for asked in _in_turns([local.questions(talk, wish.seed) for talk in talks]):
+        made.take(asked, _problems_of(asked))
+        progress(len(made.kept))
+        if len(made.kept) == wish.count:
+            break
+    return made
+
+
+def make_by_model(
+    wish: Wish,
+    *,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+    progress: Progress = lambda _: None,
+) -> Made:
+    """By the language model of the settings; of what does not verify another one is asked."""
+    project, talks = _opened(wish)
+    asking = Asking.opened(say("Asking questions by a language model"), budget_cost, budget_tokens)
+    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200], project=project)
+    turns = _in_turns([_choices(talk, wish.seed) for talk in talks])
+    for tries, chosen in enumerate(turns):
+        if len(made.kept) == wish.count or tries == TRIES * wish.count:
+            break
+        try:
+            _one_by_model(made, chosen, asking, wish.seed)
+        except ENDS as error:
+            made.stopped = error.message
+            break
+        progress(len(made.kept))
+    made.usage = asking.spent
+    return made
+
+
+def store(made: Made, *, gold: str, actor: Any = None) -> GoldRelease | None:
+    """Frozen as gold of its own; None if the newest release of the name holds exactly this."""
+    if not made.kept:
+        return None
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for one in made.kept:
+        asked.setdefault(one.talk, []).append(one.as_label())
+    source = made.source()
+    imported = [
+        generated.imported(talk, source, "questions", labels) for talk, labels in asked.items()
+    ]
+    return freeze_imported(
+        project=made.project, layer=LAYER, imported=imported, name=gold, by=actor
+    )
+
+
+def _opened(wish: Wish) -> tuple[Project, list[Talk]]:
+    if not 1 <= wish.count <= MOST:
+        raise GenerationRefused(f"Between 1 and {MOST:,} questions can be made at once.")
+    project = Project.objects.filter(slug=wish.project).first()
+    if project is None:
+        raise GenerationRefused(
+            f"There is no project “{wish.project}”: import conversations into it first."
+        )
+    talks = [_talk(one) for one in _conversations(project, wish)]
+    if not talks:
+        where = f"the split “{wish.split}” of {project.slug}" if wish.split else project.slug
+        raise GenerationRefused(
+            f"No conversation in {where} has {LEAST_MESSAGES} messages: import some first."
+        )
+    return project, talks
+
+
+def _conversations(project: Project, wish: Wish) -> list[Conversation]:
+    """One question for each conversation before any gets a second one, so no more are needed."""
+    found = project.conversations.filter(**({"split": wish.split} if wish.split else {}))
+    able = found.annotate(n=Count("messages")).filter(n__gte=LEAST_MESSAGES)
+    return list(able.order_by("external_id").prefetch_related("messages")[: wish.count * TRIES])
+
+
+def _talk(conversation: Conversation) -> Talk:
+    messages = [
+        Said(
+            one.index,
+            one.speaker or f"the {one.role}",
+            one.content,
+            date_format(one.time, "j F Y") if one.time else "",
+        )
+        for one in conversation.messages.all()
+    ]
+    return Talk(conversation.external_id, messages)
+
+
+def _in_turns(streams: list[Iterator[Any]]) -> Iterator[Any]:
+    """One of each, then a second one of each, until all have run out."""
+    while streams:
+        left = []
+        for stream in streams:
+            for one in stream:
+                yield one
+                left.append(stream)
+                break
+        streams = left
+
+
+def _choices(talk: Talk, seed: int) -> Iterator[_Chosen]:
+    return (_Chosen(talk, messages) for messages in by_model.choices(talk, seed))
+
+
+def _one_by_model(made: Made, chosen: _Chosen, asking: Asking, seed: int) -> None:
+    talk, messages = chosen
+    try:
+        asked = by_model.ask(talk, messages, model=asking, repetition=seed)
+        problems = _problems_of(asked) or by_model.problems_of(asked, messages, model=asking)
+    except ENDS:
+        raise
+    except ModelError as error:
+        made.drop([generated.unusable(error)])
+        return
+    made.take(asked, problems)
+
+
+def _problems_of(asked: Asked) -> list[str]:
+    """What the schema of questions says of it."""
+    found = check_payload(
+        {"questions": [asked.as_label()]},
+        layers=[LAYER],
+        message_count=max(asked.evidence) + 1,
+        complete=True,
+    )
+    return sorted({f"labels: {problem.path.rsplit('.', 1)[-1]}" for problem in found})

@@ -1,0 +1,118 @@
+"""What is needed to repeat a run, written down when it is launched.
+
+Only what is named here is recorded. Never the environment: it holds keys and passwords.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from django.conf import settings
+
+from evaluation import adapters
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
+from evaluation.models import Run
+from evaluation.services.launch import measuring, thresholds
+from labeling.domain.gold.release import canonical_json
+from labeling.domain.matching.similarity import MINILM_ID
+from pipelines import prompting
+from pipelines.registry import PIPELINES
+
+PACKAGES = (
+    "django",
+    "langchain-openai",
+    "langgraph",
+    "numpy",
+    "scikit-learn",
+    "scipy",
+    "sentence-transformers",
+    "torch",
+    "transformers",
+)
+
+
+def sha256_of(document: Any) -> str:
+    return hashlib.sha256(canonical_json(document).encode()).hexdigest()
+
+
+def describe(run: Run, metrics: dict[str, Any] | None) -> dict[str, Any]:
+    """``metrics`` are settings of theirs, where the run gives any."""
+    release = run.release
+    return {
+        "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
+        "layer": release.layer,
+        "split": run.split,
+        "pipeline": run.pipeline,
+        "config": run.config,
+        "config_sha256": sha256_of(run.config),
+        **measures({"layer": release.layer}),
+        **measuring.describe(release, metrics),
+        "prompts": _prompts(run.pipeline, run.config),
+        "ruler": MINILM_ID,
+        "matching": {
+            "threshold": release.project.match_threshold,
+            "synonyms": adapters.synonyms_of(release.project),
+        },
+        "gate": thresholds.describe(release),
+        "seed": run.seed,
+        "git": _git(),
+        "python": platform.python_version(),
+        "packages": _packages(),
+    }
+
+
+def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
+    """The SHA-256 of every prompt that may be asked; none where no model is."""
+    entry = PIPELINES.get(pipeline)
+    if entry is None or entry.prompts is None or not entry.asks_model(config):
+        return {}
+    return prompting.hashes(entry.prompts)
+
+
+def measures(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The metrics in force. Scoring writes them anew: it may come long after the launch."""
+    return {
+        "metrics_version": METRICS_VERSION,
+        "protocol_version": PROTOCOL_VERSION,
+        "metrics": {metric.id: metric.version for metric in metrics_in(spec)},
+    }
+
+
+@cache
+def _packages() -> dict[str, str | None]:
+    return {name: _version(name) for name in PACKAGES}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _git() -> dict[str, Any] | None:
+    """The commit and whether files differ from it, or None outside a repository.
+
+    Asked once: what counts is the code that this process loaded.
+    """
+    commit = _ask_git("rev-parse", "HEAD")
+    if commit is None:
+        return None
+    changed = _ask_git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": changed != ""}
+
+
+def _ask_git(*arguments: str) -> str | None:
+    command = ["git", "-C", str(settings.BASE_DIR), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

@@ -1,0 +1,246 @@
+"""Running a pipeline over conversations that people are labelling, as suggestions to them.
+
+Labeling knows no pipeline; this asks one and hands labeling what it returned. The rows say what is
+left to do, so the work may stop anywhere and start again anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import OperationalError, transaction
+
+from evaluation import adapters
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.metering import PaidModel
+from evaluation.services.launch import runs
+from evaluation.services.run.leases import KeepAlive
+from evaluation.services.run.working import CaseTooLong
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
+from labeling.models import Conversation, Project, SuggestionRequest
+from labeling.services import wakeups
+from labeling.services.gold import releases
+from labeling.services.vectors import StoredVectors
+from labeling.services.work import suggestion_requests as requests
+from pipelines import registry
+from pipelines.encoder import MiniLM
+from pipelines.errors import PipelineError
+from pipelines.registry import Entry
+from pipelines.types import Case, Message, Pipeline
+
+logger = logging.getLogger(__name__)
+
+SUGGESTED = ("extraction", "inference", "validation", "events")
+"""Layers in which a pipeline finds labels by itself; the others answer what they are asked."""
+
+RESEND_SECONDS = 30
+
+Progress = Callable[[], None]
+
+
+class PipelineUnsuitable(RuleError):
+    """This pipeline makes no labels that could be suggested here."""
+
+    code = "pipeline_unsuitable"
+
+
+class BrokenOff(RuleError):
+    """The model will answer none of the other conversations either."""
+
+    code = "suggestions_broke_off"
+
+
+class _Lost(Exception):
+    """Somebody else has taken the request over."""
+
+
+def offered(project: Project) -> list[Entry]:
+    """The pipelines that can make suggestions for the project; floors would only mislead."""
+    return [
+        entry
+        for entry in registry.PIPELINES.values()
+        if not entry.floor and _layers_of(entry, project)
+    ]
+
+
+def layers_for(project: Project) -> list[str]:
+    """Layers of the project for which there is such a pipeline."""
+    known = {layer for entry in offered(project) for layer in _layers_of(entry, project)}
+    return [layer for layer in project.layers if layer in known]
+
+
+def _layers_of(entry: Entry, project: Project) -> list[str]:
+    if not entry.suggests:
+        return []
+    return [name for name in project.layers if name in entry.layers and name in SUGGESTED]
+
+
+def ask(
+    project: Project,
+    *,
+    pipeline: str,
+    layer: str = "",
+    by: Any,
+    queue: bool = True,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+) -> SuggestionRequest:
+    """Ask for suggestions of a pipeline, on a layer (default: the project's first that it makes).
+
+    A worker makes them, unless the caller does (``queue`` false).
+    """
+    entry = _entry(pipeline)
+    made = _layers_of(entry, project)
+    if entry.floor or not made or (layer and layer not in made):
+        raise PipelineUnsuitable(_unsuitable(entry, project, layer), pipeline=pipeline)
+    runs.check_model(entry, entry.needs_model, budget_cost, budget_tokens)
+    asked = requests.request(
+        project,
+        layer=layer or made[0],
+        pipeline=pipeline,
+        by=by,
+        budget_cost=budget_cost,
+        budget_tokens=budget_tokens,
+    )
+    if queue:
+        transaction.on_commit(lambda: wake(asked.pk))
+    return asked
+
+
+def asks_model(asked: SuggestionRequest) -> bool:
+    entry = registry.PIPELINES.get(asked.pipeline)
+    return entry is not None and entry.needs_model
+
+
+def _entry(pipeline: str) -> Entry:
+    try:
+        return registry.entry_for(pipeline)
+    except PipelineError as error:
+        raise PipelineUnsuitable(error.message, **error.details) from error
+
+
+def _unsuitable(entry: Entry, project: Project, layer: str) -> str:
+    return say(
+        "Pipeline “{pipeline}” suggests nothing for {what}. Those that do: {known}.",
+        pipeline=entry.name,
+        what=say("the layer “{layer}”", layer=layer) if layer else say("the project’s layers"),
+        known=", ".join(f"“{one.name}”" for one in offered(project)) or say("none"),
+    )
+
+
+def wake(request_id: int) -> None:
+    """Tell a worker. A lost message does no harm: the sweep sends another."""
+    requests.woken(request_id)
+    wakeups.wake("evaluation.tasks.suggest", request_id)
+
+
+def wake_unattended() -> None:
+    for request_id in requests.unattended(woken_before=requests.soon(-RESEND_SECONDS)):
+        wake(request_id)
+
+
+def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
+    """Make what is left to make, unless somebody else is at it."""
+    asked = requests.claim(request_id, owner, until=_lease())
+    if asked is None:
+        return
+    try:
+        _make_all(asked, owner, progress)
+    except _Lost:
+        logger.warning("Suggestions %s were taken over.", request_id)
+    except RuleError as error:
+        requests.finish(asked, owner, failure=error.message)
+    except BaseException:  # Ctrl-C, the database is away, or the process is told to end
+        requests.give_back(request_id, owner)
+        raise
+
+
+def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) -> None:
+    model = PaidModel.from_settings(check=lambda: budgets.check_suggestions(asked.pk))
+    if model:
+        model.begin(asked)
+    pipeline = _build(asked, model)
+    for pk in requests.left(asked):
+        _make(asked, pipeline, Conversation.objects.get(pk=pk), owner)
+        if model and model.stopped:
+            raise BrokenOff(
+                say(
+                    "{text} What was made is kept: ask again to go on.",
+                    text=model.stopped.message,
+                )
+            )
+        if progress:
+            progress()
+    requests.finish(asked, owner)
+
+
+def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
+    """A new version of the pipeline begins anew: its suggestions stand beside the older ones."""
+    encoder = MiniLM(StoredVectors("pipeline"))
+    try:
+        pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model)
+    except PipelineError as error:
+        raise PipelineUnsuitable(error.message, **error.details) from error
+    except Exception as error:
+        logger.exception("Pipeline %s cannot be built.", asked.pipeline)
+        raise PipelineUnsuitable(
+            say("The pipeline cannot be built: {text}", text=_text(error))
+        ) from error
+    asked.pipeline_version = pipeline.version
+    asked.save(update_fields=["pipeline_version"])
+    return pipeline
+
+
+def _make(
+    asked: SuggestionRequest, pipeline: Pipeline, conversation: Conversation, owner: UUID
+) -> None:
+    if not requests.renew(asked.pk, owner, until=_lease()):
+        raise _Lost
+    if not requests.begin(asked, conversation.pk, owner):
+        return
+    with KeepAlive(lambda: requests.renew(asked.pk, owner, until=_lease()), late=CaseTooLong):
+        try:
+            labels = _labels(pipeline.run(_case(conversation, asked.layer)), asked.layer)
+            requests.store(asked, conversation, labels)
+        except OperationalError:  # the database is busy or away: a later try will do
+            raise
+        except Exception as error:
+            logger.info("No suggestion for %s.", conversation, exc_info=True)
+            requests.fail(asked, conversation.pk, owner, adapters.storable(_text(error)))
+
+
+def _case(conversation: Conversation, layer: str) -> Case:
+    return Case(
+        case_id=conversation.external_id,
+        domain=conversation.domain,
+        messages=tuple(
+            Message(**(one | {"speaker": one["speaker"] or one["role"]}))
+            for one in releases.messages_of(conversation)
+        ),
+        conversation_id=conversation.external_id,
+        task=layer,
+    )
+
+
+def _labels(output: Any, layer: str) -> list[Any]:
+    key = LAYERS[layer].key
+    labels = adapters.storable(output).get(key) if isinstance(output, Mapping) else None
+    if not isinstance(labels, list):
+        raise adapters.MalformedOutput(say("The pipeline returned no list “{key}”.", key=key))
+    return labels
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, PipelineError | RuleError):
+        return error.message
+    return endpoints.keyless(f"{type(error).__name__}: {error}")
+
+
+def _lease() -> Any:
+    return requests.soon(settings.CASE_LEASE_SECONDS)

@@ -1,0 +1,165 @@
+"""Making synthetic conversations, and storing those that verify: always marked as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from evaluation.services.asking import ENDS, Asking, GenerationRefused
+from evaluation.services.launch import generated
+from evaluation.services.launch.generated import Progress
+from evaluation.synthetic import model as by_model
+from evaluation.synthetic import templates
+from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
+from labeling.domain.exchange.importing import Record
+from labeling.domain.exchange.importing import Turn as StoredTurn
+from labeling.domain.sentences import say
+from labeling.models import Conversation, GoldRelease
+from labeling.services.exchange import conversations
+from labeling.services.exchange.gold_imports import freeze_imported
+from pipelines.llm import ModelError
+
+ALL = "all"
+TRIES = 3
+"""So often the model is asked for one conversation that does not verify."""
+
+MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    count: int
+    domain: str = ALL
+    difficulty: str = MIXED
+    seed: int = 0
+    split: str = ""
+
+
+Made = generated.Made[Sample]
+
+
+class Stored(NamedTuple):
+    new: int
+    unchanged: int
+    release: GoldRelease | None
+
+
+def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
+    """Out of templates: the same for the same wish."""
+    _check(wish)
+    made = Made(f"{templates.version()} seed {wish.seed}")
+    for number, domain, difficulty in _asked(wish):
+        sample = templates.generate(number, domain=domain, difficulty=difficulty, seed=wish.seed)
+        made.take(sample, problems_of(sample))
+        progress(number)
+    return made
+
+
+def make_by_model(
+    wish: Wish,
+    *,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+    progress: Progress = lambda _: None,
+) -> Made:
+    """By the language model of the settings; what does not verify is made anew a few times."""
+    _check(wish)
+    asking = Asking.opened(
+        say("Generating conversations by a language model"), budget_cost, budget_tokens
+    )
+    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
+    for number, domain, difficulty in _asked(wish):
+        try:
+            _one_by_model(made, asking, number, domain, difficulty, wish.seed)
+        except ENDS as error:
+            made.stopped = error.message
+            break
+        progress(number)
+    made.usage = asking.spent
+    return made
+
+
+def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = None) -> Stored:
+    """The conversations, and their labels as gold under the name ``gold`` (none without one)."""
+    with transaction.atomic():
+        project, _ = conversations.open_project(project_slug, actor, layers=["extraction"])
+        records = ((made.generator, _record(one, made, wish)) for one in made.kept)
+        report = conversations.store_records(project=project, records=records)
+        release = None
+        if gold and made.kept:
+            source = made.source()
+            imported = [
+                generated.imported(one.id, source, "requirements", list(one.requirements))
+                for one in made.kept
+            ]
+            release = freeze_imported(
+                project=project, layer="extraction", imported=imported, name=gold, by=actor
+            )
+    return Stored(report.new, report.unchanged, release)
+
+
+def _check(wish: Wish) -> None:
+    if not 1 <= wish.count <= MOST:
+        raise GenerationRefused(f"Between 1 and {MOST:,} conversations can be made at once.")
+    if wish.domain not in (ALL, *templates.domains()):
+        known = ", ".join([ALL, *templates.domains()])
+        raise GenerationRefused(f"There is no domain “{wish.domain}”. Known are: {known}.")
+    if wish.difficulty not in (MIXED, *DIFFICULTIES):
+        known = ", ".join([MIXED, *DIFFICULTIES])
+        raise GenerationRefused(f"There is no difficulty “{wish.difficulty}”. Known are: {known}.")
+    if wish.split not in ("", *Conversation.Split.values):
+        raise GenerationRefused(f"There is no split “{wish.split}”.")
+
+
+def _asked(wish: Wish) -> Iterator[tuple[int, str, str]]:
+    """Number, domain and difficulty of each; the domains take turns."""
+    chosen = templates.domains() if wish.domain == ALL else [wish.domain]
+    levels = difficulties(wish.difficulty, wish.count)
+    numbers = range(1, wish.count + 1)
+    return zip(numbers, islice(cycle(chosen), wish.count), levels, strict=True)
+
+
+def _one_by_model(
+    made: Made, asking: Asking, number: int, domain: str, difficulty: str, seed: int
+) -> None:
+    for repetition in range(TRIES):
+        try:
+            sample = by_model.generate(
+                number,
+                domain=domain,
+                difficulty=difficulty,
+                seed=seed,
+                model=asking,
+                repetition=repetition,
+            )
+            problems = _problems_of(sample, made) or by_model.unsupported(sample, model=asking)
+        except ENDS:
+            raise
+        except ModelError as error:
+            made.drop([generated.unusable(error)])
+            continue
+        made.take(sample, problems)
+        if not problems:
+            return
+
+
+def _problems_of(sample: Sample, made: Made) -> list[str]:
+    if any(sample.turns == one.turns for one in made.kept):
+        return ["the same conversation again"]
+    return problems_of(sample)
+
+
+def _record(sample: Sample, made: Made, wish: Wish) -> Record:
+    return Record(
+        id=sample.id,
+        turns=tuple(StoredTurn(turn.role, turn.content) for turn in sample.turns),
+        domain=sample.domain,
+        difficulty=sample.difficulty,
+        split=wish.split,
+        origin=Conversation.Origin.SYNTHETIC,
+        generator=made.generator,
+    )

@@ -1,0 +1,298 @@
+"""Building the layers of conversations: asked for here, done by a worker or by a command.
+
+A conversation's text never changes, so each layer is built once for each configuration and kept
+as soon as it is ready. The rows say what is left, so the work may stop and go on anywhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError, transaction
+from django.db.models import F
+from django.utils import timezone
+from pydantic import ValidationError
+
+from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.services.language_models.endpoints import model_from_settings
+from evaluation.services.launch.runs import RESEND_SECONDS, PipelineRefused
+from evaluation.services.run import working
+from evaluation.services.run.leases import MAX_ATTEMPTS, KeepAlive, expiry
+from evaluation.services.stores import FileStore
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
+from labeling.models import Conversation, Project
+from labeling.services import events, wakeups
+from labeling.services.vectors import StoredVectors
+from pipelines.encoder import MiniLM
+from pipelines.errors import PipelineError
+from pipelines.llm import ChatModel, RateLimited, Unavailable
+from pipelines.memory.layers.build import KINDS, Kind, build_layers, key_for
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.types import Message
+
+logger = logging.getLogger(__name__)
+
+BUILDING_SECONDS = 6 * 3600.0
+"""So long a worker may build the layers of one conversation; a limit all the same."""
+RETRY_SECONDS = 20
+LONGEST_WAIT_SECONDS = 3600  # whatever a server asks for
+TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the build over."""
+
+
+def checked_config(settings: Mapping[str, Any]) -> LayersConfig:
+    try:
+        return LayersConfig.model_validate(settings)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        setting = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(LayersConfig.model_fields)
+        raise PipelineRefused(
+            say(
+                "Setting “{setting}” of the layers: {msg}. Known are: {known}.",
+                setting=setting,
+                msg=first["msg"],
+                known=known,
+            ),
+            setting=setting,
+        ) from error
+
+
+def key_of(config: LayersConfig) -> str:
+    """What tells this configuration from others; loads no encoder."""
+    try:
+        return key_for(config, _encoder(), _model())
+    except PipelineError as error:
+        raise PipelineRefused(error.message, **error.details) from error
+
+
+def request(
+    conversations: Sequence[Conversation],
+    *,
+    project: Project,
+    config: LayersConfig,
+    by: Any,
+    queue: bool = True,
+) -> list[LayerBuild]:
+    """Ask for the layers of each conversation. What is built stays; what failed is tried again."""
+    key = key_of(config)
+    with transaction.atomic():
+        asked = [_asked(conversation, key, config, by) for conversation in conversations]
+        open_ = [build for build in asked if build.finished_at is None]
+        if open_:
+            events.record(
+                "layers.requested", project, project=project, actor=by, conversations=len(open_)
+            )
+        for build in open_ if queue else []:
+            transaction.on_commit(lambda pk=build.pk: wake(pk))  # type: ignore[misc]
+    return asked
+
+
+def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = None) -> bool:
+    """Build what is missing; False if there is nothing to do or somebody else is at it."""
+    build = _claim(build_id, owner)
+    if build is None:
+        return False
+    try:
+        with KeepAlive(lambda: _renew(build_id, owner), seconds=BUILDING_SECONDS):
+            _build(build, owner, progress)
+        _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
+    except LeaseLost:
+        logger.warning("The build %s was taken over; what this one began is dropped.", build_id)
+    except Exception as error:
+        logger.info("Build %s failed.", build_id, exc_info=True)
+        _finish(build_id, owner, **_failure(error, build.attempts))
+    except BaseException:  # Ctrl-C, or the process is told to end
+        _finish(build_id, owner, attempts=F("attempts") - 1)
+        raise
+    return True
+
+
+def wake(build_id: int) -> None:
+    """Tell a worker. A lost message does no harm: the sweep sends another."""
+    LayerBuild.objects.filter(pk=build_id).update(woken_at=timezone.now())
+    wakeups.wake("evaluation.tasks.build_layers", build_id)
+
+
+def wake_unattended() -> None:
+    now = timezone.now()
+    waiting = LayerBuild.objects.claimable(now)
+    waiting = waiting.exclude(woken_at__gt=now - timedelta(seconds=RESEND_SECONDS))
+    for build_id in waiting.order_by("pk").values_list("pk", flat=True):
+        wake(build_id)
+
+
+class StoredRows:
+    """The built layers of one conversation and configuration, as pipelines read and write them."""
+
+    def __init__(self, conversation_id: int, key: str, config: LayersConfig) -> None:
+        self._of = {"conversation_id": conversation_id, "config_sha256": key}
+        self._config = config
+
+    def get(self, kind: Kind) -> Mapping[str, Any] | None:
+        row = BuiltLayer.objects.filter(**self._of, kind=kind).first()
+        return row.payload if row else None
+
+    def put(self, kind: Kind, payload: dict[str, Any], *, seconds: float) -> None:
+        BuiltLayer.objects.get_or_create(  # of two who built the same, the first counts
+            **self._of,
+            kind=kind,
+            defaults={
+                "config": self._config.model_dump(mode="json"),
+                "implementation": payload["model"] or "local",
+                "payload": payload,
+                "seconds": seconds,
+            },
+        )
+
+
+def alone(conversation_id: int, key: str) -> AbstractContextManager[bool]:
+    """Of those who want the same, a run among them, one builds; the others wait and find it."""
+    return FileStore().alone(f"layers-{conversation_id}-{key}")
+
+
+def messages_of(conversation: Conversation) -> list[Message]:
+    rows = conversation.messages.order_by("index")
+    return [
+        Message(
+            index=row.index,
+            role=row.role,
+            speaker=row.speaker or row.role,
+            content=row.content,
+            time=row.time.isoformat() if row.time else None,
+        )
+        for row in rows
+    ]
+
+
+def built(conversation: Conversation, key: str) -> dict[str, BuiltLayer]:
+    """The layers that are ready, by kind."""
+    rows = BuiltLayer.objects.filter(conversation=conversation, config_sha256=key)
+    return {row.kind: row for row in rows}
+
+
+def _asked(conversation: Conversation, key: str, config: LayersConfig, by: Any) -> LayerBuild:
+    build, _ = LayerBuild.objects.get_or_create(
+        conversation=conversation,
+        config_sha256=key,
+        defaults={"config": config.model_dump(mode="json"), "requested_by": by},
+    )
+    if build.failure or (build.finished_at and not _complete(build)):
+        build.failure, build.finished_at, build.attempts = "", None, 0
+        build.lease_expires_at, build.requested_by = None, by
+        build.save()
+    return build
+
+
+def _complete(build: LayerBuild) -> bool:
+    return len(built(build.conversation, build.config_sha256)) == len(KINDS)
+
+
+def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) -> None:
+    config = LayersConfig.model_validate(build.config)
+    if key_of(config) != build.config_sha256:
+        raise PipelineRefused(
+            "The layers were asked for when another version, encoder or language model was set "
+            "up: ask for them again."
+        )
+    rows = StoredRows(build.conversation_id, build.config_sha256, config)
+
+    def tell(kind: Kind, done: int, total: int) -> None:
+        if not _renew(build.pk, owner, step=kind, done=done, total=total):
+            raise LeaseLost
+        if progress:
+            progress()
+
+    with alone(build.conversation_id, build.config_sha256):
+        build_layers(
+            messages_of(build.conversation),
+            encoder=_encoder(),
+            rows=rows,
+            config=config,
+            model=_model(),
+            progress=_sparing(tell),
+        )
+
+
+def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int], None]:
+    """Hundreds of steps a second are told as one: each is a write."""
+    told: dict[str, Any] = {"kind": None, "at": timezone.now()}
+
+    def sometimes(kind: Kind, done: int, total: int) -> None:
+        now = timezone.now()
+        if kind != told["kind"] or now - told["at"] > timedelta(seconds=0.5):
+            told.update(kind=kind, at=now)
+            tell(kind, done, total)
+
+    return sometimes
+
+
+def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
+    now = timezone.now()
+    claimable = LayerBuild.objects.filter(pk=build_id).claimable(now)
+    claimable.filter(attempts__gte=MAX_ATTEMPTS).update(
+        failure=f"Given up after {MAX_ATTEMPTS} attempts: the worker stopped or took too long.",
+        owner=None,
+        lease_expires_at=None,
+    )
+    taken = claimable.update(owner=owner, attempts=F("attempts") + 1, lease_expires_at=expiry(now))
+    if not taken:
+        return None
+    return LayerBuild.objects.select_related("conversation").get(pk=build_id)
+
+
+def _renew(build_id: int, owner: UUID, **fields: Any) -> bool:
+    held = LayerBuild.objects.filter(pk=build_id, owner=owner)
+    return held.update(lease_expires_at=expiry(timezone.now()), **fields) == 1
+
+
+def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
+    held = LayerBuild.objects.filter(pk=build_id, owner=owner)
+    held.update(**{"owner": None, "lease_expires_at": None, **fields})
+
+
+def _failure(error: Exception, attempts: int) -> dict[str, Any]:
+    said = isinstance(error, PipelineError | RuleError)
+    text = str(error) if said else working.text_of(error)
+    if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
+        asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
+        wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))
+        return {"lease_expires_at": timezone.now() + wait}
+    return {"failure": text}
+
+
+def _encoder() -> MiniLM:
+    return MiniLM(StoredVectors("pipeline"))
+
+
+def _model() -> ChatModel | None:
+    """None without a configured one: ``implementation: model`` is then refused."""
+    return model_from_settings()
+
+
+def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conversation]:
+    """Those with the ids, or all; an unknown id is refused."""
+    wanted = list(dict.fromkeys(external_ids))
+    found = project.conversations.order_by("external_id")
+    if not wanted:
+        return list(found)
+    known = {one.external_id: one for one in found.filter(external_id__in=wanted)}
+    for external_id in wanted:
+        if external_id not in known:
+            raise PipelineRefused(
+                say(
+                    "Project “{slug}” has no conversation “{external_id}”.",
+                    slug=project.slug,
+                    external_id=external_id,
+                )
+            )
+    return [known[external_id] for external_id in wanted]

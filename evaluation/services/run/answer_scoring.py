@@ -1,0 +1,146 @@
+"""Scores of answers, from what was written and what the judge that counts said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from evaluation.layers import Example
+from evaluation.metrics.answers import NO_REFERENCE, answer_token_f1
+from evaluation.metrics.registry import Value, metrics_for
+from evaluation.models import Answer, Judgement, Judging, Run
+from evaluation.services.judging import judgings
+from labeling.domain.sentences import noted
+
+JUDGED = ("faithfulness", "relevance", "completeness", "correctness")
+NO_ANSWER = noted("No answer was written.")
+NOT_JUDGED = noted("The answer was not judged.")
+JUDGE_FAILED = noted("The judge failed: its reply could not be used.")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The answers of a run and its counting judging, by case."""
+
+    judging: Judging | None
+    answers: Mapping[int, Answer]
+    found: Mapping[int, Mapping[str, Judgement]]
+
+    def values(self, case_id: int, example: Example, *, failure: str) -> dict[str, Value]:
+        """Of every metric of answers; ``failure`` says why a failed case counts as worst."""
+        reference = example.gold[0].get("answer") or None
+        answer = self.answers.get(case_id)
+        text = answer.text if answer and answer.state == Answer.State.DONE else ""
+        found = {name: self._value(name, case_id, bool(text)) for name in JUDGED}
+        found["answer_token_f1"] = (
+            answer_token_f1(text, reference) if text else Value(None, NO_ANSWER)
+        )
+        if failure:
+            found = {metric.id: Value(metric.worst, failure) for metric in metrics_for("answers")}
+        if reference is None:
+            found |= dict.fromkeys(("correctness", "answer_token_f1"), Value(None, NO_REFERENCE))
+        return found
+
+    def _value(self, kind: str, case_id: int, has_answer: bool) -> Value:
+        given = self.found.get(case_id, {})
+        one = given.get(kind)
+        if not has_answer:
+            return Value(None, NO_ANSWER)
+        if one is None or one.state not in (Judgement.State.DONE, Judgement.State.FAILED):
+            return Value(None, NOT_JUDGED)
+        if one.state == Judgement.State.FAILED:
+            return Value(None, JUDGE_FAILED)
+        if one.score is None:
+            return Value(None, one.reason)
+        claims = _claims(given.get("claims")) if kind == "faithfulness" else {}
+        return Value(one.score, detail={"clamped": one.clamped, **claims})
+
+    def details(self) -> dict[str, dict[str, Any]]:
+        """What stands beside the aggregates: the judge, how often it failed, and the claims."""
+        if self.judging is None:
+            return {}
+        rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
+        told = self.judging.spec["prompts"]
+        found = {
+            kind: {
+                "judge": {"judging": self.judging.pk, "model": self.judging.model}
+                | {name: told[kind][name] for name in ("name", "sha256", "judge_sha256")},
+                **_counts(rows[kind]),
+            }
+            for kind in JUDGED
+        }
+        found["faithfulness"]["claims"] = _all_claims(rows["claims"])
+        return found
+
+    def _of_kind(self, kind: str) -> list[Judgement]:
+        return [by_kind[kind] for by_kind in self.found.values() if kind in by_kind]
+
+
+def load(run: Run) -> Judged | None:
+    """None if the run was launched without answers."""
+    if "answers" not in run.spec:
+        return None
+    judging = judgings.counting(run)
+    answers = Answer.objects.filter(case__run=run).defer("usage", "message_ids")
+    found: dict[int, dict[str, Judgement]] = {}
+    rows: QuerySet[Judgement] = Judgement.objects.filter(judging=judging)
+    for row in rows.select_related("answer").defer("raw", "reasoning", "usage", "answer__text"):
+        found.setdefault(row.answer.case_id, {})[row.kind] = row
+    return Judged(judging, {answer.case_id: answer for answer in answers}, found)
+
+
+def documents(run: Run) -> dict[int, dict[str, Any]]:
+    """The answer of every case and what the counting judge said of it, for ``results.json``."""
+    found = {
+        answer.case_id: {
+            "answer": {
+                "text": answer.text,
+                "message_ids": answer.message_ids,
+                "model": answer.model,
+                "error": answer.error or None,
+            },
+            "judgements": {},
+        }
+        for answer in Answer.objects.filter(case__run=run)
+    }
+    rows = Judgement.objects.filter(judging=judgings.counting(run)).select_related("answer")
+    for row in rows.defer("raw", "usage", "answer__text"):
+        found[row.answer.case_id]["judgements"][row.kind] = {
+            "score": row.score,
+            "reasoning": row.reasoning or None,
+            "clamped": row.clamped,
+            "undefined": row.reason or row.error or None,
+            **row.detail,
+        }
+    return found
+
+
+def _counts(rows: list[Judgement]) -> dict[str, int]:
+    return {
+        "judge_failures": sum(row.state == Judgement.State.FAILED for row in rows),
+        "clamped": sum(row.clamped for row in rows),
+    }
+
+
+def _claims(judgement: Judgement | None) -> dict[str, Any]:
+    if judgement is None or judgement.state != Judgement.State.DONE:
+        return {}
+    claims = judgement.detail.get("claims", [])
+    supported = sum(claim["supported"] for claim in claims)
+    return {"claims": {"score": judgement.score, "supported": supported, "total": len(claims)}}
+
+
+def _all_claims(rows: list[Judgement]) -> dict[str, Any]:
+    """The mean of the cases' claim scores; None if no answer made a claim."""
+    counted = [_claims(row)["claims"] for row in rows if _claims(row)]
+    scores = [one["score"] for one in counted if one["score"] is not None]
+    return {
+        "mean": sum(scores) / len(scores) if scores else None,
+        "n": len(scores),
+        "supported": sum(one["supported"] for one in counted),
+        "total": sum(one["total"] for one in counted),
+        "judge_failures": _counts(rows)["judge_failures"],
+    }

@@ -1,0 +1,287 @@
+"""The human ceiling: each annotator's labels scored as if another's were gold.
+
+It is what the agreement of people leaves for any pipeline to reach, by the same metric functions
+on the same cases. It depends on gold and settings only, so it is computed once for all runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import fsum
+from typing import Any
+
+from django.db.models import Avg
+
+from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
+from evaluation.metrics.ceiling import Level, human_level
+from evaluation.metrics.metric import Metric, Share, Value
+from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.models import Aggregate, HumanCeiling, Run, Score
+from evaluation.services.launch.predictions import Labels, Submitted, behind
+from evaluation.services.launch.spec import sha256_of
+from evaluation.services.run import scoring
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.sentences import noted
+from labeling.services import vectors
+
+NO_PAIR = noted(
+    "fewer than two people labelled any of these conversations by themselves, as far as is known"
+)
+NO_LABELS = noted("people make no output of this shape")
+NOT_OF_PEOPLE = noted("this says something of a pipeline’s output, not of labels")
+OF_PIPELINES = frozenset(
+    {
+        "fuzzy_recall_chance",
+        "groundedness",
+        "hallucinated_id_rate",
+        "parse_raw_success",
+        "parse_repair_success",
+        "parse_errors",
+        "parse_extraction_failures",
+        "schema_compliance_rate",
+    }
+)
+WITHOUT = ("end_to_end",)
+"""Layers whose outputs are nothing that annotators make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What people reach by one metric, and where a run stands to it."""
+
+    ceiling: HumanCeiling
+    own: float | None
+    """The run's figure on the cases that people were compared on."""
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One person's labels of one case, scored against another's or against gold."""
+
+    by: str
+    against: str
+    scored: Scored
+
+
+_Case = list[_Pair]
+
+
+def ensure(run_id: int) -> None:
+    """Compute the ceiling that this run's figures stand beside, unless it is there."""
+    run = Run.objects.select_related("release__project").get(pk=run_id)
+    ruler = vectors.ruler()
+    key = _key(run, ruler.id)
+    metrics = metrics_for(run.release.layer)
+    known = HumanCeiling.objects.filter(**key).values_list("metric", "metric_version")
+    if {(one.id, one.version) for one in metrics} <= set(known):
+        return
+    HumanCeiling.objects.bulk_create(_rows(run, key, metrics, ruler), ignore_conflicts=True)
+
+
+def of(run: Run) -> dict[str, HumanCeiling]:
+    """By metric; empty while none is computed."""
+    rows = HumanCeiling.objects.filter(**_key(run, run.spec["ruler"]))
+    return {row.metric: row for row in rows if METRICS[row.metric].version == row.metric_version}
+
+
+def beside(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Beside]:
+    """Each figure of a run that people have one beside, by metric.
+
+    What people rated is no share of what gold says of people.
+    """
+    found = of(run)
+    part = _on_part(run, found)
+    rated = any(row.detail.get("basis") == "human" for row in aggregates)
+    placed = {}
+    for row in aggregates:
+        if row.metric in found:
+            own = part.get(row.metric, row.mean)
+            people = None if rated else found[row.metric].mean
+            level = human_level(METRICS[row.metric], own, people)
+            placed[row.metric] = Beside(found[row.metric], own, level)
+    return placed
+
+
+def as_json(found: Beside) -> dict[str, Any]:
+    row = found.ceiling
+    return {
+        **{name: getattr(row, name) for name in ("mean", "ci_low", "ci_high", "n")},
+        "n_undefined": row.n_undefined,
+        "reason": row.reason or None,
+        "own": found.own,
+        "percent_of_human_level": found.level.percent,
+        "passes": found.level.passes,
+    }
+
+
+def _key(run: Run, ruler: str) -> dict[str, Any]:
+    depends = ("matching", "metrics_config", "event_schema", "size")
+    settings = {name: run.spec.get(name) for name in depends} | {"ruler": ruler}
+    return {"release": run.release, "split": run.split, "settings_sha256": sha256_of(settings)}
+
+
+def _on_part(run: Run, found: Mapping[str, HumanCeiling]) -> dict[str, float | None]:
+    """The run's own means where people were compared on some of its items only."""
+    items = next((row.detail["items"] for row in found.values() if row.detail.get("items")), None)
+    if items is None:
+        return {}
+    plain = [name for name in found if METRICS[name].scope == "case"]
+    scores = Score.objects.filter(case__run=run, case__item__in=items, metric__in=plain).order_by()
+    rows = scores.values_list("metric", "metric_version").annotate(mean=Avg("value"))
+    return {name: mean for name, version, mean in rows if METRICS[name].version == version}
+
+
+def _rows(
+    run: Run, key: dict[str, Any], metrics: Sequence[Metric], ruler: Ruler
+) -> Iterator[HumanCeiling]:
+    layer = gold_layer(run.release.layer)
+    context = Context(ruler, run.spec, seed=0)
+    items = [] if layer.name in WITHOUT else behind(run.release, run.split, ruler=ruler)
+    items = items[: run.spec.get("size")]
+    cases = _scored(layer, context, items)
+    shared = [one.item.pk for one in items if len(one.labels) > 1]
+    part = {"items": shared} if len(shared) < len(items) else {}
+    for metric in metrics:
+        figures, reason = _figures(layer, metric, cases, context)
+        detail = _detail(metric, cases) | part
+        yield HumanCeiling(
+            **key,
+            metric=metric.id,
+            metric_version=metric.version,
+            reason=reason,
+            detail=detail,
+            **figures,
+        )
+
+
+def _scored(layer: GoldLayer, context: Context, items: Sequence[Submitted]) -> list[_Case]:
+    laid_out = [
+        [(by, against, example, one.item.conversation_id) for by, against, example in pairs]
+        for one in items
+        for pairs in _cases(layer, one)
+    ]
+    context.ruler.prime(
+        text for case in laid_out for _, _, example, _ in case for text in layer.texts(example)
+    )
+    return [
+        [
+            _Pair(by, against, Scored(example, _values(layer, example, context), False, cluster))
+            for by, against, example, cluster in case
+        ]
+        for case in laid_out
+    ]
+
+
+def _values(layer: GoldLayer, example: Example, context: Context) -> dict[str, Value]:
+    problem = layer.unscorable(example)
+    if problem:
+        return {m.id: Value(None, problem) for m in metrics_for(layer.name) if m.per_case}
+    return layer.score(example, context)
+
+
+def _cases(layer: GoldLayer, one: Submitted) -> Iterator[list[tuple[str, str, Example]]]:
+    """The examples of each case of an item that two or more people labelled."""
+    for part in layer.parts(one.content):
+        labels = _of_part(one, part.uid)
+        if len(labels) > 1:
+            gold = layer.gold(one.content, part.uid)
+            yield [
+                *(
+                    (
+                        by,
+                        against,
+                        Example(one.content, labels[against], layer.as_output(labels[by])),
+                    )
+                    for by, against in permutations(sorted(labels), 2)
+                ),
+                *(
+                    (by, "", Example(one.content, gold, layer.as_output(labels[by])))
+                    for by in sorted(labels)
+                ),
+            ]
+
+
+def _of_part(one: Submitted, uid: str) -> dict[str, Labels]:
+    """Of a question or an arc: everybody's own label of it, as gold knows it."""
+    if not uid:
+        return one.labels
+    names = one.content["provenance"]["labels"].get(uid, {}).get("uids") or {}
+    own = {
+        person: [label for label in labels if label.get("uid") == names.get(person)]
+        for person, labels in one.labels.items()
+    }
+    return {person: labels for person, labels in own.items() if labels}
+
+
+def _figures(
+    layer: GoldLayer, metric: Metric, cases: Sequence[_Case], context: Context
+) -> tuple[dict[str, Any], str]:
+    names = ("mean", "ci_low", "ci_high", "n", "n_undefined")
+    nothing = dict.fromkeys(names[:3]) | {"n": 0, "n_undefined": len(cases)}
+    if metric.id in OF_PIPELINES:
+        return nothing, NOT_OF_PEOPLE
+    if not cases:
+        return nothing, NO_LABELS if layer.name in WITHOUT else NO_PAIR
+    if not metric.per_case:
+        among = [pair.scored for case in cases for pair in _among(case)]
+        found = layer.pooled(among, context)[metric.id]
+        reason = "" if found.n else noted("people state no confidence")
+        figures = {name: getattr(found, name) for name in names}
+        return figures | {"n": len(cases) if found.n else 0}, reason
+    values = [_mean_of(metric, _among(case)) for case in cases]
+    found = scoring.summary_of(
+        metric,
+        values,
+        clusters=[case[0].scored.cluster for case in cases],
+        failed=[False] * len(cases),
+        seed=context.seed,
+    )
+    reason = "" if found.n else next(one.reason for one in values if one.reason)
+    return {name: getattr(found, name) for name in names}, reason
+
+
+def _among(case: _Case) -> list[_Pair]:
+    return [pair for pair in case if pair.against]
+
+
+def _mean_of(metric: Metric, pairs: Sequence[_Pair]) -> Value:
+    """One case's figure: the mean over all pairs, each in both directions."""
+    values = [pair.scored.values[metric.id] for pair in pairs]
+    known = [one.value for one in values if one.value is not None]
+    if not known:
+        return Value(None, next(one.reason for one in values))
+    shares = [one.share for one in values if one.share is not None]
+    share = None
+    if shares:
+        tops, bottoms = zip(*shares, strict=True)
+        share = Share(fsum(tops) / len(shares), fsum(bottoms) / len(shares))
+    return Value(fsum(known) / len(known), share=share)
+
+
+def _detail(metric: Metric, cases: Sequence[_Case]) -> dict[str, Any]:
+    """Pair by pair, and each person against gold."""
+    if not metric.per_case or metric.id in OF_PIPELINES:
+        return {}
+    found: dict[tuple[str, ...], list[float]] = {}
+    for case in cases:
+        for pair in case:
+            value = pair.scored.values[metric.id].value
+            people = tuple(sorted((pair.by, pair.against))) if pair.against else (pair.by,)
+            if value is not None:
+                found.setdefault(people, []).append(value)
+    return {
+        "pairs": [
+            _row(people, values, 2) for people, values in sorted(found.items()) if people[1:]
+        ],
+        "gold": [
+            _row(people, values, 1) for people, values in sorted(found.items()) if not people[1:]
+        ],
+    }
+
+
+def _row(people: tuple[str, ...], values: Sequence[float], directions: int) -> dict[str, Any]:
+    mean = fsum(values) / len(values)
+    return {"people": list(people), "mean": mean, "n": len(values) // directions}

@@ -1,0 +1,226 @@
+"""Working through a run, the same way in a queue worker and in a command's foreground.
+
+The rows say what is left to do, so the work may stop anywhere, start again anywhere, and be done
+by several processes at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError
+
+from evaluation import adapters
+from evaluation.layers import gold_layer
+from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
+from evaluation.models import CaseRun, Run
+from evaluation.services import memory_builds
+from evaluation.services.judging import answers, judgings
+from evaluation.services.run import ceilings, leases, scoring
+from evaluation.services.run.working import CaseTooLong, Desk, carry_out, desk_for, text_of
+from evaluation.services.stores import FileStore
+from labeling.domain.errors import RuleError
+from labeling.services.vectors import StoredVectors
+from pipelines import registry
+from pipelines.encoder import MiniLM
+from pipelines.errors import PipelineError
+from pipelines.llm import ChatModel
+from pipelines.memory.layers.build import Rows
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.talks import RowsFor
+from pipelines.types import Case, Pipeline, Preparing
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[], None]
+
+
+class CannotRun(Exception):
+    """The whole run cannot go on; the text tells a person why."""
+
+
+def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
+    """Do what there is to do for the run, until nothing is left that can be taken now."""
+    try:
+        _run_cases(run_id, owner, progress)
+        _write_answers(run_id, owner, progress)
+        _judge(run_id, owner, progress)
+        _score(run_id, owner)
+    except CannotRun as problem:
+        Run.objects.filter(pk=run_id, failure="").update(failure=str(problem))
+    if progress:
+        progress()
+
+
+def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
+    """Generation: what the pipeline makes of each case."""
+    desk: Desk | None = None
+    pipeline: Pipeline | None = None
+    prepared: set[int] = set()
+    while _is_wanted(run_id) and CaseRun.objects.filter(run=run_id).unfinished().exists():
+        if desk is None or pipeline is None:
+            desk = _desk(run_id, owner)
+            if desk is None:
+                return
+            pipeline = _build(desk.run, desk.model)
+        case = leases.claim_case(run_id, owner)
+        if case is None:
+            return
+        if isinstance(pipeline, Preparing) and case.item_id not in prepared:
+            _prepare(case, pipeline, desk)
+            prepared.add(case.item_id)
+        do = partial(_output_of, case, pipeline, desk)
+        carry_out(case, desk, do, repetition=case.repetition)
+        if progress:
+            progress()
+
+
+def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
+    """What a conversation takes once is not counted to the time of its first question.
+
+    The case is held meanwhile. What fails here fails there again, and is told there.
+    """
+    renew = partial(leases.renew, case, desk.owner)
+    with leases.KeepAlive(renew, seconds=memory_builds.BUILDING_SECONDS, late=CaseTooLong):
+        try:
+            given = adapters.to_case(case, gold_layer(desk.run.release.layer))
+            with memory_builds.alone(
+                case.item.conversation_id, memory_builds.key_of(LayersConfig())
+            ):
+                pipeline.prepare(given)
+        except Exception:  # whatever it is: the case meets it, too
+            logger.info("%s could not be prepared.", case, exc_info=True)
+        except BaseException:  # Ctrl-C, or the process is told to end
+            leases.give_back(case, desk.owner)
+            raise
+
+
+def _desk(run_id: int, owner: UUID) -> Desk | None:
+    run = Run.objects.select_related("release__project").get(pk=run_id)
+    return desk_for(run, owner, model=run.spec.get("model"), n_pieces=run.cases.count())
+
+
+def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:
+    """Answering: from what each case retrieved."""
+    desk: Desk | None = None
+    while _is_wanted(run_id) and answers.ready(run_id).exists():
+        desk = desk or _desk(run_id, owner)
+        if desk is None or desk.model is None:
+            return
+        answer = answers.claim(run_id, owner)
+        if answer is None:
+            return
+        do = partial(answers.write, answer, desk.run, desk.model)
+        carry_out(answer, desk, do, repetition=answer.case.repetition)
+        if progress:
+            progress()
+
+
+def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
+    """Judging: by the judge that was written down when the judging was asked for."""
+    for judging in judgings.open_judgings(run_id):
+        desk: Desk | None = None
+        while _is_wanted(run_id) and judgings.ready(judging).exists():
+            desk = desk or desk_for(
+                judging.run,
+                owner,
+                model=judging.spec["model"],
+                n_pieces=judging.judgements.count(),
+                judging=True,
+            )
+            if desk is None or desk.model is None:
+                return
+            judgement = judgings.claim(judging, owner)
+            if judgement is None:
+                break
+            do = partial(judgings.judge, judgement, desk.model)
+            carry_out(judgement, desk, do, repetition=judgement.answer.case.repetition)
+            if progress:
+                progress()
+
+
+def _is_wanted(run_id: int) -> bool:
+    wanted = Run.objects.filter(pk=run_id, paused=False, cancelled=False, failure="")
+    return wanted.filter(scored_at=None).exists()
+
+
+def _build(run: Run, model: ChatModel | None) -> Pipeline:
+    encoder = MiniLM(StoredVectors("pipeline"))
+    try:
+        pipeline = registry.build(
+            run.pipeline,
+            run.config,
+            encoder=encoder,
+            store=FileStore(),
+            rows_for=_rows_for(run),
+            model=model,
+        )
+    except PipelineError as error:
+        raise CannotRun(error.message) from error
+    except Exception as error:
+        logger.exception("Pipeline %s cannot be built.", run.pipeline)
+        raise CannotRun(f"The pipeline cannot be built: {text_of(error)}") from error
+    Run.objects.filter(pk=run.pk, pipeline_version="").update(pipeline_version=pipeline.version)
+    started_with = Run.objects.values_list("pipeline_version", flat=True).get(pk=run.pk)
+    if started_with != pipeline.version:
+        raise CannotRun(
+            f"The run was started with version {started_with} of {run.pipeline}, and this is "
+            f"version {pipeline.version}: launch a new run."
+        )
+    return pipeline
+
+
+def _rows_for(run: Run) -> RowsFor:
+    """Layers that were built before are read, and those built now are kept for the next run."""
+    config = LayersConfig()
+    key = memory_builds.key_of(config)
+
+    def rows_for(case: Case) -> Rows:
+        items = run.release.items.filter(item_id=case.conversation_id)
+        return memory_builds.StoredRows(
+            items.values_list("conversation", flat=True).get(), key, config
+        )
+
+    return rows_for
+
+
+def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
+    layer = desk.run.release.layer
+    given = adapters.to_case(case, gold_layer(layer))
+    output = pipeline.run(given)
+    if desk.model and (ended := desk.model.stopped or desk.model.late):
+        raise ended  # the pipeline went on without, as it should not
+    return {"output": adapters.checked_output(output, layer, message_count=len(given.messages))}
+
+
+def _score(run_id: int, owner: UUID) -> None:
+    if not leases.claim_scoring(run_id, owner):
+        return
+    versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
+    logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
+    renew = partial(leases.renew_scoring, run_id, owner)
+    with leases.KeepAlive(renew, seconds=leases.SCORING_SECONDS):
+        try:
+            _find_ceiling(run_id)
+            scoring.score(run_id, owner)
+        except OperationalError:  # the database is busy or away: a later try will do
+            raise
+        except RuleError as error:
+            raise CannotRun(error.message) from error
+        except Exception as error:
+            logger.exception("Run %s cannot be scored.", run_id)
+            raise CannotRun(f"The outputs cannot be scored: {text_of(error)}") from error
+
+
+def _find_ceiling(run_id: int) -> None:
+    """What people reach stands beside the figures; a run is worth its scores without it, too."""
+    try:
+        ceilings.ensure(run_id)
+    except OperationalError:
+        raise
+    except Exception:  # the scores do not depend on it, whatever is wrong with the labels
+        logger.exception("The human ceiling of run %s cannot be computed.", run_id)

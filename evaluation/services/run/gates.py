@@ -1,0 +1,129 @@
+"""Asking the gate about a run: every threshold, and the drift against a baseline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.layers import gold_layer
+from evaluation.metrics.gate import (
+    JUDGED,
+    MAX_DROP,
+    Check,
+    check_drift,
+    check_threshold,
+    uncertified,
+)
+from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.models import GateResult, Run
+from evaluation.services.judging import certificates
+from evaluation.services.launch import thresholds
+from evaluation.services.run import comparisons, results
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import noted, say
+from labeling.services import events
+
+NOT_MEASURED = noted("the run has no such figure: score it again")
+
+
+class GateImpossible(RuleError):
+    """The run did not finish, or there is nothing to check: neither passed nor failed."""
+
+    code = "gate_impossible"
+
+
+def settings_of(run: Run) -> tuple[dict[str, float], float]:
+    """Thresholds and largest drop: those of the launch, with what was said for this run alone.
+
+    Those of answers hold for runs that have answers.
+    """
+    held = run.spec.get("gate") or thresholds.describe(run.release)
+    without = set() if "answers" in run.spec else {one.id for one in metrics_for("answers")}
+    asked = {name: limit for name, limit in held["thresholds"].items() if name not in without}
+    own: dict[str, float] = run.spec.get("thresholds") or {}
+    return {**asked, **own}, held.get("max_drop", MAX_DROP)
+
+
+def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
+    """Look at everything and keep the answer. Needs ``with_progress()`` of both runs."""
+    _check(run, baseline)
+    limits, max_drop = settings_of(run)
+    checks = _thresholds(run, limits)
+    if baseline is not None:
+        checks += _drifts(run, baseline, limits, max_drop)
+    if not checks:
+        raise GateImpossible(
+            noted(
+                "There is nothing to check: this layer has no thresholds. Set some for the "
+                "project, or name a baseline run."
+            ),
+            run=run.pk,
+        )
+    result = GateResult.objects.create(
+        run=run,
+        baseline=baseline,
+        passed=all(check.passed for check in checks),
+        checks=[check.as_json() for check in checks],
+        asked_by=by,
+    )
+    said = "passed" if result.passed else "failed"
+    project = run.release.project
+    events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=said)
+    return result
+
+
+def failed(result: GateResult) -> list[dict[str, Any]]:
+    return [check for check in result.checks if not check["passed"]]
+
+
+def as_json(result: GateResult) -> dict[str, Any]:
+    return {
+        "run": result.run_id,
+        "baseline": result.baseline_id,
+        "passed": result.passed,
+        "failed": sorted({check["metric"] for check in failed(result)}),
+        "checks": result.checks,
+        "at": result.at.isoformat(),
+    }
+
+
+def _check(run: Run, baseline: Run | None) -> None:
+    if baseline is not None and baseline.pk == run.pk:
+        raise GateImpossible(
+            say("Run {pk} cannot be its own baseline: choose an earlier run.", pk=run.pk),
+            run=run.pk,
+        )
+    for one in (run, baseline):
+        if one is not None and one.status != Run.Status.FINISHED:
+            raise GateImpossible(_why_unfinished(one), run=one.pk)
+
+
+def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
+    rows = {row.metric: row for row in results.aggregates_of(run)}
+    found = []
+    for name, limit in limits.items():
+        metric, row = METRICS[name], rows.get(name)
+        value = row.mean if row else None
+        standing = certificates.certificate_for(run, name) if name in JUDGED else None
+        if standing is not None and standing.certificate is None:
+            found.append(uncertified(metric, value, limit, why=standing.why))
+        else:
+            why = row.reason if row else NOT_MEASURED
+            found.append(check_threshold(metric, value, limit, why_undefined=why))
+    return found
+
+
+def _drifts(run: Run, baseline: Run, limits: dict[str, float], max_drop: float) -> list[Check]:
+    """The metrics with a threshold, and the layer's main ones, over the cases of both runs."""
+    wanted = {*limits, *gold_layer(run.release.layer).headline} - JUDGED
+    compared = comparisons.compare_runs(baseline, run)
+    return [
+        check_drift(row.metric, row.found, max_drop)
+        for row in compared.rows
+        if row.metric.id in wanted
+    ]
+
+
+def _why_unfinished(run: Run) -> str:
+    if run.failure:
+        return say("Run {pk} could not finish: {failure}", pk=run.pk, failure=run.failure)
+    return say("Run {pk} is {status}: a gate needs a finished run.", pk=run.pk, status=run.status)

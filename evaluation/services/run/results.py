@@ -1,0 +1,180 @@
+"""A run's results as documents: ``results.json`` and ``cases.csv``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from django.db.models import Prefetch, Q
+
+from evaluation import adapters
+from evaluation.layers import Example, gold_layer
+from evaluation.metrics.gate import JUDGED
+from evaluation.metrics.registry import metrics_in
+from evaluation.metrics.summary import FIGURES
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services.judging import certificates
+from evaluation.services.language_models import budgets
+from evaluation.services.launch import runs
+from evaluation.services.run import answer_scoring, ceilings
+from labeling.domain.csv_cells import safe_row
+
+OPTIONAL = (
+    "metrics_config",
+    "event_schema",
+    "predictions",
+    "configuration",
+    "thresholds",
+    "size",
+)
+"""Parts of a run's spec that not every run has."""
+
+SHOWN_IDS = 10
+CHUNK = 200  # cases in memory at once
+
+
+def results_document(run: Run) -> dict[str, Any]:
+    """Needs ``with_progress()``."""
+    spec = run.spec
+    answers = answer_scoring.documents(run)
+    return {
+        "timestamp": run.scored_at.isoformat() if run.scored_at else None,
+        "run": run.pk,
+        "status": run.status,
+        "gold": spec["gold"],
+        "layer": spec["layer"],
+        "split": run.split or None,
+        "reason": run.reason or None,
+        "test_look": runs.test_look(run),
+        "pipeline": run.pipeline,
+        "pipeline_version": run.pipeline_version,
+        "config": run.config,
+        "config_sha256": run.config_sha256,
+        "repetitions": run.repetitions,
+        "seed": run.seed,
+        "metrics_version": spec["metrics_version"],
+        "protocol_version": spec["protocol_version"],
+        "ruler": spec["ruler"],
+        "matching": spec["matching"],
+        **{name: spec[name] for name in OPTIONAL if name in spec},
+        "git": spec["git"],
+        "python": spec["python"],
+        "packages": spec["packages"],
+        "model": spec.get("model"),
+        "budget": {"cost": run.budget_cost, "tokens": run.budget_tokens},
+        "usage": asdict(budgets.spent(run.pk)) | {"models": budgets.served(run.pk)},
+        "synthetic_cases": synthetic_cases(run),
+        "metrics": _metrics(run),
+        "cases": [_case(case) | answers.get(case.pk, {}) for case in cases_with_scores(run)],
+    }
+
+
+def case_table(run: Run) -> Iterator[str]:
+    """``cases.csv`` line by line; an undefined value is an empty cell."""
+    layer = gold_layer(run.spec["layer"])
+    metrics = [metric.id for metric in metrics_in(run.spec) if metric.per_case]
+    head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
+    yield _line(head)
+    for case, example in cases_with_examples(run):
+        values = {score.metric: score.value for score in case.scores.all()}
+        row = [case.case_id, case.repetition, case.state, case.error]
+        ids = [listed(layer.expected_ids(example)), listed(layer.returned_ids(example))]
+        yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
+
+
+def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
+    """Every case with its scores, laid out beside gold and output."""
+    layer = gold_layer(run.spec["layer"])
+    cases = iter(cases_with_scores(run, with_output=True))
+    while chunk := list(islice(cases, CHUNK)):
+        yield from zip(chunk, adapters.examples(chunk, layer), strict=True)
+
+
+def ids_report(run: Run) -> Iterator[str]:
+    """How the ids of a file with predictions fit the gold, in a sentence each."""
+    told = run.spec.get("predictions")
+    if told is None:
+        return
+    yield f"{told['taken']:,} of {told['taken'] + len(told['missing']):,} cases are predicted."
+    if told["missing"]:
+        yield f"Missing, counted as failed: {_some(told['missing'])}"
+    if told["extra"]:
+        yield f"Extra, left aside: {_some(told['extra'])}"
+
+
+def _some(ids: list[str]) -> str:
+    more = f" and {len(ids) - SHOWN_IDS:,} more" if len(ids) > SHOWN_IDS else ""
+    return ", ".join(ids[:SHOWN_IDS]) + more + "."
+
+
+def synthetic_cases(run: Run) -> int:
+    """How many are about what nobody has held, or nobody has labelled."""
+    return run.cases.filter(item__in=run.release.items.synthetic()).count()
+
+
+def aggregates_of(run: Run) -> list[Aggregate]:
+    """One row per metric of the version in force, in the order in which they are shown."""
+    by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
+    wanted = [(metric.id, metric.version) for metric in metrics_in(run.spec)]
+    return [by_metric[key] for key in wanted if key in by_metric]
+
+
+def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRun]:
+    cases = CaseRun.objects.filter(run=run).select_related("item").order_by("pk")
+    cases = (
+        cases.defer("item__canonical") if with_output else cases.defer("output", "item__canonical")
+    )
+    current = Q()
+    for metric in metrics_in(run.spec):
+        current |= Q(metric=metric.id, metric_version=metric.version)
+    scores = Score.objects.filter(current).defer("detail")
+    return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)
+
+
+def _metrics(run: Run) -> dict[str, dict[str, Any]]:
+    """Every figure, with what people reach beside it, and what its judge is worth."""
+    rows = aggregates_of(run)
+    people = ceilings.beside(run, rows)
+    return {
+        row.metric: _figures(row)
+        | ({"human_ceiling": ceilings.as_json(people[row.metric])} if row.metric in people else {})
+        | ({"certificate": certificates.as_json(run, row.metric)} if row.metric in JUDGED else {})
+        for row in rows
+    }
+
+
+def _figures(row: Aggregate) -> dict[str, Any]:
+    found: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
+    found |= {"version": row.metric_version, "reason": row.reason or None}
+    return found | row.detail
+
+
+def _case(case: CaseRun) -> dict[str, Any]:
+    scores = list(case.scores.all())
+    return {
+        "case_id": case.case_id,
+        "repetition": case.repetition,
+        "state": case.state,
+        "metrics": {score.metric: score.value for score in scores},
+        "undefined": {score.metric: score.reason for score in scores if score.value is None},
+        "error": case.error or None,
+        "error_class": case.error_class or None,
+        "attempts": case.attempts,
+        "seconds": case.seconds,
+        "usage": case.usage,
+        "gold_sha256": case.item.sha256,
+    }
+
+
+def listed(ids: Iterable[int]) -> str:
+    return " ".join(map(str, ids))
+
+
+def _line(cells: list[Any]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(safe_row(cells))
+    return buffer.getvalue()

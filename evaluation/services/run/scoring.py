@@ -1,0 +1,238 @@
+"""From stored outputs to scores and aggregates. It runs no pipeline and may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
+from evaluation.layers.base import failure_values, undefined_values
+from evaluation.metrics.calibration import NO_PREDICTION
+from evaluation.metrics.registry import Metric, Value, metrics_for, metrics_in
+from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
+from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
+from evaluation.services.launch import spec
+from evaluation.services.run import answer_scoring, leases
+from evaluation.services.run.answer_scoring import Judged
+from labeling.domain.sentences import noted
+from labeling.services import vectors
+
+FAILED = noted("The pipeline failed on this case: it counts with the worst value.")
+SCORE_FIELDS = ["value", "reason", "detail"]
+AGGREGATE_FIELDS = [*FIGURES, "reason", "detail"]
+TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredCase:
+    """A row and what was found out about it."""
+
+    case: CaseRun
+    scored: Scored
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Everything that scoring a run stores."""
+
+    ruler: str
+    scores: list[Score]
+    traces: list[StageTrace]
+    aggregates: list[Aggregate]
+
+
+def score(run_id: int, owner: UUID) -> None:
+    """Score every case of a run whose cases are done, and store all of it at once."""
+    run = Run.objects.select_related("release").get(pk=run_id)
+    found = _measure(run)
+
+    def finish() -> bool:
+        measured = spec.measures(run.spec) | {"ruler": found.ruler}
+        return leases.finish_scoring(
+            run_id, owner, scored_at=timezone.now(), spec=run.spec | measured
+        )
+
+    _store(found, finish)
+
+
+def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
+    """Figures of a finished run after people have rated more of it; it stays finished."""
+    run = Run.objects.select_related("release").get(pk=run_id)
+    if is_current(run):
+        _store(_measure(run), finish)
+
+
+def is_current(run: Run) -> bool:
+    """Whether its figures are of the metrics in force; else it has to be scored again first."""
+    held: dict[str, int] = run.spec["metrics"]
+    return held == spec.measures(run.spec)["metrics"]
+
+
+def _measure(run: Run) -> _Measured:
+    layer = gold_layer(run.release.layer)
+    context = Context(vectors.ruler(), run.spec, run.seed)
+    judged = answer_scoring.load(run)
+    found = _score_cases(run, layer, context, judged)
+    metrics = metrics_in(run.spec)
+    return _Measured(
+        ruler=context.ruler.id,
+        scores=[row for one in found for row in _score_rows(one, metrics)],
+        traces=[row for one in found for row in _trace_rows(one, layer)],
+        aggregates=_aggregates(run, layer, [one.scored for one in found], context, judged),
+    )
+
+
+@transaction.atomic
+def _store(found: _Measured, finish: Callable[[], bool]) -> None:
+    """Scores of the same metric version are replaced; those of other versions stay.
+
+    ``finish`` says in the same transaction whether these figures are still wanted.
+    """
+    if not finish():
+        return
+    Score.objects.bulk_create(
+        found.scores,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=["case", "metric", "metric_version"],
+        update_fields=SCORE_FIELDS,
+    )
+    StageTrace.objects.bulk_create(
+        found.traces,
+        batch_size=500,
+        update_conflicts=True,
+        unique_fields=["case", "checkpoint"],
+        update_fields=TRACE_FIELDS,
+    )
+    Aggregate.objects.bulk_create(
+        found.aggregates,
+        update_conflicts=True,
+        unique_fields=["run", "metric", "metric_version"],
+        update_fields=AGGREGATE_FIELDS,
+    )
+
+
+def _score_cases(
+    run: Run, layer: GoldLayer, context: Context, judged: Judged | None
+) -> list[ScoredCase]:
+    cases = run.cases.select_related("item").defer("item__canonical").order_by("item", "pk")
+    ratings = adapters.ratings_of(run) if layer.rated else None
+    examples = [(case, adapters.to_example(case, layer, ratings)) for case in cases]
+    context.ruler.prime(text for _, example in examples for text in layer.texts(example))
+    return [_score_case(case, example, layer, context, judged) for case, example in examples]
+
+
+def _score_case(
+    case: CaseRun, example: Example, layer: GoldLayer, context: Context, judged: Judged | None
+) -> ScoredCase:
+    """What cannot be scored at all is nobody's failure, so it is looked at first."""
+    unscorable = layer.unscorable(example)
+    failed = case.state == CaseRun.State.FAILED and not unscorable
+    values = _values(example, layer, context, unscorable=unscorable, failed=failed)
+    if judged:
+        values |= judged.values(case.pk, example, failure=FAILED if failed else "")
+    return ScoredCase(case, Scored(example, values, failed, case.item.conversation_id))
+
+
+def _values(
+    example: Example, layer: GoldLayer, context: Context, *, unscorable: str, failed: bool
+) -> dict[str, Value]:
+    if unscorable:
+        return undefined_values(metrics_for(layer.name), unscorable)
+    if failed:
+        return _failure_values(example, layer, context)
+    return layer.score(example, context)
+
+
+def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
+    """In sums a case that failed weighs as if it had returned as much as gold holds, all wrong."""
+    metrics = metrics_for(layer.name)
+    values = failure_values(metrics, FAILED)
+    if any(metric.scope == "micro" for metric in metrics):
+        as_gold = layer.score(replace(example, output={layer.key: example.gold}), context)
+        for name, value in values.items():
+            off = as_gold[name].reason in layer.off
+            values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
+    return values
+
+
+def _score_rows(one: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
+    for metric in metrics:
+        if metric.per_case:
+            value = one.scored.values[metric.id]
+            yield Score(
+                case=one.case,
+                metric=metric.id,
+                metric_version=metric.version,
+                value=value.value,
+                reason=value.reason,
+                detail=value.detail or {},
+            )
+
+
+def _trace_rows(one: ScoredCase, layer: GoldLayer) -> Iterator[StageTrace]:
+    if not one.scored.failed:
+        for fields in layer.traces(one.scored.example):
+            yield StageTrace(case=one.case, **fields)
+
+
+def _aggregates(
+    run: Run,
+    layer: GoldLayer,
+    scored: list[Scored],
+    context: Context,
+    judged: Judged | None,
+) -> list[Aggregate]:
+    metrics = metrics_in(run.spec)
+    summaries = _summaries(layer, metrics, scored, context)
+    details = layer.details(scored, context) | (judged.details() if judged else {})
+    return [
+        Aggregate(
+            run=run,
+            metric=metric.id,
+            metric_version=metric.version,
+            reason="" if summaries[metric.id].n else _why_undefined(metric, scored),
+            detail=details.get(metric.id, {}),
+            **summaries[metric.id].as_json(),
+        )
+        for metric in metrics
+    ]
+
+
+def _summaries(
+    layer: GoldLayer, metrics: list[Metric], scored: list[Scored], context: Context
+) -> dict[str, Summary]:
+    clusters = [case.cluster for case in scored]
+    found = layer.pooled(scored, context)
+    for metric in metrics:
+        if metric.per_case:
+            values = [case.values[metric.id] for case in scored]
+            failed = [case.failed and case.values[metric.id].value is not None for case in scored]
+            found[metric.id] = summary_of(
+                metric, values, clusters=clusters, failed=failed, seed=context.seed
+            )
+    return found
+
+
+def summary_of(
+    metric: Metric, values: list[Value], *, clusters: list[Any], failed: list[bool], seed: int
+) -> Summary:
+    """One metric over all cases, in the way in which that metric is averaged."""
+    numbers = [value.value for value in values]
+    given: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
+    if metric.scope == "micro":
+        shares = [value.share for value in values]
+        return summarize_shares(shares, numbers, worst=metric.worst, **given)
+    return summarize(numbers, worst=metric.worst, **given)
+
+
+def _why_undefined(metric: Metric, scored: list[Scored]) -> str:
+    """The reason that the cases give, or that of a metric over all predictions."""
+    reasons = [case.values[metric.id].reason for case in scored if metric.id in case.values]
+    return next(filter(None, reasons), NO_PREDICTION)

@@ -1,0 +1,212 @@
+"""One piece of leased work: done once, its failure classed, and the run paused where it must be."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from time import perf_counter
+from typing import Any
+from uuid import UUID
+
+from django.db import OperationalError
+from django.utils import timezone
+
+from evaluation import adapters
+from evaluation.judge import how_asked
+from evaluation.layers import MalformedOutput
+from evaluation.models import CaseRun, Run, Work
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models.metering import STOPS, PaidModel, too_long
+from evaluation.services.launch import runs
+from evaluation.services.run import leases
+from pipelines.chat.client import LONGEST_WAIT_SECONDS
+from pipelines.errors import PipelineError
+from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
+
+logger = logging.getLogger(__name__)
+
+ErrorClass = Work.ErrorClass
+State = Work.State
+
+RETRY_SECONDS = {ErrorClass.TRANSIENT: 2, ErrorClass.PARSE: 0, ErrorClass.RATE: 20}
+"""How long work waits after its first failed attempt, doubled after the second.
+
+A permanent error is not in here: the same input would fail in the same way.
+"""
+
+LONGEST_ERROR = 2000  # characters
+
+
+class CaseTooLong(OutOfTime):
+    """Raised by the clock in whatever the case is doing."""
+
+    def __init__(self) -> None:
+        super().__init__(too_long())
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What one worker has at hand for one phase of one run."""
+
+    run: Run
+    owner: UUID
+    model: PaidModel | None
+    storm: Storm
+
+
+def desk_for(
+    run: Run,
+    owner: UUID,
+    *,
+    model: Mapping[str, Any] | None,
+    n_pieces: int,
+    judging: bool = False,
+) -> Desk | None:
+    """None if the run has to wait for other settings, and is paused for it."""
+    problem = _problem_with(model, judging=judging) if model else ""
+    if problem:
+        runs.halt(run, problem)
+        return None
+    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
+    return Desk(run, owner, found, Storm(n_pieces))
+
+
+def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> str:
+    """Why what is set up cannot stand in. Asked in another way, a judge is another judge."""
+    here = endpoints.describe(judging=judging)
+    if here is None or here["id"] != wanted["id"]:
+        found = f"“{here['id']}”" if here else "none"
+        return f"The run uses the model “{wanted['id']}”, and {found} is set up for the worker."
+    if judging and how_asked(here) != how_asked(wanted):
+        return (
+            f"The answers are to be judged by “{wanted['id']}” with {endpoints.told(wanted)}, and "
+            f"the settings of the worker say {endpoints.told(here)}: that would be another judge. "
+            "Set them back, or cancel and judge again."
+        )
+    return ""
+
+
+def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
+    """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
+    started = perf_counter()
+    with leases.KeepAlive(lambda: leases.renew(work, desk.owner), late=CaseTooLong):
+        if desk.model:
+            desk.model.begin(work, repetition)
+        try:
+            result = {**done(), **do()}
+            desk.storm.passed()
+        except Exception as error:
+            logger.info("%s failed.", work, exc_info=True)
+            reason = _why_pause(work, error, desk)
+            if reason:
+                _stop(work, reason, desk)
+                return
+            result = _failure_fields(error, attempts=work.attempts)
+        except BaseException:  # Ctrl-C, or the process is told to end
+            leases.give_back(work, desk.owner)
+            raise
+    told = _told_usage(work, desk, result)
+    timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
+    if not leases.finish(work, desk.owner, **told, **timed, **result):
+        logger.warning("%s was taken over; this result is dropped.", work)
+
+
+def done() -> dict[str, Any]:
+    return {"state": State.DONE, "error": "", "error_class": "", "finished_at": timezone.now()}
+
+
+def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
+    described = {"error": adapters.storable(error), "error_class": kind}
+    return {"state": State.FAILED, "finished_at": timezone.now(), **described}
+
+
+def text_of(error: Exception) -> str:
+    """In words that can be stored, without keys, and no longer than a person reads."""
+    text = str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
+    return str(adapters.storable(endpoints.keyless(text)[:LONGEST_ERROR]))
+
+
+def _why_pause(work: Work, error: Exception, desk: Desk) -> str:
+    """Why the whole run has to wait for a person; empty if only this failed."""
+    stopped = desk.model.stopped if desk.model else None
+    if stopped or isinstance(error, STOPS):
+        return text_of(stopped or error)
+    if not isinstance(error, RateLimited | Unavailable):
+        desk.storm.passed()
+        return ""
+    return text_of(error) if desk.storm.breaks_out(work, error) else ""
+
+
+def _stop(work: Work, reason: str, desk: Desk) -> None:
+    """Pause first: while this work is held, nobody takes the run for done."""
+    runs.halt(desk.run, reason)
+    desk.storm.undo()
+    leases.give_back(work, desk.owner)
+
+
+def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any]:
+    """What a pipeline says it used, where nothing was counted by us."""
+    told = (result.get("output") or {}).get("usage")
+    counted = work.usage or (desk.model and desk.model.asked)
+    return {"usage": told} if not counted and budgets.is_usage(told) else {}
+
+
+def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
+    kind = _class_of(error)
+    again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
+    if again and attempts < leases.MAX_ATTEMPTS:
+        wait = timedelta(seconds=RETRY_SECONDS[kind] * 2 ** (attempts - 1))
+        waiting = {"state": State.QUEUED, "lease_expires_at": timezone.now() + wait}
+        return {**failed(text_of(error), kind), "finished_at": None, **waiting}
+    return failed(text_of(error), kind)
+
+
+def _class_of(error: Exception) -> Work.ErrorClass:
+    if isinstance(error, MalformedOutput | json.JSONDecodeError | InvalidReply):
+        return ErrorClass.PARSE
+    if isinstance(error, RateLimited):
+        return ErrorClass.RATE
+    if isinstance(
+        error, TimeoutError | ConnectionError | OperationalError | Unavailable | OutOfTime
+    ):
+        return ErrorClass.TRANSIENT
+    return ErrorClass.PERMANENT
+
+
+# --- circuit breaker ------------------------------------------------------------------------------
+
+
+IN_A_ROW = 3
+"""So many failures are a storm; a run with fewer pieces of work needs them all."""
+
+
+class Storm:
+    """Counts what failed one after the other because the model was not to be had."""
+
+    def __init__(self, n_pieces: int) -> None:
+        self._failed: list[Work] = []
+        self._enough = min(IN_A_ROW, n_pieces)
+
+    def passed(self) -> None:
+        """A piece of work ended in another way: the model is there."""
+        self._failed.clear()
+
+    def breaks_out(self, work: Work, error: RateLimited | Unavailable) -> bool:
+        """Whether it is time to pause; if not, the work simply failed."""
+        asked = error.retry_after if isinstance(error, RateLimited) else None
+        if (asked or 0) > LONGEST_WAIT_SECONDS or len(self._failed) + 1 >= self._enough:
+            return True
+        self._failed.append(work)
+        return False
+
+    def undo(self) -> None:
+        """What failed waits again as if it had never been tried; what it cost is kept."""
+        for work in self._failed:
+            failed = type(work)._default_manager.filter(pk=work.pk, state=Work.State.FAILED)
+            failed.update(
+                state=Work.State.QUEUED, attempts=0, error="", error_class="", finished_at=None
+            )
+        self._failed.clear()

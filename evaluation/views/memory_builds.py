@@ -1,0 +1,206 @@
+"""The layers of one conversation: its topics over time, what stands out, what hangs together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from evaluation.models import BuiltLayer, LayerBuild
+from evaluation.services import memory_builds
+from evaluation.views import layer_charts as charts
+from labeling.domain.errors import RuleError
+from labeling.models import Conversation
+from labeling.translation import from_store
+from labeling.views import access
+from labeling.words import words
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
+
+PAGE_SIZE = 30
+STOP_POLLING = 286
+BADGES = {"queued": "", "running": "info", "finished": "ok", "failed": "bad"}
+SHORT = 12  # of a configuration's hash in addresses
+
+
+class NodeCard(NamedTuple):
+    node: TopicNode
+    start: Any
+    anchors: list[str]
+    thread: Any
+    figures: list[tuple[str, str, str]]
+    """Title, value, and why there is none."""
+
+
+@require_GET
+def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    conversation = _conversation(request, slug, pk)
+    builds = _builds(conversation)
+    build = _chosen(builds, request.GET.get("config", ""))
+    context = {
+        "project": conversation.project,
+        "conversation": conversation,
+        "builds": builds,
+        **(_progress(build) if build else {}),
+        **(_built(request, build) if build else {}),
+    }
+    return render(request, "evaluation/layers.html", context)
+
+
+@require_GET
+def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """The part that polls; when the build ends, the page is loaded anew with its layers."""
+    conversation = _conversation(request, slug, pk)
+    build = _chosen(_builds(conversation), request.GET.get("config", ""))
+    context = {"project": conversation.project, "conversation": conversation}
+    if build:
+        context |= _progress(build)
+    response = render(request, "evaluation/_layers_progress.html", context)
+    if build is None or build.state in ("finished", "failed"):
+        response.status_code = STOP_POLLING
+        response["HX-Refresh"] = "true"
+    return response
+
+
+@require_POST
+def conversation_layers_build(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    conversation = _conversation(request, slug, pk)
+    again = _chosen(_builds(conversation), request.POST.get("config", ""))
+    try:
+        config = memory_builds.checked_config(again.config) if again else LayersConfig()
+        (build,) = memory_builds.request(
+            [conversation], project=conversation.project, config=config, by=request.user
+        )
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        return redirect("layers", slug, pk)
+    if build.finished_at is None:
+        messages.success(request, _("A worker builds the layers; this page follows it."))
+    else:
+        messages.info(request, _("The layers are built already."))
+    return redirect(f"{reverse('layers', args=[slug, pk])}?config={build.config_sha256[:SHORT]}")
+
+
+def _conversation(request: HttpRequest, slug: str, pk: int) -> Conversation:
+    project = access.readable(request.user, slug)
+    return get_object_or_404(project.conversations.select_related("project"), pk=pk)
+
+
+def _builds(conversation: Conversation) -> list[LayerBuild]:
+    return list(LayerBuild.objects.filter(conversation=conversation))
+
+
+def _chosen(builds: list[LayerBuild], asked: str) -> LayerBuild | None:
+    """The configuration asked for, else the newest."""
+    for build in builds:
+        if len(asked) == SHORT and build.config_sha256.startswith(asked):
+            return build
+    return builds[0] if builds else None
+
+
+def _progress(build: LayerBuild) -> dict[str, Any]:
+    ready = memory_builds.built(build.conversation, build.config_sha256)
+    return {
+        "build": build,
+        "badge": BADGES[build.state],
+        "short": build.config_sha256[:SHORT],
+        "steps": [
+            {
+                "title": kind.label,
+                "row": ready.get(kind),
+                "working": build.state == "running" and build.step == kind and kind not in ready,
+            }
+            for kind in BuiltLayer.Kind
+        ],
+        "ready": ready,
+    }
+
+
+def _built(request: HttpRequest, build: LayerBuild) -> dict[str, Any]:
+    """What there is so far: each layer is shown as soon as it is ready."""
+    ready = memory_builds.built(build.conversation, build.config_sha256)
+    if "topics" not in ready:
+        return {}
+    topics = Topics.from_json(ready["topics"].payload)
+    signals = Signals.from_json(ready["signals"].payload) if "signals" in ready else None
+    threads = Threads.from_json(ready["threads"].payload) if "threads" in ready else None
+    size = build.conversation.messages.count()
+    anchors = _anchors(signals)
+    problems = [one for layer in (topics, signals, threads) if layer for one in layer.problems]
+    return {
+        "topics": topics,
+        "size": size,
+        "ends": _ends(topics),
+        "line": charts.time_line(topics.nodes, size, anchors),
+        "charts": charts.signal_charts(topics.nodes, signals, size) if signals else [],
+        "signals": signals,
+        "strips": charts.strips(topics.nodes, threads, size) if threads else [],
+        "threads": threads,
+        "problems": problems,
+        "page": _page(request, topics, signals, threads, anchors),
+        "config": build.config,
+    }
+
+
+def _page(
+    request: HttpRequest,
+    topics: Topics,
+    signals: Signals | None,
+    threads: Threads | None,
+    anchors: dict[str, list[str]],
+) -> Any:
+    """The page of topics asked for, or the one with the topic asked for."""
+    pages = Paginator(topics.nodes, PAGE_SIZE)
+    wanted = request.GET.get("node", "")
+    at = next((at for at, node in enumerate(topics.nodes) if node.node_id == wanted), None)
+    number = str(at // PAGE_SIZE + 1) if at is not None else request.GET.get("page", "1")
+    page = pages.get_page(number)
+    rows = {row.node_id: row for row in signals.nodes} if signals else {}
+    thread_of = (
+        {one: thread for thread in threads.threads for one in thread.node_ids} if threads else {}
+    )
+    cards = [
+        NodeCard(
+            node,
+            parse_datetime(node.start_time) if node.start_time else None,
+            anchors.get(node.node_id, []),
+            thread_of.get(node.node_id),
+            _figures(rows.get(node.node_id)),
+        )
+        for node in page.object_list
+    ]
+    return {"page": page, "cards": cards}
+
+
+def _figures(row: Any) -> list[tuple[str, str, str]]:
+    if row is None:
+        return []
+    return [
+        (
+            charts.TITLES[measure][0],
+            charts.figure(row.values[measure], measure),
+            from_store(row.reasons.get(measure)),
+        )
+        for measure in MEASURES
+    ]
+
+
+def _anchors(signals: Signals | None) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for anchor in signals.anchors if signals else ():
+        named = found.setdefault(anchor.node_id, [])
+        if anchor.signal not in named:
+            named.append(anchor.signal)
+    return {node_id: [one.replace("_", " ") for one in named] for node_id, named in found.items()}
+
+
+def _ends(topics: Topics) -> list[Any]:
+    times = [node.start_time for node in topics.nodes if node.start_time]
+    return [parse_datetime(time) for time in (times[0], times[-1])] if times else []

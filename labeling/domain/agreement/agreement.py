@@ -1,0 +1,273 @@
+"""Do the annotators agree? One kappa per pair, and the gate that depends on it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from math import fsum
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labeling.domain.agreement.kappa import (
+    ac1s,
+    band,
+    cohen_kappa,
+    defined,
+    fleiss_kappa,
+    gwet_ac1,
+    kappas,
+    krippendorff_alpha,
+)
+from labeling.domain.agreement.resampling import Sampler, interval
+from labeling.domain.ratings import Grid, Ratings, grid
+from labeling.domain.sentences import noted
+
+__all__ = [
+    "Agreement",
+    "PairAgreement",
+    "agreement",
+    "band",
+    "cohen_kappa",
+    "excluded_samples",
+    "fleiss_kappa",
+    "gate_value",
+    "gwet_ac1",
+    "krippendorff_alpha",
+    "pair_agreement",
+]
+
+Statistic = Literal["min", "mean"]
+Measure = Literal["kappa", "f1"]
+ONE_LABEL = noted(
+    "both used one and the same label throughout, so chance alone explains the agreement"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """How far two annotators agree, over the units of all conversations both submitted.
+
+    ``kappa`` is ``None`` exactly when ``undefined`` says why. The 95 % interval comes
+    from resampling conversations; it is ``None`` with fewer than two of them.
+    ``positive_f1``, ``prevalence`` (mean share of 1) and ``bias`` (share of 1 by ``a``
+    minus by ``b``) need labels of 0 and 1.
+    """
+
+    a: str
+    b: str
+    kappa: float | None
+    band: str | None
+    n: int
+    raw: float | None
+    positive_f1: float | None
+    ac1: float | None
+    ci_low: float | None
+    ci_high: float | None
+    undefined: str | None
+    conversations: int
+    prevalence: float | None
+    bias: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The agreement of a round: the gate's figure, every pair behind it, and all together.
+
+    ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
+    units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
+    value why it has none. ``excluded`` lists what counts for no one, with whose and why.
+    ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
+    annotators have seen suggestions.
+    """
+
+    statistic: Statistic
+    value: float | None
+    threshold: float
+    passed: bool
+    pairs: list[PairAgreement]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    reasons: dict[str, str] = field(default_factory=dict)
+    excluded: list[dict[str, str]] = field(default_factory=list)
+    measure: Measure = "kappa"
+    by_origin: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain JSON, in the shape that ``manage.py agreement --format json`` prints."""
+        return asdict(self)
+
+
+def agreement(
+    ratings: Mapping[str, Ratings],
+    *,
+    threshold: float = 0.75,
+    statistic: Statistic = "min",
+    seed: int = 0,
+    excluded: Mapping[str, Mapping[str, str]] | None = None,
+) -> Agreement:
+    """Agreement of all annotators, pair by pair and together, and whether it passes the gate.
+
+    Parameters
+    ----------
+    ratings
+        By annotator and conversation, the labels of the units in order. Only what was
+        submitted belongs here; "nothing here" is all zeros.
+    threshold
+        The gate passes when the statistic is *strictly* greater.
+    statistic
+        ``min`` or ``mean`` (Light's kappa) over the pairs. One pair without a kappa
+        leaves both without a value, and what has no value does not pass.
+    seed
+        Of the bootstrap behind the intervals.
+    excluded
+        By annotator and conversation, why something was skipped or is unfinished.
+        It is listed in the result; it never enters a figure.
+
+    Raises
+    ------
+    ValueError
+        If two annotators give a conversation different numbers of units.
+
+    References
+    ----------
+    R. J. Light, "Measures of response agreement for qualitative data", Psychological
+    Bulletin 76, 1971, doi:10.1037/h0031643.
+
+    Examples
+    --------
+    >>> result = agreement({"ana": {"c1": [1, 1, 0, 1, 0, 1, 1, 0]},
+    ...                     "ben": {"c1": [1, 1, 0, 1, 1, 1, 0, 0]}})
+    >>> round(result.value, 4), result.pairs[0].band, result.passed
+    (0.4667, 'moderate', False)
+    """
+    if statistic not in ("min", "mean"):
+        raise ValueError(f"agreement: statistic must be min or mean, got {statistic!r}")
+    units = grid(ratings)
+    everyone = range(len(units.annotators))
+    sampler = Sampler(seed=seed)
+    pairs = [_pair(units, a, b, sampler) for a, b in combinations(everyone, 2)]
+    value, reason = gate_value(pairs, statistic)
+    counts = units.counts()
+    fleiss, alpha = fleiss_kappa(counts), krippendorff_alpha(counts)
+    reasons = {"value": reason} if reason else {}
+    if fleiss is None:
+        why = _why_no_overall(counts)
+        reasons |= {"fleiss_kappa": why, "krippendorff_alpha": why}
+    return Agreement(
+        statistic=statistic,
+        value=value,
+        threshold=threshold,
+        passed=value is not None and value > threshold,
+        pairs=pairs,
+        fleiss_kappa=fleiss,
+        krippendorff_alpha=alpha,
+        reasons=reasons,
+        excluded=excluded_samples(ratings, excluded or {}),
+    )
+
+
+def pair_agreement(
+    a: str, b: str, left: Ratings, right: Ratings, *, seed: int = 0
+) -> PairAgreement:
+    """Agreement of annotators ``a`` and ``b`` over the conversations that both submitted.
+
+    Raises
+    ------
+    ValueError
+        If a conversation has different numbers of units.
+    """
+    units = grid({a: left, b: right})
+    people = units.annotators
+    return _pair(units, people.index(a), people.index(b), Sampler(seed=seed))
+
+
+def _pair(units: Grid, a: int, b: int, sampler: Sampler) -> PairAgreement:
+    tallies = units.tallies(a, b)
+    total = tallies.sum(axis=0)
+    size = int(total[1].sum())
+    kappa = defined(kappas(total))
+    low, high = _kappa_interval(tallies, sampler) if kappa is not None else (None, None)
+    positive = total[:, 1] if units.is_binary and size else None
+    return PairAgreement(
+        a=units.annotators[a],
+        b=units.annotators[b],
+        kappa=kappa,
+        band=band(kappa),
+        n=size,
+        raw=float(total[0].sum()) / size if size else None,
+        positive_f1=_positive_f1(positive),
+        ac1=defined(ac1s(total)),
+        ci_low=low,
+        ci_high=high,
+        undefined=_why_no_kappa(len(tallies), size) if kappa is None else None,
+        conversations=len(tallies),
+        prevalence=float(positive[1] + positive[2]) / (2 * size) if positive is not None else None,
+        bias=float(positive[1] - positive[2]) / size if positive is not None else None,
+    )
+
+
+def _kappa_interval(
+    tallies: NDArray[np.float64], sampler: Sampler
+) -> tuple[float, float] | tuple[None, None]:
+    if len(tallies) < 2:
+        return None, None
+    sums = sampler.sums(tallies.reshape(len(tallies), -1))
+    return interval(kappas(sums.reshape(-1, *tallies.shape[1:]))) or (None, None)
+
+
+def _positive_f1(positive: NDArray[np.float64] | None) -> float | None:
+    if positive is None or not positive[1] + positive[2]:
+        return None
+    return float(2 * positive[0] / (positive[1] + positive[2]))
+
+
+def _why_no_kappa(shared: int, size: int) -> str:
+    if not shared:
+        return noted("they submitted no sample in common")
+    return ONE_LABEL if size else noted("their common samples hold no unit that both labelled")
+
+
+def gate_value(
+    pairs: Sequence[PairAgreement], statistic: Statistic, *, measure: Measure = "kappa"
+) -> tuple[float | None, str]:
+    """The figure that the gate compares with its threshold, or why there is none."""
+    if not pairs:
+        return None, noted("agreement needs the submitted labels of at least two annotators")
+    by_pair = [(pair, pair.kappa if measure == "kappa" else pair.positive_f1) for pair in pairs]
+    undefined: dict[str | None, list[str]] = {}
+    for pair, value in by_pair:
+        if value is None:
+            undefined.setdefault(pair.undefined, []).append(f"{pair.a} and {pair.b}")
+    if undefined:
+        reasons = (f"{', '.join(names)}: {reason}" for reason, names in undefined.items())
+        return None, "; ".join(reasons)
+    values = [value for _, value in by_pair if value is not None]
+    return (min(values) if statistic == "min" else fsum(values) / len(values)), ""
+
+
+def _why_no_overall(counts: NDArray[np.int64]) -> str:
+    if (counts.sum(axis=1) < 2).all():
+        return noted("no unit was labelled by two annotators")
+    return noted("all annotators used one and the same label throughout")
+
+
+def excluded_samples(
+    ratings: Mapping[str, Iterable[str]], reasons: Mapping[str, Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Samples that enter no pair: given with a reason, or submitted by one person alone."""
+    rows = [
+        {"conversation": conversation, "annotator": annotator, "reason": reason}
+        for annotator, given in reasons.items()
+        for conversation, reason in given.items()
+    ]
+    by: dict[str, list[str]] = {}
+    for annotator, given in ratings.items():
+        for conversation in given:
+            by.setdefault(conversation, []).append(annotator)
+    rows += [
+        {"conversation": name, "annotator": people[0], "reason": noted("nobody else submitted it")}
+        for name, people in by.items()
+        if len(people) == 1
+    ]
+    return sorted(rows, key=lambda row: (row["conversation"], row["annotator"]))

@@ -1,0 +1,146 @@
+"""How calibration went: each annotator against the others, and how sure the mean of pairs is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from labeling.domain.agreement.kappa import kappas
+from labeling.domain.agreement.resampling import interval, resampled_sums
+from labeling.domain.ratings import Ratings, grid
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One annotator against the others of a round, over what each pair has in common.
+
+    ``kappa`` is the mean over the pairs that have one (``undefined_pairs`` have none), ``raw``
+    and the rates are pooled over units. ``over`` counts units that the annotator marked and
+    another did not, once for each other; ``under`` the reverse.
+    """
+
+    annotator: str
+    kappa: float | None
+    raw: float | None
+    rate: float | None
+    group_rate: float | None
+    over: int
+    under: int
+    n: int
+    undefined_pairs: int
+
+    @property
+    def tendency(self) -> str:
+        """The most frequent kind of difference: over, under, both (equally often), or none."""
+        if not self.over + self.under:
+            return "none"
+        if self.over == self.under:
+            return "both"
+        return "over" if self.over > self.under else "under"
+
+
+def standings(pairs: Sequence[Mapping[str, Any]]) -> list[Standing]:
+    """Each annotator against the group, from the pairs of an agreement of 0/1 labels.
+
+    A pair's raw agreement, prevalence and bias determine its table of two by two, so the
+    figures that were stored when the round closed are enough.
+
+    Examples
+    --------
+    Ana marks 3 of 4, Ben 2 of 4, all of Ben's among Ana's: raw 3/4, prevalence 5/8, bias 1/4.
+
+    >>> pair = {"a": "ana", "b": "ben", "kappa": 0.5, "n": 4, "raw": 0.75,
+    ...         "prevalence": 0.625, "bias": 0.25}
+    >>> ana, ben = standings([pair])
+    >>> (ana.over, ana.under, ana.rate, ana.group_rate, ana.tendency)
+    (1, 0, 0.75, 0.5, 'over')
+    >>> ben.tendency
+    'under'
+    """
+    people = sorted({person for pair in pairs for person in (pair["a"], pair["b"])})
+    return [
+        _standing(person, [_seen_from(person, pair) for pair in pairs if _in(person, pair)])
+        for person in people
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A pair as one of the two sees it, in counts of units."""
+
+    kappa: float | None
+    n: int
+    over: int
+    under: int
+    own: float
+    other: float
+
+
+def _in(person: str, pair: Mapping[str, Any]) -> bool:
+    return person in (pair["a"], pair["b"])
+
+
+def _seen_from(person: str, pair: Mapping[str, Any]) -> _View:
+    n = pair["n"]
+    if not n or pair["prevalence"] is None:
+        return _View(pair["kappa"], 0, 0, 0, 0.0, 0.0)
+    bias = pair["bias"] if person == pair["a"] else -pair["bias"]
+    differing = n * (1 - pair["raw"])
+    return _View(
+        kappa=pair["kappa"],
+        n=n,
+        over=round((differing + n * bias) / 2),
+        under=round((differing - n * bias) / 2),
+        own=n * (pair["prevalence"] + bias / 2),
+        other=n * (pair["prevalence"] - bias / 2),
+    )
+
+
+def _standing(person: str, views: Sequence[_View]) -> Standing:
+    n = sum(view.n for view in views)
+    over, under = sum(view.over for view in views), sum(view.under for view in views)
+    kappas = [view.kappa for view in views if view.kappa is not None]
+    return Standing(
+        annotator=person,
+        kappa=fsum(kappas) / len(kappas) if kappas else None,
+        raw=1 - (over + under) / n if n else None,
+        rate=fsum(view.own for view in views) / n if n else None,
+        group_rate=fsum(view.other for view in views) / n if n else None,
+        over=over,
+        under=under,
+        n=n,
+        undefined_pairs=len(views) - len(kappas),
+    )
+
+
+def mean_interval(ratings: Mapping[str, Ratings], *, seed: int) -> tuple[float, float] | None:
+    """95 % interval of the mean of the pairs' kappas (Light's kappa).
+
+    Conversations are drawn for all pairs at once, because the pairs share them. A draw in
+    which one pair has no kappa has no mean.
+
+    Returns
+    -------
+    (low, high) or None
+        ``None`` without two annotators who share two conversations, and when most draws
+        have no mean.
+
+    Examples
+    --------
+    >>> alike = {name: {"c1": [0, 1], "c2": [1, 0]} for name in ("ana", "ben")}
+    >>> mean_interval(alike, seed=0)
+    (1.0, 1.0)
+    """
+    units = grid(ratings)
+    pairs = list(combinations(range(len(units.annotators)), 2))
+    shape = (len(units.conversations), len(pairs), 3, len(units.labels))
+    tallies = np.zeros(shape)
+    for column, (a, b) in enumerate(pairs):
+        tallies[units.shared(a, b), column] = units.tallies(a, b)
+    if not pairs or len(tallies) < 2:
+        return None
+    sums = resampled_sums(tallies.reshape(len(tallies), -1), seed=seed)
+    return interval(kappas(sums.reshape(-1, *shape[1:])).mean(axis=1))

@@ -1,0 +1,227 @@
+"""What two annotators can agree or disagree about: the units of each layer.
+
+Messages for requirements, evidence and narratives: a message is cited or it is not. Inferred
+requirements, issues and ratings are about a requirement, and everybody has labelled their own; so
+the requirements of all annotators are matched first, and a unit belongs to one such cluster.
+Whoever has no requirement in the cluster could not judge it: their label is missing, and the
+unit counts for no pair with them. Events have no units (nobody says what is *not* an event); they
+are compared by F1.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labeling.domain.matching.consensus import clusters
+from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Synonyms
+from labeling.domain.matching.places import cited_by
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.schema import LAYERS, REQUIREMENT_FIELDS
+
+Payload = Mapping[str, Any]
+Base = Sequence[Mapping[str, Any]]
+"""What was judged, in order: for each requirement (or other target), its label by annotator."""
+
+BY_MESSAGE = frozenset({"extraction", "qa", "arc"})
+BY_REQUIREMENT = frozenset({"inference", "validation", "relevance"})
+"""Layers whose units need the matcher, and so a ruler."""
+
+TYPE_FIELDS = {
+    "extraction": "type",
+    "inference": "inference_type",
+    "validation": "issue_type",
+    "qa": "category",
+    "events": "type",
+}
+"""The field by which the labels of a layer can be told apart."""
+
+
+class Units(NamedTuple):
+    """The units of one conversation, and how each annotator labelled them, ``None`` if missing."""
+
+    names: list[str]
+    labels: dict[str, list[Hashable]]
+
+
+def units(
+    layer: str, payloads: Mapping[str, Payload], *, message_count: int, base: Base = ()
+) -> Units:
+    """The units of one conversation.
+
+    Parameters
+    ----------
+    payloads
+        By annotator, what they submitted.
+    base
+        The judged labels (see :func:`judged`), for the layers of ``BY_REQUIREMENT``.
+
+    Raises
+    ------
+    ValueError
+        For a layer that has no units, and if a message is cited that does not exist.
+
+    Examples
+    --------
+    >>> ana = {"questions": [{"evidence": [0, 2]}]}
+    >>> units("qa", {"ana": ana, "ben": {}}, message_count=3)
+    Units(names=['0', '1', '2'], labels={'ana': [1, 0, 1], 'ben': [0, 0, 0]})
+    """
+    if layer in BY_MESSAGE:
+        labels = {who: marks(layer, own, message_count) for who, own in payloads.items()}
+        return Units(message_names(message_count), labels)
+    if layer in BY_REQUIREMENT:
+        names = _told_apart(name for cluster in base for name in _names(layer, cluster))
+        return Units(
+            names, {who: _judgements(layer, who, own, base) for who, own in payloads.items()}
+        )
+    raise ValueError(f"units: the layer {layer} is compared by F1, not by units")
+
+
+def message_names(message_count: int) -> list[str]:
+    return [str(index) for index in range(message_count)]
+
+
+def marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
+    """Of one answer, for each message whether a label of the layer cites it.
+
+    Raises
+    ------
+    ValueError
+        If a message is cited that does not exist.
+    """
+    found: list[Hashable] = [0] * message_count
+    for index in cited(layer, payload):
+        if not 0 <= index < message_count:
+            raise ValueError(f"units: message {index} is cited, there are {message_count}")
+        found[index] = 1
+    return found
+
+
+def cited(layer: str, payload: Payload) -> Iterator[int]:
+    """Every message that a label of the layer points to."""
+    for label in payload.get(LAYERS[layer].key, []):
+        yield from cited_by(label)
+
+
+def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
+    """The payload with only those labels of the layer that have this type."""
+    key, field = LAYERS[layer].key, TYPE_FIELDS[layer]
+    kept = [label for label in payload.get(key, []) if label.get(field) == wanted]
+    return {**payload, key: kept}
+
+
+def own_units(typed: Units, everything: Units) -> Units:
+    """The units as people labelled them by hand.
+
+    One that is labelled otherwise in ``everything`` was labelled through a suggestion: it is
+    missing, since it says nothing about what they would have found.
+    """
+    labels = {
+        person: [
+            own if own == label else None
+            for own, label in zip(given, everything.labels[person], strict=True)
+        ]
+        for person, given in typed.labels.items()
+    }
+    return typed._replace(labels=labels)
+
+
+def judged(
+    layer: str,
+    payloads: Mapping[str, Payload],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+) -> list[dict[str, Any]]:
+    """The labels that those of the layer are about, matched between the annotators."""
+    found = [
+        {held.annotator: held.label for held in cluster}
+        for name in LAYERS[layer].needs
+        for cluster in clusters(
+            {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()},
+            layer=name,
+            ruler=ruler,
+            synonyms=synonyms,
+            threshold=threshold,
+        )
+    ]
+    return sorted(found, key=lambda cluster: (_title(cluster), sorted(cluster)))
+
+
+def _title(cluster: Mapping[str, Any]) -> str:
+    """What to call the judged label: the words of the first annotator in order of names."""
+    return str(cluster[min(cluster)].get("title") or "untitled")
+
+
+def _names(layer: str, cluster: Mapping[str, Any]) -> list[str]:
+    if layer == "validation":
+        return [f"{_title(cluster)} · {field}" for field in REQUIREMENT_FIELDS]
+    return [_title(cluster)]
+
+
+def _told_apart(names: Iterable[str]) -> list[str]:
+    """Requirements may have one title: their second unit of a name is called "… (2)"."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _judgements(layer: str, who: str, payload: Payload, base: Base) -> list[Hashable]:
+    labels = payload.get(LAYERS[layer].key, [])
+    slots = len(REQUIREMENT_FIELDS) if layer == "validation" else 1
+    judge = _JUDGES[layer]
+    found: list[Hashable] = []
+    for cluster in base:
+        if who in cluster:
+            found += judge(labels, cluster[who].get("uid"))
+        else:
+            found += [None] * slots
+    return found
+
+
+def concerned(
+    layer: str, payloads: Mapping[str, Payload], cluster: Mapping[str, Any], slot: int
+) -> dict[str, list[str]]:
+    """By annotator, the uids of their labels that are about one unit of a judged cluster.
+
+    ``slot`` is the position of a field where a unit is a field of a requirement, else 0.
+    """
+    field = list(REQUIREMENT_FIELDS)[slot]
+    found = {
+        who: [
+            str(label["uid"])
+            for label in own.get(LAYERS[layer].key, [])
+            if who in cluster and _is_about(layer, label, cluster[who].get("uid"), field)
+        ]
+        for who, own in payloads.items()
+    }
+    return {who: uids for who, uids in found.items() if uids}
+
+
+def _is_about(layer: str, label: Mapping[str, Any], uid: Any, field: str) -> bool:
+    if layer == "inference":
+        return uid in (label.get("triggered_by") or [])
+    if layer == "validation":
+        return bool(label.get("requirement") == uid and label.get("field") == field)
+    return bool(label.get("target") == uid)
+
+
+def _triggers(labels: Base, uid: Any) -> list[Hashable]:
+    return [int(any(uid in (label.get("triggered_by") or []) for label in labels))]
+
+
+def _flaws(labels: Base, uid: Any) -> list[Hashable]:
+    fields = {label.get("field") for label in labels if label.get("requirement") == uid}
+    return [int(field in fields) for field in REQUIREMENT_FIELDS]
+
+
+def _scores(labels: Base, uid: Any) -> list[Hashable]:
+    given = [label.get("score") for label in labels if label.get("target") == uid]
+    return [given[0] if given else None]
+
+
+_JUDGES = {"inference": _triggers, "validation": _flaws, "relevance": _scores}

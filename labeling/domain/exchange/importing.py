@@ -1,0 +1,399 @@
+"""Conversations read line by line from a native file, each checked before anything is stored.
+
+A native file holds one JSON object a line, in UTF-8. Reading is bounded: no more than one line is
+held, and of a line that is too long only its beginning.
+"""
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from typing import Any, BinaryIO, NamedTuple
+
+from labeling.domain.gold.release import item_sha256
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
+MIN_MESSAGES = 2
+DIFFICULTIES = ("easy", "medium", "hard")
+SPLITS = ("train", "dev", "test")
+ORIGINS = ("collected", "synthetic")
+CONVERSATION_KEYS = (
+    "id",
+    "domain",
+    "difficulty",
+    "split",
+    "origin",
+    "generator",
+    "priority",
+    "messages",
+)
+PASSED_OVER = ("schema_version", "answers", "decisions")
+"""Stand in the same line where labels are exported; importing those is another command."""
+MESSAGE_KEYS = ("role", "content", "speaker", "time")
+EXAMPLE = (
+    '{"id": "a", "messages": [{"role": "user", "content": "…"}, '
+    '{"role": "analyst", "content": "…"}]}'
+)
+HOW_WRITTEN = f"write a conversation a line, as {EXAMPLE}, or name the format of the file"
+OTHER_KIND = "not valid JSON, but a table, plain text or one long document"
+MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
+"""Characters that the database holds."""
+MAX_PRIORITY = 32_767  # what the database holds, either side of 0
+
+
+class Problem(NamedTuple):
+    """Why a line, or (``line`` is None) a whole file, cannot be taken."""
+
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message as it will be stored; a time is always in UTC."""
+
+    role: str
+    content: str
+    speaker: str = ""
+    time: datetime | None = None
+
+    def document(self) -> dict[str, str]:
+        """What the content hash covers: an optional key stands there only when it has a value."""
+        optional = {"speaker": self.speaker, "time": self.time.isoformat() if self.time else ""}
+        given = {key: value for key, value in optional.items() if value}
+        return {"role": self.role, "content": self.content, **given}
+
+
+class Fingerprint(NamedTuple):
+    """What must stay the same when a conversation is imported again. Empty text says nothing.
+
+    ``written_sha256`` is the hash of the text with the line ends of the file, by which a
+    conversation is known that was stored before line ends were made alike.
+    """
+
+    sha256: str
+    domain: str
+    difficulty: str
+    split: str
+    written_sha256: str = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One conversation that passed every check."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    domain: str = ""
+    difficulty: str = ""
+    split: str = ""
+    priority: int = 0
+    written_sha256: str = ""
+    origin: str = ""
+    """``collected`` or ``synthetic``; without a word it is collected."""
+    generator: str = ""
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        named = (self.domain, self.difficulty, self.split)
+        return Fingerprint(content_sha256(self.turns), *named, self.written_sha256, self.origin)
+
+    @property
+    def speakers(self) -> list[str]:
+        """Who speaks, in order of appearance: by name where there is one, else by role."""
+        return list(dict.fromkeys(turn.speaker or turn.role for turn in self.turns))
+
+    @property
+    def size(self) -> int:
+        """Characters of text."""
+        return sum(len(turn.content) for turn in self.turns)
+
+
+class _Refused(Exception):
+    """A check failed; the text is the reason."""
+
+
+def read_native(
+    stream: BinaryIO, *, max_line_bytes: int = MAX_LINE_BYTES
+) -> Iterator[tuple[int, Record] | Problem]:
+    """The conversations of one file with their line numbers, and a problem for each bad line.
+
+    Parameters
+    ----------
+    stream
+        Opened in binary mode; read once, forwards.
+    max_line_bytes
+        A longer line is a problem and is passed over without being held.
+
+    Yields
+    ------
+    (line, Record) or Problem
+        In the order of the file; blank lines are skipped. A file without any line is one problem.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> next(read_native(BytesIO(b'{"id": "a"}')))
+    Problem(line=1, reason='"messages" is missing')
+    """
+    found_any = False
+    for number, raw in _lines(stream, max_line_bytes):
+        if raw is not None and not raw.strip():
+            continue
+        if not found_any and raw is not None and (kind := _other_kind(raw)):
+            yield Problem(number, f"{kind}: {HOW_WRITTEN}")
+            return
+        found_any = True
+        try:
+            if raw is None:
+                raise _Refused(f"the line is longer than {max_line_bytes:,} bytes")
+            yield number, _record(_parse(raw))
+        except _Refused as refused:
+            yield Problem(number, str(refused))
+    if not found_any:
+        yield Problem(None, "the file is empty")
+
+
+def record_of(line: int, document: dict[str, Any]) -> tuple[int, Record] | Problem:
+    """One conversation in the keys of a native line, however its file was written."""
+    try:
+        return line, _record(document)
+    except _Refused as refused:
+        return Problem(line, str(refused))
+
+
+def content_sha256(turns: Sequence[Turn]) -> str:
+    """SHA-256 of the canonical JSON of the messages: equal hashes, equal text."""
+    return item_sha256([turn.document() for turn in turns])
+
+
+def conflict(known: Fingerprint, new: Fingerprint) -> str:
+    """Why ``new`` may not stand under an id that is taken by ``known``; empty if it may.
+
+    Examples
+    --------
+    >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", ""))
+    ''
+    >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
+    'is known with split "test", not "train"'
+    """
+    if known.sha256 not in (new.sha256, new.written_sha256):
+        return "is known with other text; give changed text a new id"
+    for name in ("domain", "difficulty", "split", "origin"):
+        old, wanted = getattr(known, name), getattr(new, name)
+        if wanted and wanted != old:
+            return f'is known with {name} "{old}", not "{wanted}"'
+    return ""
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with every line end as one line feed, as browsers count it.
+
+    Examples
+    --------
+    >>> with_line_feeds("a\\r\\nb\\rc")
+    'a\\nb\\nc'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
+    """Numbered lines; None stands for one that is longer than ``limit`` bytes."""
+    number = 0
+    while raw := stream.readline(limit + 1):
+        number += 1
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+        if len(raw) <= limit or raw.endswith(b"\n"):
+            yield number, raw
+        else:
+            _pass_over_line(stream)
+            yield number, None
+
+
+def _pass_over_line(stream: BinaryIO) -> None:
+    while (rest := stream.readline(CHUNK_BYTES)) and not rest.endswith(b"\n"):
+        pass
+
+
+def _other_kind(first: bytes) -> str:
+    """Why the first line is of no native file: of a table, plain text, one long document, a list.
+
+    Then no other line is one either, and naming each of them would help nobody.
+    """
+    try:
+        text = first.decode().strip()
+        document = json.loads(text)
+    except json.JSONDecodeError:
+        return OTHER_KIND if text in ("{", "[") or text[0] not in "{[" else ""
+    except (ValueError, RecursionError):
+        return ""
+    return "" if isinstance(document, dict) else _no_object(document)
+
+
+def _parse(raw: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(raw.rstrip().decode(), object_pairs_hook=_without_repeats)
+    except UnicodeDecodeError as error:
+        bad = raw[error.start]
+        raise _Refused(
+            f"the line is not UTF-8 (byte 0x{bad:02X} at position {error.start + 1} of the line); "
+            "save the file as UTF-8"
+        ) from None
+    except RecursionError:
+        raise _Refused("not valid JSON: nested too deeply") from None
+    except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise _Refused(
+            f"not valid JSON: {what} at column {error.colno}; each line must be one whole JSON "
+            "object"
+        ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise _Refused(f"not valid JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise _Refused(_no_object(document))
+    return document
+
+
+def _no_object(document: Any) -> str:
+    return f"a line must be a JSON object, not {_kind(document)}"
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON readers keep the last of two equal keys: text would be lost without a word."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f'the key "{_shown(repeated)}" stands twice in one object')
+    return document
+
+
+def _record(document: dict[str, Any]) -> Record:
+    given = [key for key in document if key not in PASSED_OVER]
+    _check_keys(given, CONVERSATION_KEYS, where="")
+    written = _turns(document)
+    turns = tuple(replace(turn, content=with_line_feeds(turn.content)) for turn in written)
+    return Record(
+        id=_id(document),
+        domain=_text(document, "domain", "domain"),
+        difficulty=_choice(document, "difficulty", DIFFICULTIES),
+        split=_choice(document, "split", SPLITS),
+        origin=_choice(document, "origin", ORIGINS),
+        generator=_text(document, "generator", "generator"),
+        priority=_priority(document),
+        turns=turns,
+        written_sha256="" if turns == written else content_sha256(written),
+    )
+
+
+def _id(document: dict[str, Any]) -> str:
+    value = _text(document, "id", "id", required=True)
+    if value != value.strip() or not value.isprintable():
+        raise _Refused('"id" has white space around it or a control character in it')
+    return value
+
+
+def _priority(document: dict[str, Any]) -> int:
+    value = document.get("priority")
+    if value is None:
+        return 0
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_PRIORITY:
+        raise _Refused(
+            f'"priority" must be a whole number up to {MAX_PRIORITY:,}, either side of 0'
+        )
+    return value
+
+
+def _turns(document: dict[str, Any]) -> tuple[Turn, ...]:
+    messages = document.get("messages")
+    if messages is None:
+        raise _Refused('"messages" is missing')
+    if not isinstance(messages, list):
+        raise _Refused(f'"messages" must be a list, not {_kind(messages)}')
+    if len(messages) < MIN_MESSAGES:
+        raise _Refused(
+            f"a conversation needs at least {MIN_MESSAGES} messages, not {len(messages)}"
+        )
+    return tuple(_turn(message, f"messages[{index}]") for index, message in enumerate(messages))
+
+
+def _turn(message: Any, where: str) -> Turn:
+    if not isinstance(message, dict):
+        raise _Refused(f"{where} must be an object, not {_kind(message)}")
+    _check_keys(message, MESSAGE_KEYS, where=f"{where}: ")
+    return Turn(
+        role=_text(message, "role", f"{where}.role", required=True),
+        content=_text(message, "content", f"{where}.content", required=True),
+        speaker=_text(message, "speaker", f"{where}.speaker"),
+        time=_time(message, f"{where}.time"),
+    )
+
+
+def _check_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> None:
+    for key in given:
+        if key not in known:
+            nearest = get_close_matches(key, known, n=1)
+            hint = f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"
+            raise _Refused(f'{where}unknown key "{_shown(key)}"; {hint}')
+
+
+def _text(document: dict[str, Any], key: str, path: str, *, required: bool = False) -> str:
+    """The text under ``key``; null counts as not given."""
+    value = document.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _Refused(f'"{path}" must be text, not {_kind(value)}')
+    text = value or ""
+    if required and not text.strip():
+        raise _Refused(f'"{path}" is missing' if value is None else f'"{path}" is empty')
+    _check_text(text, path, MAX_LENGTHS.get(key))
+    return text
+
+
+def _check_text(text: str, path: str, max_length: int | None) -> None:
+    if max_length is not None and len(text) > max_length:
+        raise _Refused(f'"{path}" has {len(text):,} characters; {max_length} are allowed')
+    if "\0" in text:
+        raise _Refused(f'"{path}" contains a NUL character (\\u0000), which cannot be stored')
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise _Refused(f'"{path}" contains half of a surrogate pair, which is no text') from None
+
+
+def _choice(document: dict[str, Any], key: str, known: Sequence[str]) -> str:
+    value = _text(document, key, key)
+    if value and value not in known:
+        raise _Refused(f'unknown {key} "{_shown(value)}"; known are {", ".join(known)}')
+    return value
+
+
+def _time(message: dict[str, Any], path: str) -> datetime | None:
+    text = _text(message, "time", path)
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return zoned.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _Refused(
+            f'"{path}" is "{_shown(text)}", which is no ISO 8601 time such as 2026-01-31T14:05:00Z'
+        ) from None
+
+
+def _shown(text: str) -> str:
+    """Text from a file, short and printable, for a message of one line."""
+    short = text if len(text) <= 60 else f"{text[:60]}…"
+    return ascii(short)[1:-1] if not short.isprintable() else short
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "null"
+    names = {bool: "true or false", int: "a number", float: "a number", str: "text"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "an object")

@@ -1,0 +1,93 @@
+"""What two gold releases do not share, item by item and label by label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from labeling.domain.matching.diffing import difference
+from labeling.domain.matching.references import heading_of
+from labeling.domain.schema import LAYERS
+
+Item = Mapping[str, Any]
+"""A gold item's document."""
+
+Kind = Literal["added", "removed", "changed"]
+
+
+class LabelChanged(NamedTuple):
+    """A label that only one release has, or that has other fields in the other one."""
+
+    kind: Kind
+    layer: str
+    uid: str
+    title: str
+    fields: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemChanged:
+    """``text`` says that the conversation itself differs; ``how`` and ``split`` have both if they
+    differ.
+    """
+
+    item_id: str
+    kind: Kind
+    labels: list[LabelChanged] = field(default_factory=list)
+    how: tuple[str, str] | None = None
+    text: bool = False
+    split: tuple[str, str] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "item_id": self.item_id,
+            "kind": self.kind,
+            "how": list(self.how) if self.how else None,
+            "text": self.text,
+            "split": list(self.split) if self.split else None,
+            "labels": [label._asdict() for label in self.labels],
+        }
+
+
+def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChanged | None:
+    """What happened to one item between two releases; None if nothing did.
+
+    Labels are the same label when they have the same uid. A label whose words were taken from
+    somebody else since is therefore removed and added.
+    """
+    if before is None or after is None:
+        return ItemChanged(item_id, "added" if before is None else "removed")
+    found = ItemChanged(
+        item_id,
+        "changed",
+        labels=_labels(before, after),
+        how=_both(before["provenance"]["how"], after["provenance"]["how"]),
+        text=before["conversation"] != after["conversation"],
+        split=_both(before.get("split") or "", after.get("split") or ""),
+    )
+    return found if found.labels or found.how or found.text or found.split else None
+
+
+def _labels(before: Item, after: Item) -> list[LabelChanged]:
+    layers = {layer.key: layer.name for layer in LAYERS.values()}
+    known = {
+        str(label["uid"]): label
+        for item in (before, after)
+        for labels in [*item.get("given", {}).values(), *item["gold"].values()]
+        for label in labels
+    }
+    return [
+        LabelChanged(
+            change.kind,
+            layers[change.layer_key],
+            change.uid,
+            heading_of(layers[change.layer_key], change.label, known),
+            [one.name for one in change.fields],
+        )
+        for change in difference(before["gold"], after["gold"]).labels
+    ]
+
+
+def _both(before: str, after: str) -> tuple[str, str] | None:
+    return (before, after) if before != after else None

@@ -1,0 +1,137 @@
+"""An answer to a check beside the gold of its conversation: what was found, missed and added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from labeling.domain.agreement.kappa import defined, kappas
+from labeling.domain.agreement.units import BY_MESSAGE, units
+from labeling.domain.matching.matchers import Rules, match_labels
+from labeling.domain.matching.records import f1
+from labeling.domain.matching.references import Base, heading_of, in_terms_of
+from labeling.domain.schema import LAYERS
+
+Labels = Sequence[Mapping[str, Any]]
+Payload = Mapping[str, Any]
+
+PEOPLE = frozenset({"username", "by", "adjudicated_by", "accepted_by", "fixed_by"})
+"""The keys of an item's provenance that hold names."""
+
+
+def compare(
+    layer: str, gold: Payload, own: Payload, *, message_count: int, rules: Rules
+) -> dict[str, Any]:
+    """One layer of an answer against gold, as plain JSON.
+
+    Parameters
+    ----------
+    gold, own
+        By the layers' keys; with the labels that those of the layer refer to.
+
+    Returns
+    -------
+    dict
+        ``f1`` over the labels by the one matcher, the counts behind it, the labels that were
+        ``missed`` and those that are ``extra`` (uid and heading), and for layers whose labels
+        cite messages ``marks``: how many messages both, gold alone, the answer alone and neither
+        cite.
+    """
+    key = LAYERS[layer].key
+    right: Labels = gold.get(key, [])
+    base, given = _in_common_terms(layer, gold, own, rules)
+    matches = match_labels(layer, right, given, rules)
+    found = {match.left for match in matches}
+    kept = {str(given[match.right].get("uid")) for match in matches}
+    answered: Labels = own.get(key, [])
+    return {
+        "f1": f1(len(matches), len(right), len(answered)),
+        "matched": len(matches),
+        "gold": len(right),
+        "own": len(answered),
+        "missed": [
+            _named(layer, label, base.labels)
+            for position, label in enumerate(right)
+            if position not in found
+        ],
+        "extra": [
+            _named(layer, label, _by_uid(layer, own))
+            for label in answered
+            if str(label.get("uid")) not in kept
+        ],
+        "marks": _marks(layer, gold, own, message_count) if layer in BY_MESSAGE else None,
+    }
+
+
+def kappa_of(marks: Iterable[Sequence[int] | None]) -> float | None:
+    """κ over the messages of several answers: their counts are added up first.
+
+    Examples
+    --------
+    p_o = 6/8, p_e = (4·4 + 4·4)/64 = 1/2.
+
+    >>> kappa_of([[2, 1, 1, 0], [1, 0, 0, 3]])
+    0.5
+    >>> kappa_of([[0, 0, 0, 4]]) is None
+    True
+    """
+    rows = [list(row) for row in marks if row is not None]
+    both, gold, own, neither = np.array(rows, dtype=np.float64).reshape(-1, 4).sum(axis=0)
+    tally = [[neither, both], [neither + own, both + gold], [neither + gold, both + own]]
+    return defined(kappas(np.array(tally)))
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+def people_in(provenance: Any) -> set[str]:
+    """Everybody who had a hand in a gold item: who answered, skipped, decided or corrected it."""
+    if isinstance(provenance, list):
+        return set().union(*map(people_in, provenance))
+    if not isinstance(provenance, Mapping):
+        return set()
+    named = (_names(value) for key, value in provenance.items() if key in PEOPLE)
+    return set().union(*named, *map(people_in, provenance.values()))
+
+
+def _names(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return {one for one in value if isinstance(one, str)}
+    return set(value.split(", ")) if isinstance(value, str) else set()
+
+
+def _in_common_terms(layer: str, gold: Payload, own: Payload, rules: Rules) -> tuple[Base, Labels]:
+    """The labels of the answer, referring to those labels of gold that match their own."""
+    base, labels = Base(), own.get(LAYERS[layer].key, [])
+    needs = [name for name in LAYERS[layer].needs if gold.get(LAYERS[name].key)]
+    for name in needs:
+        key = LAYERS[name].key
+        theirs = own.get(key, [])
+        matched = {one.left: one.right for one in match_labels(name, gold[key], theirs, rules)}
+        for position, label in enumerate(gold[key]):
+            at = matched.get(position)
+            base.add(label, {"own": str(theirs[at]["uid"]) if at is not None else None})
+    return base, in_terms_of(base, layer, labels, "own").labels if needs else labels
+
+
+def _by_uid(layer: str, payload: Payload) -> dict[str, Mapping[str, Any]]:
+    """What the labels of the layer may refer to."""
+    keys = [LAYERS[name].key for name in LAYERS[layer].needs]
+    return {str(label.get("uid")): label for key in keys for label in payload.get(key, [])}
+
+
+def _named(
+    layer: str, label: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    return {"uid": str(label.get("uid", "")), "heading": heading_of(layer, label, named)}
+
+
+def _marks(layer: str, gold: Payload, own: Payload, message_count: int) -> list[int]:
+    found = units(layer, {"gold": gold, "own": own}, message_count=message_count).labels
+    pairs = list(zip(found["gold"], found["own"], strict=True))
+    return [pairs.count(one) for one in ((1, 1), (1, 0), (0, 1), (0, 0))]

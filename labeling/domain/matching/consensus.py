@@ -1,0 +1,235 @@
+"""What several annotators agree on, and who held what.
+
+Labels that mean the same, by the one matcher, are gathered in clusters with at
+most one label of each annotator. A cluster held by a strict majority is agreed;
+anything else makes the conversation disputed and a matter for adjudication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import count
+from typing import Any, Literal, NamedTuple
+
+from labeling.domain.gold.release import canonical_json
+from labeling.domain.matching.agreed import agreed_label, gathered, support
+from labeling.domain.matching.matchers import Rules, centrality, match_labels
+from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
+from labeling.domain.matching.places import first_place
+from labeling.domain.matching.sameness import bare
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.schema import LAYERS, form_fields
+
+State = Literal["unanimous", "majority", "single", "disputed"]
+
+REMARKS = frozenset({"rationale", "confidence"})
+"""What a person says about their label; it may differ without any dissent about the label."""
+
+
+class Held(NamedTuple):
+    """One annotator's label."""
+
+    annotator: str
+    label: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One label and where it comes from.
+
+    ``how`` is ``unanimous``, ``majority``, ``single`` (only one person labelled) or
+    ``disputed``. ``by`` names the holders and ``uids`` their own labels. ``dissent`` has
+    an entry for everybody else (``label`` ``None``) and for each holder whose label
+    reads otherwise, with that label and the fields that differ.
+    """
+
+    label: dict[str, Any]
+    how: State
+    by: list[str]
+    uids: dict[str, str | None]
+    dissent: list[dict[str, Any]]
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Plain JSON beside the label in gold."""
+        return {key: value for key, value in asdict(self).items() if key != "label"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """The outcome for one conversation.
+
+    ``agreed`` are the labels that stand, ``disputed`` those that no strict majority
+    held. The state is ``disputed`` as soon as there is one; else ``majority`` if some
+    label was not held by everybody. ``single`` is one annotator's word, unopposed.
+    """
+
+    state: State
+    annotators: list[str]
+    agreed: list[Settled]
+    disputed: list[Settled]
+    layer: str = "extraction"
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """The agreed labels as a gold payload, numbered anew."""
+        return {LAYERS[self.layer].key: [settled.label for settled in self.agreed]}
+
+    @property
+    def empty(self) -> bool:
+        """Whether "nothing here" is what was agreed."""
+        return not self.agreed and not self.disputed
+
+
+def settle(
+    labels_by_annotator: Mapping[str, Sequence[Record]],
+    *,
+    ruler: Ruler,
+    layer: str = "extraction",
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+    order: Sequence[str] = (),
+) -> Settlement:
+    """What the annotators of one conversation agree on.
+
+    Parameters
+    ----------
+    labels_by_annotator
+        What each of them submitted for the layer, with references in common terms (see
+        :mod:`labeling.domain.matching.references`); an empty list is "nothing here".
+    ruler, synonyms, threshold
+        As for :func:`~labeling.domain.matching.match_requirements`.
+    order
+        The uids that labels refer to, in the order in which these stand.
+
+    Returns
+    -------
+    Settlement
+        Independent of the order of annotators and labels. The words of an agreed label are those
+        of the holder most similar to the other holders; see
+        :func:`~labeling.domain.agreed.agreed_label` for what a majority decides in it.
+
+    Raises
+    ------
+    ValueError
+        Without annotators: nobody's silence is not agreement.
+    """
+    if not labels_by_annotator:
+        raise ValueError("settle: nobody has submitted labels")
+    rules = Rules(ruler, synonyms, threshold)
+    people = sorted(labels_by_annotator)
+    labels = {person: sorted(labels_by_annotator[person], key=canonical_json) for person in people}
+    found = _clusters(layer, labels, rules)
+    places = {uid: place for place, uid in enumerate(order)}
+    settled = sorted(
+        (_settled(layer, cluster, people, rules) for cluster in found),
+        key=lambda each: _position(each, places),
+    )
+    _tell_apart([each.label for each in settled])
+    agreed = [each for each in settled if each.how != "disputed"]
+    disputed = [each for each in settled if each.how == "disputed"]
+    if "id" in LAYERS[layer].label.model_fields:
+        for number, each in enumerate(agreed, start=1):
+            each.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
+    return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
+
+
+def _tell_apart(labels: Sequence[dict[str, Any]]) -> None:
+    """No uid twice: people are told apart by name, but labels that stand only by their uids."""
+    taken: set[str] = set()
+    known = {label.get("uid") for label in labels}
+    for label in labels:
+        uid = label.get("uid")
+        if uid in taken:
+            numbers = (f"{uid}-{number}" for number in count(2))
+            label["uid"] = uid = next(one for one in numbers if one not in known | taken)
+        if uid:
+            taken.add(uid)
+
+
+def clusters(
+    labels: Mapping[str, Sequence[Record]],
+    *,
+    ruler: Ruler,
+    layer: str = "extraction",
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+) -> list[list[Held]]:
+    """The labels that mean the same, together; each annotator at most once in a cluster."""
+    return _clusters(layer, labels, Rules(ruler, synonyms, threshold))
+
+
+def _clusters(layer: str, labels: Mapping[str, Sequence[Record]], rules: Rules) -> list[list[Held]]:
+    found = gathered(labels, lambda left, right: match_labels(layer, left, right, rules))
+    return [[Held(person, labels[person][at]) for person, at in cluster] for cluster in found]
+
+
+def _settled(layer: str, cluster: Sequence[Held], people: Sequence[str], rules: Rules) -> Settled:
+    holders = {held.annotator: held.label for held in cluster}
+    chosen = _most_central(layer, cluster, rules)
+    label = agreed_label(layer, holders, chosen)
+    backed = support(layer, holders, label)
+    if not backed:  # nothing in common that could stand: the chosen version as it was written
+        label = agreed_label(layer, {chosen: holders[chosen]}, chosen)
+    return Settled(
+        label=label,
+        how=_how(backed, len(people)),
+        by=list(holders),
+        uids={person: own.get("uid") for person, own in holders.items()},
+        dissent=_dissent(layer, label, holders, people),
+    )
+
+
+def _most_central(layer: str, cluster: Sequence[Held], rules: Rules) -> str:
+    """Who has the label nearest to the others'; the first by name on a tie."""
+    totals = centrality(layer, [held.label for held in cluster], rules)
+    return cluster[int(totals.argmax())].annotator
+
+
+def _how(holders: int, people: int) -> State:
+    if people == 1:
+        return "single"
+    if holders == people:
+        return "unanimous"
+    return "majority" if 2 * holders > people else "disputed"
+
+
+def _dissent(
+    layer: str, label: Record, holders: Mapping[str, Record], people: Sequence[str]
+) -> list[dict[str, Any]]:
+    rows = []
+    for person in people:
+        own = holders.get(person)
+        differs = [] if own is None else _differences(layer, own, label)
+        if own is None or differs:
+            rows.append({"annotator": person, "label": own and dict(own), "differs": differs})
+    return rows
+
+
+def _differences(layer: str, a: Record, b: Record) -> list[str]:
+    """The compared fields whose contents differ."""
+    return [name for name in _compared(layer) if bare(name, a.get(name)) != bare(name, b.get(name))]
+
+
+@cache
+def _compared(layer: str) -> tuple[str, ...]:
+    """Fields in which a holder's label is said to differ from the agreed one."""
+    return tuple(one["name"] for one in form_fields(layer) if one["name"] not in REMARKS)
+
+
+def _position(settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:
+    """In the order of the conversation, or of what the label refers to."""
+    label = settled.label
+    named = label.get("triggered_by") or [label.get("requirement") or label.get("target")]
+    first = min((places[uid] for uid in named if uid in places), default=0)
+    return first_place(label), first, canonical_json(label)
+
+
+def _state(people: Sequence[str], agreed: list[Settled], disputed: list[Settled]) -> State:
+    if disputed:
+        return "disputed"
+    if len(people) == 1:
+        return "single"
+    return "majority" if any(each.how == "majority" for each in agreed) else "unanimous"

@@ -1,0 +1,146 @@
+"""What an adjudicator starts from, and what their decision says about each label.
+
+The annotators' labels of one conversation stand in clusters, one cluster for each thing that was
+meant (:mod:`labeling.domain.matching.consensus`). A decision has one label, or none, for each
+cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from labeling.domain.matching.consensus import Settlement
+from labeling.domain.matching.places import first_place
+from labeling.domain.matching.sameness import bare, content
+
+Record = Mapping[str, Any]
+
+
+class Side(NamedTuple):
+    """One annotator's version of a cluster: ``label`` None if they have no such label."""
+
+    annotator: str
+    label: Record | None
+
+
+class Cluster(NamedTuple):
+    """One thing that was meant.
+
+    ``how`` is unanimous, majority, single or disputed; ``label`` what stands if nothing is
+    decided otherwise; ``sides`` has everybody who answered; ``differs`` are the fields in which
+    the versions are not alike.
+    """
+
+    how: str
+    label: Record
+    sides: list[Side]
+    differs: list[str]
+
+    @property
+    def missing(self) -> list[str]:
+        return [side.annotator for side in self.sides if side.label is None]
+
+
+def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
+    """A settlement as plain JSON, in the order of the conversation."""
+    everything = [*settlement.agreed, *settlement.disputed]
+    everything.sort(key=lambda one: first_place(one.label))
+    return [{"how": one.how, "label": one.label, "uids": one.uids} for one in everything]
+
+
+def agreement_of(settlement: Settlement) -> float:
+    """Mean share of the annotators who hold a label.
+
+    In (0, 1], 1 when everybody holds every label. Where nobody labelled anything, all agree: 1.
+    """
+    shares = [
+        len(one.by) / len(settlement.annotators)
+        for one in [*settlement.agreed, *settlement.disputed]
+    ]
+    return sum(shares) / len(shares) if shares else 1.0
+
+
+def read_clusters(
+    stored: Sequence[Record],
+    answers: Mapping[str, Sequence[Record]],
+    *,
+    fields: Collection[str] = (),
+) -> list[Cluster]:
+    """Stored clusters with everybody's labels; ``fields`` are those that are compared."""
+    return [_read(one, answers, fields) for one in stored]
+
+
+def _read(
+    stored: Record, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
+) -> Cluster:
+    sides = [
+        Side(person, _with_uid(given, stored["uids"].get(person)))
+        for person, given in sorted(answers.items())
+    ]
+    held = [side.label for side in sides if side.label is not None]
+    differs = [
+        name
+        for name in fields
+        if any(bare(name, one.get(name)) != bare(name, held[0].get(name)) for one in held[1:])
+    ]
+    return Cluster(stored["how"], stored["label"], sides, differs)
+
+
+def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:
+    return next((label for label in labels if uid is not None and label.get("uid") == uid), None)
+
+
+def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
+    """The chosen label with whose words it has and whose labels it stands for.
+
+    The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label stands
+    for all who hold it. The words of an edited one are nobody's, but it still stands for the
+    labels of its cluster, which other labels may refer to.
+    """
+    holders = [side for side in cluster.sides if side.label is not None]
+    if cluster.how != "disputed" and _same(chosen, cluster.label):
+        adopted = [side.annotator for side in holders]
+    else:
+        adopted = [
+            side.annotator
+            for side in holders
+            if side.label is not None and _same(chosen, side.label)
+        ]
+    uids = {side.annotator: side.label.get("uid") for side in holders if side.label is not None}
+    return {**chosen, "adopted_from": adopted, "uids": uids}
+
+
+def plain(label: Record) -> dict[str, Any]:
+    """A decided label as it goes into gold, without what is said about its origin."""
+    return {name: value for name, value in label.items() if name not in DECIDED}
+
+
+DECIDED = frozenset({"adopted_from", "uids"})
+"""What a decision says of each label beside the label itself."""
+
+
+def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
+    """Whether the decision about a cluster is one that no annotator had given."""
+    if chosen is None:
+        return not cluster.missing
+    return not attributed(chosen, cluster)["adopted_from"]
+
+
+def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
+    """In the order of the conversation, with ids counted anew and no uid twice."""
+    seen: set[str] = set()
+    ordered = sorted(labels, key=first_place)
+    result = []
+    for number, label in enumerate(ordered, start=1):
+        uid = str(label.get("uid") or "")
+        fresh = uid if uid and uid not in seen else uuid4().hex
+        seen.add(fresh)
+        name = {"id": f"{label['id'].partition('-')[0]}-{number:03d}"} if label.get("id") else {}
+        result.append({**label, "uid": fresh, **name})
+    return result
+
+
+def _same(a: Record, b: Record) -> bool:
+    return content(a) == content(b)

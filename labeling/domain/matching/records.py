@@ -1,0 +1,156 @@
+"""How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from math import fsum
+from typing import Any
+
+from labeling.domain.matching.matching import (
+    DEFAULT_SYNONYMS,
+    THRESHOLD,
+    Record,
+    RequirementPairs,
+    Synonyms,
+    source_overlap,
+)
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.sentences import noted
+
+Labels = Mapping[str, Sequence[Record]]
+"""One annotator's requirements by conversation; a conversation without any is an empty list."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordAgreement:
+    """One pair of annotators, compared like a pipeline with gold.
+
+    ``record_f1`` is the mean F1 of their common conversations (macro, as a
+    pipeline's F1 is averaged) and ``micro_f1`` the F1 of the summed counts. The field
+    figures are shares of the ``text_matches``, the pairs of similar text whatever
+    their type and actor. What has no value says why in ``undefined``.
+    """
+
+    a: str
+    b: str
+    record_f1: float | None
+    micro_f1: float | None
+    matches: int
+    a_records: int
+    b_records: int
+    conversations: int
+    text_matches: int
+    type_agreement: float | None
+    actor_agreement: float | None
+    priority_agreement: float | None
+    source_overlap: float | None
+    undefined: dict[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def f1(matches: int, left: int, right: int) -> float:
+    """Harmonic mean of matches/left and matches/right; 1.0 if both lists are empty.
+
+    Examples
+    --------
+    >>> f1(1, 3, 2), f1(0, 0, 0), f1(0, 0, 4)
+    (0.4, 1.0, 0.0)
+    """
+    return 2 * matches / (left + right) if left + right else 1.0
+
+
+def record_agreement(
+    labels: Mapping[str, Labels],
+    *,
+    ruler: Ruler,
+    synonyms: Synonyms = DEFAULT_SYNONYMS,
+    threshold: float = THRESHOLD,
+    has_sources: bool = True,
+) -> list[RecordAgreement]:
+    """Each pair of annotators over the conversations that both submitted.
+
+    Parameters
+    ----------
+    labels
+        By annotator and conversation; only what was submitted.
+    ruler, synonyms, threshold
+        As for :func:`~labeling.domain.matching.match_requirements`.
+    has_sources
+        Whether the records cite messages; inferred requirements do not.
+
+    Returns
+    -------
+    list of RecordAgreement
+        In order of the names. Every figure is in [0, 1], higher is better.
+    """
+    return [
+        _pair(
+            a,
+            b,
+            [
+                RequirementPairs(labels[a][name], labels[b][name], ruler=ruler, synonyms=synonyms)
+                for name in sorted(labels[a].keys() & labels[b].keys())
+            ],
+            threshold,
+            has_sources,
+        )
+        for a, b in combinations(sorted(labels), 2)
+    ]
+
+
+def _pair(
+    a: str,
+    b: str,
+    conversations: Sequence[RequirementPairs],
+    threshold: float,
+    has_sources: bool,
+) -> RecordAgreement:
+    counts = [
+        (len(pairs.matches(threshold)), len(pairs.left), len(pairs.right))
+        for pairs in conversations
+    ]
+    matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+    rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
+    undefined = {}
+    if not conversations:
+        undefined["record_f1"] = undefined["micro_f1"] = noted("they submitted no sample in common")
+    if not rows:
+        undefined["fields"] = noted("no two of their requirements have similar text")
+    if not has_sources:
+        undefined["source_overlap"] = noted("these records cite no messages")
+    fields = [_mean([row[column] for row in rows]) for column in range(4)]
+    return RecordAgreement(
+        a=a,
+        b=b,
+        record_f1=_mean([f1(*count) for count in counts]),
+        micro_f1=f1(matches, left, right) if conversations else None,
+        matches=matches,
+        a_records=left,
+        b_records=right,
+        conversations=len(conversations),
+        text_matches=len(rows),
+        type_agreement=fields[0],
+        actor_agreement=fields[1],
+        priority_agreement=fields[2],
+        source_overlap=fields[3] if has_sources else None,
+        undefined=undefined,
+    )
+
+
+def _field_rows(pairs: RequirementPairs, threshold: float) -> list[tuple[float, ...]]:
+    """Type, actor, priority and sources of each pair of similar text: 1 agree, 0 differ."""
+    return [
+        (
+            float(pairs.same_type[i, j]),
+            float(pairs.same_actor[i, j]),
+            float(pairs.left[i].get("priority") == pairs.right[j].get("priority")),
+            source_overlap(pairs.left[i], pairs.right[j]),
+        )
+        for i, j, _ in pairs.text_matches(threshold)
+    ]
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fsum(values) / len(values) if values else None

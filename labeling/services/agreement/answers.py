@@ -1,0 +1,88 @@
+"""What people submitted in a round, for whoever compares it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Count, QuerySet
+
+from labeling.domain.agreement.units import TYPE_FIELDS, of_type
+from labeling.domain.exchange.origins import of_origin
+from labeling.models import Annotation, Assignment, Round
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which of the submitted labels are compared; empty means all."""
+
+    label_type: str = ""
+    annotator: str = ""
+    guideline: int | None = None
+    origin: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.label_type or self.annotator or self.guideline or self.origin)
+
+
+EVERYTHING = Selection()
+
+
+class Answer(NamedTuple):
+    annotator: str
+    conversation: str
+    payload: dict[str, Any]
+
+
+Payloads = dict[str, dict[str, dict[str, Any]]]
+"""What was submitted, by conversation and annotator."""
+
+
+def each(measured: Round, layer: str, selection: Selection) -> Iterator[Answer]:
+    """One after the other: together the payloads of a large round would fill the memory."""
+    rows = submitted(measured, selection).values_list(
+        "annotator__username", "conversation__external_id", "annotation__payload"
+    )
+    for row in rows.iterator():
+        answer = Answer(*row)
+        if selection.label_type and layer in TYPE_FIELDS:
+            answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
+        if selection.origin:
+            assisted = selection.origin == "assisted"
+            answer = answer._replace(payload=of_origin(layer, answer.payload, assisted=assisted))
+        yield answer
+
+
+def by_conversation(answers: Iterable[Answer]) -> Payloads:
+    found: Payloads = defaultdict(dict)
+    for who, name, payload in answers:
+        found[name][who] = payload
+    return found
+
+
+def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
+    found = given(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
+    if selection.guideline:
+        found = found.filter(annotation__guideline__version=selection.guideline)
+    if selection.origin == "assisted":
+        found = found.filter(first_pass__isnull=False)
+    return found
+
+
+def compared(measured: Round, selection: Selection) -> int:
+    """The number of conversations that two or more have answered."""
+    found = submitted(measured, selection).order_by().values("conversation")
+    return found.annotate(n=Count("pk")).filter(n__gt=1).count()
+
+
+def sizes(measured: Round) -> dict[str, int]:
+    """By conversation, the number of its messages."""
+    held = measured.assignments.order_by().values("conversation")
+    found = measured.project.conversations.filter(pk__in=held).order_by()
+    return dict(found.values_list("external_id").annotate(n=Count("messages")))
+
+
+def given(measured: Round) -> QuerySet[Assignment]:
+    return measured.assignments.order_by("annotator__username", "conversation__external_id")

@@ -1,0 +1,73 @@
+"""What two annotators of a round see differently."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+from labeling.domain.matching.matching import match_events
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Round
+from labeling.services.agreement.agreement import (
+    EVERYTHING,
+    Events,
+    Selection,
+    events_of,
+    first_layer,
+    units_of,
+)
+
+
+class Difference(NamedTuple):
+    """One unit, or one event, that two annotators see differently."""
+
+    conversation: str
+    unit: str
+    left: Hashable
+    right: Hashable
+
+
+def differences(
+    measured: Round,
+    a: str,
+    b: str,
+    layer: str = "",
+    *,
+    ruler: Ruler | None = None,
+    selection: Selection = EVERYTHING,
+) -> list[Difference]:
+    """What lowers the agreement of one pair, in order of conversation and unit."""
+    if (layer or first_layer(measured.project)) == "events":
+        return _event_differences(events_of(measured, selection), a, b)
+    return [
+        Difference(conversation, name, left, right)
+        for conversation, found in units_of(
+            measured, layer, ruler=ruler, selection=selection
+        ).items()
+        if a in found.labels and b in found.labels
+        for name, left, right in zip(found.names, found.labels[a], found.labels[b], strict=True)
+        if left is not None and right is not None and left != right
+    ]
+
+
+def _event_differences(events: Events, a: str, b: str) -> list[Difference]:
+    """The events that only one of the two marked."""
+    found = []
+    left, right = events.get(a, {}), events.get(b, {})
+    for name in sorted(left.keys() & right.keys()):
+        matches = match_events(left[name], right[name])
+        for side, own, seen in (
+            (0, left[name], {match.left for match in matches}),
+            (1, right[name], {match.right for match in matches}),
+        ):
+            found += [
+                Difference(name, _event_name(event), int(side == 0), int(side == 1))
+                for position, event in enumerate(own)
+                if position not in seen
+            ]
+    return found
+
+
+def _event_name(event: Mapping[str, Any]) -> str:
+    trigger = event["trigger"]
+    return f"{event['type']}: “{trigger['text']}” in message {trigger['message']}"

@@ -1,0 +1,196 @@
+"""What the annotators of a closed round marked differently, and what is said and decided about it.
+
+A disagreement is found from the labels, so there is nothing to keep in step: a row exists from
+the first remark or decision on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from labeling.domain.agreement.disagreements import Split, letters
+from labeling.domain.errors import RuleError
+from labeling.domain.reasons import reason_in
+from labeling.domain.schema import LAYERS
+from labeling.models import Comment, Conversation, Disagreement, Round
+from labeling.services import events
+from labeling.services.agreement import agreement
+from labeling.services.comments import EmptyComment
+from labeling.services.vectors import RulerNeeded
+from labeling.services.work import splitting
+from labeling.translation import in_english
+
+
+class RoundOpen(RuleError):
+    """An open round is blind or unfinished: there is nothing to discuss yet."""
+
+    code = "round_open"
+
+
+class NoDisagreement(RuleError):
+    """The annotators marked this message alike, or it does not exist."""
+
+    code = "no_disagreement"
+
+
+class Place(NamedTuple):
+    """Where a disagreement is: its conversation's key, the position of its unit, its layer.
+
+    The units of requirements, evidence and narratives are the messages.
+    """
+
+    conversation: int
+    unit: int
+    layer: str = "extraction"
+
+    @classmethod
+    def parse(cls, text: str) -> Place | None:
+        """From ``12-3`` or ``12-3-validation``, as it stands in addresses and forms."""
+        conversation, _, rest = text.partition("-")
+        unit, _, layer = rest.partition("-")
+        if not all(part.isdecimal() and len(part) < 10 for part in (conversation, unit)):
+            return None
+        if layer and layer not in LAYERS:
+            return None
+        return cls(int(conversation), int(unit), layer or "extraction")
+
+    def __str__(self) -> str:
+        layer = "" if self.layer == "extraction" else f"-{self.layer}"
+        return f"{self.conversation}-{self.unit}{layer}"
+
+
+def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
+    """The disagreements of a round on one layer (default: the project's first).
+
+    In the order in which the round handed out its conversations. ``RulerNeeded`` if a worker has
+    to find them first.
+    """
+    if discussed.state == Round.State.OPEN:
+        raise RoundOpen("This round is open: its disagreements are discussed when it has closed.")
+    layer = layer or agreement.first_layer(discussed.project)
+    if layer not in discussed.project.layers:
+        return {}
+    keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
+    given = splitting.read(discussed, layer)
+    return {Place(keys[one.conversation], one.unit, layer): one for one in given}
+
+
+def progress(discussed: Round) -> tuple[int | None, int]:
+    """How many disagreements there are on all layers, None while a worker finds them; and how
+    many of them are decided.
+    """
+    try:
+        found = {
+            place for layer in discussed.project.layers for place in found_in(discussed, layer)
+        }
+    except RulerNeeded:
+        agreement.request(discussed)
+        return None, 0
+    rows = discussed.disagreements.exclude(outcome="")
+    places = rows.values_list("conversation", "unit", "layer")
+    return len(found), sum(Place(pk, int(unit), layer) in found for pk, unit, layer in places)
+
+
+def split_of(row: Disagreement) -> Split | None:
+    """What a stored disagreement is about."""
+    place = Place(row.conversation_id, int(row.unit), row.layer)
+    return found_in(row.round, row.layer).get(place)
+
+
+def letters_of(discussed: Round) -> dict[str, str]:
+    """A letter for each annotator; nobody can tell from it who it is, and it stays the same."""
+    names = discussed.assignments.order_by().values_list("annotator__username", flat=True)
+    return letters({name: _secret(discussed, name) for name in names.distinct()})
+
+
+def _secret(discussed: Round, name: str) -> str:
+    return salted_hmac("labeling.discussions", f"{discussed.pk}:{name}").hexdigest()
+
+
+@transaction.atomic
+def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
+    """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""
+    body = reason_in(body)
+    if not body:
+        raise EmptyComment("Write something first.")
+    row, split = _row(discussed, place)
+    last = row.comments.last()
+    if last and (last.author, last.body) == (by, body):
+        return last
+    added = Comment.objects.create(
+        project=discussed.project,
+        conversation=row.conversation,
+        round=discussed,
+        disagreement=row,
+        message_index=split.message,
+        body=body,
+        author=by,
+    )
+    named = _named(row, split)
+    events.record("disagreement.discussed", row, project=discussed.project, actor=by, **named)
+    return added
+
+
+@transaction.atomic
+def decide(
+    discussed: Round, place: Place, *, outcome: str, note: str = "", by: User
+) -> Disagreement:
+    """Say what came of a disagreement; an empty outcome opens it again. The last word counts."""
+    row, split = _row(discussed, place)
+    named = _named(row, split)
+    row.outcome, row.note = outcome, reason_in(note)
+    row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
+    row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
+    if outcome:
+        words = in_english(Disagreement.Outcome(outcome).label)
+        events.record(
+            "disagreement.decided",
+            row,
+            project=discussed.project,
+            actor=by,
+            outcome=words,
+            **named,
+        )
+    else:
+        events.record("disagreement.reopened", row, project=discussed.project, actor=by, **named)
+    return row
+
+
+@transaction.atomic
+def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
+    """Show letters instead of names to everybody who reads the discussion."""
+    changed = Round.objects.filter(pk=discussed.pk, anonymous=not hidden).update(anonymous=hidden)
+    if changed and hidden:
+        events.record("round.names_hidden", discussed, project=discussed.project, actor=by)
+    elif changed:
+        events.record("round.names_shown", discussed, project=discussed.project, actor=by)
+
+
+def _row(discussed: Round, place: Place) -> tuple[Disagreement, Split]:
+    """The stored row of a disagreement, made on first use."""
+    split = found_in(discussed, place.layer).get(place)
+    if split is None:
+        raise NoDisagreement("The annotators marked this alike: there is nothing to say.")
+    row, _ = Disagreement.objects.get_or_create(
+        round=discussed,
+        conversation_id=place.conversation,
+        layer=place.layer,
+        unit=str(place.unit),
+    )
+    stored = Disagreement.objects.select_for_update().select_related("conversation")
+    return stored.get(pk=row.pk), split
+
+
+def _named(row: Disagreement, split: Split) -> dict[str, Any]:
+    conversation: Conversation = row.conversation
+    return {
+        "conversation": conversation.external_id,
+        "message": split.message,
+        "layer": row.layer,
+        **({"about": split.name} if split.name else {}),
+    }

@@ -1,0 +1,218 @@
+"""Taking in published chats with their questions: all of the files or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from labeling.domain.chats import (
+    Chat,
+    ChatRefused,
+    Fault,
+    Line,
+    Splits,
+    count_of,
+    natural_key,
+    number_of,
+    question_labels,
+    read_chat,
+    read_splits,
+)
+from labeling.domain.chats.gaps import gaps_of
+from labeling.domain.chats.reading import MAX_FILE_BYTES
+from labeling.domain.exchange.evidence import MessageId
+from labeling.domain.exchange.importing import Record
+from labeling.models import Conversation, GoldRelease, ImportReport, Project
+from labeling.services import events
+from labeling.services.exchange import conversations
+from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
+
+LAYERS = ("qa", "arc")
+"""What a project labels that an import of chats creates."""
+
+
+class Found(NamedTuple):
+    """One file as it was read."""
+
+    source: Source
+    chat: Chat
+    split: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What an import did, or on a dry run would do."""
+
+    done: conversations.ImportReport
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[dict[str, str]] = field(default_factory=list)
+    release: GoldRelease | None = None
+    report: ImportReport | None = None
+
+
+def import_chats(
+    *,
+    project_slug: str,
+    files: Iterable[tuple[str, BinaryIO]],
+    format: str,
+    split: str = "",
+    dry_run: bool = False,
+    actor: Any = None,
+) -> Outcome:
+    """Store chats that are not stored yet, and their questions as gold.
+
+    The split of a chat follows from the number in its file's name. Importing the same files again
+    changes nothing.
+    """
+    splits = read_splits(settings.CHAT_SPLITS)
+    with transaction.atomic():
+        project, created = conversations.open_project(project_slug, actor, layers=LAYERS)
+        found = _read(files, format, splits)
+        records = ((one.source.file, _record(one)) for one in found)
+        done = conversations.store_records(project=project, records=records, split=split)
+        done.project_created = created
+        outcome = _with_gold(project, found, format, done, actor)
+        if done.new:
+            _say(project, found, done, actor)
+        if dry_run:
+            transaction.set_rollback(True)
+    return outcome
+
+
+def stored_chat(project: Project, conversation: Conversation) -> Chat | None:
+    """A chat as it was imported, with the published id of each message; None if it was not."""
+    ids = _ids_of(project, conversation.external_id)
+    if ids is None:
+        return None
+    messages = conversation.messages.values_list("speaker", "content", "time")
+    lines = tuple(
+        Line(_message_id(key), speaker, content, time, "[image" in content.rsplit("\n", 1)[-1])
+        for key, (speaker, content, time) in zip(ids, messages, strict=True)
+    )
+    gaps, _ = gaps_of(sorted(lines, key=lambda line: line.key))
+    return Chat(conversation.external_id, "", lines, 0, (), gaps=gaps)
+
+
+def store_report(
+    *,
+    project: Project,
+    format: str,
+    sources: Sequence[Source],
+    counts: list[dict[str, Any]],
+    faults: list[dict[str, str]],
+    dia_ids: dict[str, list[str]],
+    actor: Any,
+) -> ImportReport:
+    """Keep what an import found; the same files are reported once."""
+    files = [source._asdict() for source in sources]
+    known = project.import_reports.filter(format=format, files=files, counts=counts).first()
+    return known or ImportReport.objects.create(
+        project=project,
+        format=format,
+        files=files,
+        counts=counts,
+        faults=faults,
+        dia_ids=dia_ids,
+        created_by=actor,
+    )
+
+
+def rows_of(file: str, faults: Iterable[Fault]) -> list[dict[str, str]]:
+    return [{"file": file, **fault._asdict()} for fault in faults]
+
+
+def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) -> list[Found]:
+    """Every file, in the order of their numbers; refused with all that is wrong."""
+    found: list[Found] = []
+    problems: list[str] = []
+    for name, stream in files:
+        raw = stream.read(MAX_FILE_BYTES + 1)
+        try:
+            chat = read_chat(name, raw, format=format)
+        except ChatRefused as refused:
+            problems.append(f"{name}: {refused}; nothing was stored")
+        else:
+            source = Source(name, hashlib.sha256(raw).hexdigest())
+            found.append(Found(source, chat, splits.of(number_of(name))))
+    if problems:
+        raise conversations.ImportRefused(problems)
+    return sorted(found, key=lambda one: natural_key(one.source.file))
+
+
+def _record(one: Found) -> Record:
+    return Record(id=one.chat.id, turns=one.chat.turns, domain=one.chat.format, split=one.split)
+
+
+def _with_gold(
+    project: Project,
+    found: Sequence[Found],
+    format: str,
+    done: conversations.ImportReport,
+    actor: Any,
+) -> Outcome:
+    outcome = Outcome(done)
+    imported = []
+    for one in found:
+        labelled = question_labels(one.chat, one.chat.questions)
+        faults = (*one.chat.faults, *labelled.faults)
+        outcome.counts.append(_counts(one, faults))
+        outcome.faults += rows_of(one.source.file, faults)
+        if labelled.labels:
+            gold = {"questions": labelled.labels}
+            imported.append(Imported(one.chat.id, one.source, gold, labelled.origins))
+    if imported:
+        outcome.release = freeze_imported(project=project, layer="qa", imported=imported, by=actor)
+    outcome.report = store_report(
+        project=project,
+        format=format,
+        sources=[one.source for one in found],
+        counts=outcome.counts,
+        faults=outcome.faults,
+        dia_ids={one.chat.id: one.chat.dia_ids for one in found},
+        actor=actor,
+    )
+    return outcome
+
+
+def _counts(one: Found, faults: Sequence[Fault]) -> dict[str, Any]:
+    kinds = Counter(fault.kind for fault in faults)
+    return {
+        "file": one.source.file,
+        "split": one.split,
+        **count_of(one.chat),
+        "faults": dict(sorted(kinds.items())),
+    }
+
+
+def _say(
+    project: Project, found: Sequence[Found], done: conversations.ImportReport, actor: Any
+) -> None:
+    files = [one.source.file for one in found]
+    events.record(
+        "conversations.imported",
+        project,
+        project=project,
+        actor=actor,
+        files=files,
+        **asdict(done),
+    )
+
+
+def _ids_of(project: Project, conversation: str) -> list[str] | None:
+    """From the newest report that tells of the conversation."""
+    reports = project.import_reports.filter(dia_ids__has_key=conversation).order_by("-pk")
+    for dia_ids in reports.values_list("dia_ids", flat=True)[:1]:
+        ids: list[str] = dia_ids[conversation]
+        return ids
+    return None
+
+
+def _message_id(text: str) -> MessageId:
+    part, number = text.removeprefix("D").split(":")
+    return MessageId(int(part), int(number))

@@ -1,0 +1,243 @@
+"""Taking in conversations: all of the files or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, BinaryIO, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from labeling.domain.errors import RuleError
+from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
+from labeling.domain.formats.conversations import READERS
+from labeling.models import Conversation, Message, Project
+from labeling.services import events, projects
+
+BATCH_CONVERSATIONS = 500
+BATCH_CHARACTERS = 8_000_000
+MAX_PROBLEMS = 20
+
+
+class ImportRefused(RuleError):
+    """Something in the files is wrong, so nothing was stored. ``problems`` has one line each."""
+
+    code = "import_refused"
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("Nothing was stored: " + " · ".join(problems), problems=problems)
+        self.problems = problems
+
+
+class BadProjectSlug(RuleError):
+    code = "bad_project_slug"
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """What an import did, or on a dry run would do. ``messages`` counts those of new ones."""
+
+    read: int = 0
+    new: int = 0
+    unchanged: int = 0
+    messages: int = 0
+    project_created: bool = False
+
+
+class _Entry(NamedTuple):
+    place: _Place
+    record: Record
+    fingerprint: Fingerprint
+
+
+class _Place(NamedTuple):
+    order: int  # of the file
+    line: int
+    file: str
+
+    def says(self, reason: str) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {reason}; nothing was stored"
+
+
+@transaction.atomic
+def import_files(
+    *,
+    project_slug: str,
+    files: Iterable[tuple[str, BinaryIO]],
+    split: str = "",
+    dry_run: bool = False,
+    actor: Any = None,
+    format: str = "native",
+) -> ImportReport:
+    """Store the conversations of files that are not stored yet.
+
+    ``files`` are names (without folders, for messages) and binary streams, each read once and
+    forwards, so an iterable may open them one at a time. ``split`` is for conversations that name
+    none. A conversation that is stored already and says the same is left alone; one that says
+    something else refuses everything. A missing project is created.
+    """
+    project, created = open_project(project_slug, actor)
+    intake = _Intake(project=project, split=split, format=format)
+    names = list(intake.take(files))
+    if intake.problems:
+        raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
+    report = replace(intake.report, project_created=created)
+    if dry_run:
+        transaction.set_rollback(True)
+    elif report.new:
+        events.record(
+            "conversations.imported",
+            project,
+            project=project,
+            actor=actor,
+            files=names,
+            **asdict(report),
+        )
+    return report
+
+
+def store_records(
+    *, project: Project, records: Iterable[tuple[str, Record]], split: str = ""
+) -> ImportReport:
+    """Store conversations that were read elsewhere, each with the name of its file.
+
+    The rules are those of :func:`import_files`; the caller holds the project and a transaction.
+    """
+    intake = _Intake(project=project, split=split)
+    intake.keep(records)
+    if intake.problems:
+        raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
+    return intake.report
+
+
+def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
+    """The project, locked so that two imports into it cannot store the same conversation.
+
+    A missing one is created; ``layers`` are what it then labels.
+    """
+    try:
+        validate_slug(slug)
+        Project._meta.get_field("slug").run_validators(slug)
+    except ValidationError:
+        raise BadProjectSlug(
+            f"“{slug}” cannot name a project: use up to 50 letters, digits, hyphens and "
+            "underscores.",
+            slug=slug,
+        ) from None
+    defaults = {"name": slug, **({"layers": list(layers)} if layers else {})}
+    project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
+    if created:
+        events.record("project.created", project, project=project, actor=actor, name=slug)
+    return projects.lock(project), created
+
+
+@dataclass(slots=True)
+class _Intake:
+    """One import on its way: a batch at a time, so that memory does not grow with the files."""
+
+    project: Project
+    split: str
+    format: str = "native"
+    report: ImportReport = field(default_factory=ImportReport)
+    problems: list[tuple[_Place, str]] = field(default_factory=list)
+    _batch: list[_Entry] = field(default_factory=list)
+    _characters: int = 0
+
+    def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
+        """Read all files, yielding their names; ends early when there are too many problems."""
+        for order, (name, stream) in enumerate(files):
+            yield name
+            for found in READERS[self.format](stream):
+                if isinstance(found, Problem):
+                    self._refuse(_Place(order, found.line or 0, name), found.reason)
+                else:
+                    line, record = found
+                    self._add(_Place(order, line, name), record)
+                if len(self.problems) >= MAX_PROBLEMS:
+                    return
+        self._store()
+
+    def keep(self, records: Iterable[tuple[str, Record]]) -> None:
+        for order, (name, record) in enumerate(records):
+            self._add(_Place(order, 0, name), record)
+        self._store()
+
+    def _refuse(self, place: _Place, reason: str) -> None:
+        self.problems.append((place, reason))
+
+    def _add(self, place: _Place, record: Record) -> None:
+        if self.split and record.split not in ("", self.split):
+            reason = f'names split "{record.split}", and "{self.split}" was asked for'
+            return self._refuse(place, f'conversation "{record.id}" {reason}')
+        record = replace(record, split=record.split or self.split)
+        self._batch.append(_Entry(place, record, record.fingerprint))
+        self._characters += record.size
+        if len(self._batch) >= BATCH_CONVERSATIONS or self._characters >= BATCH_CHARACTERS:
+            self._store()
+        return None
+
+    def _store(self) -> None:
+        new = list(self._unknown())
+        rows = [self._row(entry) for entry in new]
+        Conversation.objects.bulk_create(rows)
+        messages = [
+            message
+            for row, entry in zip(rows, new, strict=True)
+            for message in _messages(row, entry.record)
+        ]
+        Message.objects.bulk_create(messages, batch_size=5000)
+        self.report.new += len(rows)
+        self.report.messages += len(messages)
+        self._batch, self._characters = [], 0
+
+    def _unknown(self) -> Iterator[_Entry]:
+        """The entries of the batch that are not stored yet, each once; the others are compared."""
+        known = self._stored()
+        for entry in self._batch:
+            self.report.read += 1
+            if entry.record.id not in known:
+                known[entry.record.id] = entry.fingerprint
+                yield entry
+            elif reason := conflict(known[entry.record.id], entry.fingerprint):
+                self._refuse(entry.place, f'conversation "{entry.record.id}" {reason}')
+            else:
+                self.report.unchanged += 1
+
+    def _stored(self) -> dict[str, Fingerprint]:
+        ids = [entry.record.id for entry in self._batch]
+        rows = self.project.conversations.filter(external_id__in=ids)
+        columns = ("external_id", "content_sha256", "domain", "difficulty", "split", "origin")
+        return {
+            external_id: Fingerprint(sha256, domain, difficulty, split, origin=origin)
+            for external_id, sha256, domain, difficulty, split, origin in rows.values_list(*columns)
+        }
+
+    def _row(self, entry: _Entry) -> Conversation:
+        record = entry.record
+        return Conversation(
+            project=self.project,
+            external_id=record.id,
+            domain=record.domain,
+            difficulty=record.difficulty,
+            split=record.split,
+            origin=record.origin or Conversation.Origin.COLLECTED,
+            generator=record.generator,
+            priority=record.priority,
+            speakers=record.speakers,
+            content_sha256=entry.fingerprint.sha256,
+        )
+
+
+def _messages(conversation: Conversation, record: Record) -> Iterator[Message]:
+    for index, turn in enumerate(record.turns):
+        yield Message(
+            conversation=conversation,
+            index=index,
+            role=turn.role,
+            speaker=turn.speaker,
+            content=turn.content,
+            time=turn.time,
+        )

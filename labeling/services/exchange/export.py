@@ -1,0 +1,86 @@
+"""Gold as files that anyone can read and check without Assay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
+from labeling.models import GoldRelease
+from labeling.services.exchange.gold_formats import WRITERS
+
+FORMATS = ("native", *WRITERS)
+OF_LAYERS = ("labelstudio", "doccano")
+"""Those with a place for labels of one layer, but for no whole document."""
+
+
+class UnknownFormat(RuleError):
+    """There is no such export format."""
+
+    code = "unknown_format"
+
+
+class FolderInUse(RuleError):
+    """The output folder holds something else."""
+
+    code = "folder_in_use"
+
+
+def formats_for(release: GoldRelease) -> list[str]:
+    """The formats that have a place for what the release holds."""
+    return [name for name in FORMATS if release.layer in LAYERS or name not in OF_LAYERS]
+
+
+def export_lines(release: GoldRelease) -> Iterator[str]:
+    """The native export: one item per line, each the exact text its hash was computed from."""
+    for canonical in release.items.values_list("canonical", flat=True).iterator(chunk_size=500):
+        yield canonical + "\n"
+
+
+def manifest(release: GoldRelease) -> dict[str, Any]:
+    """What is needed to check the items: the header and every hash, in order."""
+    return {
+        "format": "assay-gold/1",
+        "release": str(release),
+        "sha256": release.sha256,
+        "header": json.loads(release.header),
+        "items": list(release.items.values("item_id", "sha256", "split", "how")),
+        "agreement": release.agreement,
+        "left_out": release.left_out,
+        "frozen_at": release.frozen_at.isoformat(),
+    }
+
+
+def export(release: GoldRelease, *, format: str, folder: Path, license: str = "") -> list[Path]:
+    """Write a release into a folder and return the files; the same release, the same bytes.
+
+    ``license`` is what the metadata of a dataset says about its licence.
+    """
+    if format not in FORMATS:
+        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+    if format == "native":
+        return _export_native(release, folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise FolderInUse(f"{folder} is not empty: choose an empty folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return WRITERS[format](release, folder, manifest=manifest(release), license=license)
+
+
+def _export_native(release: GoldRelease, folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    items, described = folder / "items.jsonl", folder / "manifest.json"
+    if described.exists() and json.loads(described.read_text()).get("release") != str(release):
+        raise FolderInUse(f"{folder} holds another release: choose an empty folder.")
+    with items.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(export_lines(release))
+    text = json.dumps(manifest(release), indent=2, sort_keys=True, ensure_ascii=False)
+    described.write_text(text + "\n", encoding="utf-8")
+    written = [items, described]
+    if release.guideline:
+        guideline = folder / "guidelines.md"
+        guideline.write_text(release.guideline.body, encoding="utf-8")
+        written.append(guideline)
+    return written

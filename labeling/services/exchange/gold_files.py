@@ -1,0 +1,264 @@
+"""Freezing gold that was made elsewhere, from files: all of them or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any, BinaryIO, NamedTuple
+
+from django.db import transaction
+
+from labeling.domain.chats import (
+    FORMATS,
+    ArcCase,
+    Chat,
+    ChatRefused,
+    Fault,
+    Labelled,
+    Question,
+    arc_labels,
+    evidence_counts,
+    format_of,
+    question_labels,
+    read_arc_cases,
+    read_chat,
+    read_questions,
+)
+from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
+from labeling.domain.exchange.importing import Record
+from labeling.domain.formats.answers import Fault as LineFault
+from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
+from labeling.domain.schema import LAYERS
+from labeling.models import GoldRelease, ImportReport, Project
+from labeling.services.exchange import chats, conversations
+from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
+
+GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
+CASE_LAYERS = ("qa", "arc")
+
+
+class _File(NamedTuple):
+    source: Source
+    raw: bytes
+
+
+@dataclass(slots=True)
+class GoldOutcome:
+    """What an import of gold did, or on a dry run would do; ``release`` None: nothing is new."""
+
+    release: GoldRelease | None = None
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    faults: list[dict[str, str]] = field(default_factory=list)
+    report: ImportReport | None = None
+    new: int = 0
+    project_created: bool = False
+
+
+@transaction.atomic
+def import_gold(
+    *,
+    project_slug: str,
+    layer: str,
+    files: Iterable[tuple[str, BinaryIO]],
+    format: str = "auto",
+    name: str = "",
+    conversation: str = "",
+    message: str = "",
+    dry_run: bool = False,
+    actor: Any = None,
+) -> GoldOutcome:
+    """Freeze the labels of files as a release of one layer.
+
+    Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
+    or whose people stand in the file's name. Native and DuEE lines bring their text along; what is
+    stored already under the same id must say the same.
+    """
+    project, created = conversations.open_project(project_slug, actor, layers=[layer])
+    intake = _Intake(project, layer, conversation, GoldOutcome(project_created=created))
+    for one in _files(files):
+        intake.take(one, format)
+    if intake.problems:
+        raise conversations.ImportRefused(intake.problems)
+    intake.store(name=name, message=message, actor=actor)
+    if dry_run:
+        transaction.set_rollback(True)
+    return intake.outcome
+
+
+def _files(files: Iterable[tuple[str, BinaryIO]]) -> Iterator[_File]:
+    for name, stream in files:
+        raw = stream.read(MAX_FILE_BYTES + 1)
+        yield _File(Source(name, hashlib.sha256(raw).hexdigest()), raw)
+
+
+@dataclass(slots=True)
+class _Intake:
+    """One import of gold on its way."""
+
+    project: Project
+    layer: str
+    conversation: str
+    outcome: GoldOutcome
+    imported: list[Imported] = field(default_factory=list)
+    records: list[tuple[str, Record]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def take(self, file: _File, format: str) -> None:
+        kind = _kind(file.raw, self.layer) if format == "auto" else format
+        try:
+            if kind in ("cases", "chat"):
+                self._take_cases(file, kind)
+            else:
+                self._take_lines(file, kind)
+        except ChatRefused as refused:
+            self._refuse(file.source.file, str(refused))
+
+    def store(self, *, name: str, message: str, actor: Any) -> None:
+        stored = conversations.store_records(project=self.project, records=self.records)
+        self.outcome.new = stored.new
+        self.outcome.release = freeze_imported(
+            project=self.project,
+            layer=self.layer,
+            imported=self.imported,
+            name=name,
+            message=message,
+            by=actor,
+        )
+        self.outcome.report = chats.store_report(
+            project=self.project,
+            format=self.layer,
+            sources=[one.source for one in self.imported],
+            counts=self.outcome.counts,
+            faults=self.outcome.faults,
+            dia_ids={},
+            actor=actor,
+        )
+
+    def _refuse(self, place: str, reason: str) -> None:
+        self.problems.append(f"{place}: {reason}; nothing was stored")
+
+    def _add(self, place: str, one: Imported) -> None:
+        if any(one.conversation == other.conversation for other in self.imported):
+            self._refuse(place, f"a second set of labels for {one.conversation}")
+        else:
+            self.imported.append(one)
+
+    def _take_cases(self, file: _File, kind: str) -> None:
+        if self.layer not in CASE_LAYERS:
+            raise ChatRefused(f"cases are of the layers qa and arc, not {self.layer}")
+        chat, labelled, odd, questions = self._labelled(file, kind)
+        gold = {LAYERS[self.layer].key: labelled.labels}
+        self._add(file.source.file, Imported(chat.id, file.source, gold, labelled.origins))
+        faults = [*odd, *labelled.faults]
+        self.outcome.faults += chats.rows_of(file.source.file, faults)
+        self._count(file, chat.id, len(labelled.labels), faults, evidence_counts(chat, questions))
+
+    def _labelled(
+        self, file: _File, kind: str
+    ) -> tuple[Chat, Labelled, list[Fault], Sequence[Question]]:
+        odd: list[Fault] = []
+        document = parse(file.raw)
+        if kind == "chat":
+            if self.layer != "qa":
+                raise ChatRefused("a chat brings questions: import them with --layer qa")
+            chat = read_chat(file.source.file, file.raw, format=format_of(document))
+            self._stored(chat.id)
+            return chat, question_labels(chat, chat.questions), odd, chat.questions
+        chat = self._chat_of(file.source.file)
+        if self.layer == "arc":
+            cases = read_arc_cases(document, faults=odd)
+            return chat, arc_labels(chat, cases), odd, [_as_question(case) for case in cases]
+        format = chat.format if chat.format in FORMATS else "realtalk"
+        questions = read_questions(document, format=format, faults=odd, where="case")
+        return chat, question_labels(chat, questions), odd, questions
+
+    def _chat_of(self, file: str) -> Chat:
+        """The stored chat that a file of cases is about."""
+        ids = self.project.conversations.values_list("external_id", flat=True)
+        named = [self.conversation] if self.conversation else conversations_named(file, ids)
+        if len(named) != 1:
+            found = ", ".join(named) or "none"
+            raise ChatRefused(
+                "which conversation is it about? The file's name fits "
+                f"{found}; say it with --conversation ID"
+            )
+        chat = chats.stored_chat(self.project, self._stored(named[0]))
+        if chat is None:
+            raise ChatRefused(
+                f"{named[0]} was not imported as a published chat, so its messages have no ids"
+            )
+        return chat
+
+    def _stored(self, name: str) -> Any:
+        found = self.project.conversations.filter(external_id=name).first()
+        if found is None:
+            raise ChatRefused(
+                f"there is no conversation {name} in {self.project.slug}: import it first with "
+                "import_conversations"
+            )
+        return found
+
+    def _take_lines(self, file: _File, kind: str) -> None:
+        if kind == "duee" and self.layer != "events":
+            raise ChatRefused("DuEE files are of the layer events")
+        number, faults = 0, []
+        for found in self._lines(file, kind):
+            if isinstance(found, LineFault):
+                place = f"{file.source.file}:{found.line}" if found.line else file.source.file
+                self._refuse(place, found.reason)
+            else:
+                line, one = found
+                self._take_line(f"{file.source.file}:{line}", file.source, one)
+                faults += one.faults
+                number += len(one.gold[LAYERS[self.layer].key])
+            if len(self.problems) >= conversations.MAX_PROBLEMS:
+                return
+        self.outcome.faults += chats.rows_of(file.source.file, faults)
+        self._count(file, "", number, faults, {})
+
+    def _lines(self, file: _File, kind: str) -> Iterator[tuple[int, GoldLine] | LineFault]:
+        if kind == "duee":
+            return read_duee(BytesIO(file.raw))
+        schema = self.project.event_schema
+        return read_native_gold(BytesIO(file.raw), self.layer, event_schema=schema)
+
+    def _take_line(self, place: str, source: Source, one: GoldLine) -> None:
+        self.records.append((place, one.record))
+        imported = Imported(one.record.id, source, one.gold, one.origins, one.published, one.given)
+        self._add(place, imported)
+
+    def _count(
+        self, file: _File, name: str, labels: int, faults: Sequence[Fault], found: dict[str, Any]
+    ) -> None:
+        kinds = Counter(fault.kind for fault in faults)
+        self.outcome.counts.append(
+            {
+                "file": file.source.file,
+                "conversation": name,
+                "questions": labels,
+                "faults": dict(sorted(kinds.items())),
+                **found,
+            }
+        )
+
+
+def _kind(raw: bytes, layer: str) -> str:
+    """How a file is written, by its first bytes."""
+    if raw.lstrip().startswith(b"["):
+        return "cases"
+    if layer == "events" and b'"event_list"' in raw.split(b"\n", 1)[0]:
+        return "duee"
+    if layer in CASE_LAYERS:
+        try:
+            return "chat" if format_of(parse(raw)) else "native"
+        except ChatRefused:  # several lines are no one document
+            return "native"
+    return "native"
+
+
+def _as_question(case: ArcCase) -> Question:
+    evidence = tuple(text for phase in case.phases for text in phase.evidence)
+    return Question(case.place, case.question, "", evidence, "")

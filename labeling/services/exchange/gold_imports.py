@@ -1,0 +1,166 @@
+"""Gold that was made elsewhere: frozen with where it comes from, instead of who labelled it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from labeling.domain.chats import natural_key
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
+from labeling.services import events, projects
+from labeling.services.gold import releases
+from labeling.services.gold.gold import NameTaken, check_free
+
+MADE_ELSEWHERE = ("imported", "generated")
+
+
+class Source(NamedTuple):
+    """A file that gold was read from, or what made it."""
+
+    file: str
+    sha256: str
+    how: str = "imported"
+
+    def __str__(self) -> str:
+        return f"{self.how} from {self.file} sha256 {self.sha256}"
+
+    @property
+    def told(self) -> dict[str, str]:
+        return {"file": self.file, "sha256": self.sha256}
+
+
+class Imported(NamedTuple):
+    """The labels of one conversation. ``origins`` says by uid where each label comes from."""
+
+    conversation: str  # external id
+    source: Source
+    gold: dict[str, Any]
+    origins: Mapping[str, Any]
+    published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
+    given: Mapping[str, Any] = {}  # labels of other layers that these refer to
+
+
+@transaction.atomic
+def freeze_imported(
+    *,
+    project: Project,
+    layer: str,
+    imported: Sequence[Imported],
+    name: str = "",
+    message: str = "",
+    by: Any = None,
+) -> GoldRelease | None:
+    """Release imported labels as a new version of ``name`` (default: the slug and the layer).
+
+    A version holds everything imported under its name so far: conversations that are imported
+    again stand with their new labels, the others as they were. None if the newest version holds
+    exactly this already.
+    """
+    projects.lock(project)  # one version after the other
+    name = name or f"{project.slug}-{layer}"
+    _check_name(project, layer, name, {one.source.how for one in imported})
+    draft = releases.draft(project, layer, name, by=by)
+    items = _items(draft, imported)
+    if draft.repeats(items):
+        return None
+    sources = sorted({one.source for one in imported})
+    release = _store(draft, items, sources, message)
+    events.record(
+        "gold.imported",
+        release,
+        project=project,
+        actor=by,
+        release=str(release),
+        items=len(items),
+        files=[source.file for source in sources],
+        sha256=release.sha256,
+    )
+    return release
+
+
+def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None:
+    check_free(project, layer, name)
+    made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
+    if made_here.exists():
+        raise NameTaken(f"{name!r} is gold that was labelled here: choose another name.")
+    in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
+    if hows and in_another_way.exists():
+        raise NameTaken(
+            f"{name!r} holds gold that came about in another way (imported or generated), and "
+            "the two are never mixed: choose another name."
+        )
+
+
+def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.Item]:
+    """The new items and those that stand as they were, in the natural order of their ids."""
+    items = {item.item_id: item for item in (_kept(draft.parent) if draft.parent else [])}
+    wanted = {one.conversation: one for one in imported}
+    found = draft.project.conversations.filter(external_id__in=wanted)
+    for conversation in found.prefetch_related("messages"):
+        item = _item(conversation, draft.layer, wanted[conversation.external_id])
+        items[item.item_id] = item
+    return sorted(items.values(), key=lambda item: natural_key(item.item_id))
+
+
+def _kept(parent: GoldRelease) -> Iterable[releases.Item]:
+    rows = parent.items.values_list(*releases.Item._fields)
+    return (releases.Item(*row) for row in rows)
+
+
+def _item(conversation: Conversation, layer: str, one: Imported) -> releases.Item:
+    return releases.item_of(
+        conversation, layer, gold=one.gold, given=one.given, provenance=_provenance(one)
+    )
+
+
+def _provenance(one: Imported) -> dict[str, Any]:
+    """The same keys as for gold that people made here, and where it was imported from."""
+    provenance: dict[str, Any] = {
+        "how": one.source.how,
+        "origin": str(one.source),
+        "source": one.source.told,
+        "labels": dict(one.origins),
+        "annotators": [],
+        "skipped": [],
+        "adjudicated_by": None,
+        "reason": None,
+        "guideline_version": None,
+        "round": None,
+    }
+    if one.published:
+        provenance["published"] = dict(one.published)
+    return provenance
+
+
+def _store(
+    draft: releases.Draft,
+    items: Sequence[releases.Item],
+    sources: Sequence[Source],
+    message: str,
+) -> GoldRelease:
+    told = {
+        "message": message,
+        "imported_from": [source.told for source in sources],
+        **_counts(draft.project, items),
+    }
+    said = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
+    return draft.store(items, told, message=said)
+
+
+def _counts(project: Project, items: Sequence[releases.Item]) -> dict[str, int]:
+    """How many items nobody has held, and how many nobody has labelled, where there are any."""
+    made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    known = set(made.values_list("pk", flat=True))
+    counts = {
+        "synthetic": sum(item.conversation_id in known for item in items),
+        "generated": sum(item.how == GoldItem.How.GENERATED for item in items),
+    }
+    return {name: number for name, number in counts.items() if number}
+
+
+def _named(sources: Sequence[Source]) -> str:
+    if len(sources) == 1:
+        return sources[0].file
+    return f"{len(sources)} files"

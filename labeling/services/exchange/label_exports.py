@@ -1,0 +1,182 @@
+"""Everybody's labels as files, for other tools and other projects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+
+from labeling.domain.exchange.importing import Turn
+from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats.answers import Answer, Decided, Labelled
+from labeling.domain.formats.labelstudio_config import config
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
+from labeling.services import blindness
+from labeling.services.exchange.export import FolderInUse, UnknownFormat
+from labeling.services.exchange.gold_formats import json_list
+from labeling.services.gold import releases
+
+FORMATS = ("native", "labelstudio", "doccano")
+FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
+CHUNK = 200  # conversations held at a time
+
+
+def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignment]:
+    """Submitted and skipped answers. What is in an open calibration round is nobody's to see.
+
+    A viewer who labels conversations again blind sees no answer about them; None is whoever runs
+    the machine.
+    """
+    answers = Assignment.objects.filter(
+        round__project=project, annotation__status__in=FINISHED
+    ).exclude(round__in=Round.objects.blind())
+    return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers
+
+
+def labelled(project: Project, viewer: User | None = None) -> Iterator[Labelled]:
+    """The project's conversations that have answers, with all of them, by id."""
+    answers = (
+        finished(project, viewer)
+        .select_related("annotation__guideline", "annotator", "round")
+        .defer("annotation__guideline__body", "round__agreement")
+        .order_by("annotator__username", "round__number")
+    )
+    has_any = Exists(finished(project, viewer).filter(conversation=OuterRef("pk")))
+    conversations = project.conversations.filter(has_any).order_by("external_id")
+    decisions = Adjudication.objects.select_related("guideline", "decided_by").order_by("pk")
+    prefetched = conversations.prefetch_related(
+        "messages",
+        Prefetch("assignments", queryset=answers, to_attr="finished"),
+        Prefetch("adjudications", queryset=decisions.defer("guideline__body")),
+    )
+    for conversation in prefetched.iterator(chunk_size=CHUNK):
+        yield _labelled(conversation)
+
+
+def _labelled(conversation: Conversation) -> Labelled:
+    rows: list[Assignment] = conversation.finished  # type: ignore[attr-defined]
+    return Labelled(
+        id=conversation.external_id,
+        turns=tuple(
+            Turn(one.role, one.content, one.speaker, one.time)
+            for one in conversation.messages.all()
+        ),
+        answers=tuple(map(_answer, rows)),
+        domain=conversation.domain,
+        difficulty=conversation.difficulty,
+        split=conversation.split,
+        **releases.origin_of(conversation),
+        decisions=tuple(map(_decided, conversation.adjudications.all())),
+    )
+
+
+def _answer(row: Assignment) -> Answer:
+    given = row.annotation
+    return Answer(
+        annotator=row.annotator.get_username(),
+        payload=given.payload,
+        status=given.status,
+        empty=given.empty,
+        skip_reason=given.skip_reason,
+        round=row.round.number,
+        guideline_version=given.guideline.version,
+        created_at=given.created_at,
+        submitted_at=given.submitted_at,
+        active_seconds=given.active_seconds,
+    )
+
+
+def _decided(row: Adjudication) -> Decided:
+    return Decided(
+        layer=row.layer,
+        labels=row.payload.get(LAYERS[row.layer].key, []),
+        reason=row.reason,
+        decided_by=row.decided_by.get_username(),
+        kind=row.kind,
+        guideline_flag=row.guideline_flag,
+        guideline_version=row.guideline.version,
+        decided_at=row.decided_at,
+    )
+
+
+def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
+    return (native.write(one) + "\n" for one in labelled(project, viewer))
+
+
+def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
+    return json_list(
+        labelstudio.write(one, number=number)
+        for number, one in enumerate(labelled(project, viewer), start=1)
+    )
+
+
+def export_labels(
+    project: Project, *, format: str, folder: Path, viewer: User | None = None
+) -> list[Path]:
+    """Write all labels into an empty folder and return the files."""
+    writer = _WRITERS.get(format)
+    if writer is None:
+        raise UnknownFormat(
+            say(
+                "There is no format {value}. Available: {formats}.",
+                value=f"{format!r}",
+                formats=", ".join(FORMATS),
+            )
+        )
+    if folder.exists() and any(folder.iterdir()):
+        raise FolderInUse(say("{folder} is not empty: choose an empty folder.", folder=folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    return writer(project, folder, viewer)
+
+
+def _write_native(project: Project, folder: Path, viewer: User | None) -> list[Path]:
+    return [_written(folder / "labels.jsonl", native_lines(project, viewer))]
+
+
+def _write_labelstudio(project: Project, folder: Path, viewer: User | None) -> list[Path]:
+    interface = config(project.layers, event_schema=project.event_schema)
+    return [
+        _written(folder / "tasks.json", labelstudio_text(project, viewer)),
+        _written(folder / "labeling-config.xml", iter([interface])),
+    ]
+
+
+def _written(path: Path, lines: Iterator[str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
+    return path
+
+
+def _write_doccano(project: Project, folder: Path, viewer: User | None) -> list[Path]:
+    """A file per annotator, as doccano itself exports."""
+    files: dict[str, Any] = {}
+    with ExitStack() as stack:
+        for one in labelled(project, viewer):
+            for answer in one.answers:
+                name = answer.annotator
+                if name not in files:
+                    path = folder / file_of(name)
+                    files[name] = stack.enter_context(
+                        path.open("w", encoding="utf-8", newline="\n")
+                    )
+                files[name].write(doccano.write(one, answer) + "\n")
+    return [folder / file_of(name) for name in sorted(files)]
+
+
+def file_of(annotator: str) -> str:
+    """A file name that no user name can lead out of its folder."""
+    return quote(annotator, safe="@+ ").replace(".", "%2E") + ".jsonl"
+
+
+_WRITERS: dict[str, Callable[[Project, Path, User | None], list[Path]]] = {
+    "native": _write_native,
+    "labelstudio": _write_labelstudio,
+    "doccano": _write_doccano,
+}

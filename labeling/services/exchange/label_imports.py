@@ -1,0 +1,550 @@
+"""Taking in labels that were made elsewhere: all of the files or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, BinaryIO, NamedTuple
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from labeling.domain.errors import NotCanonical, RuleError
+from labeling.domain.exchange.importing import with_line_feeds
+from labeling.domain.formats import doccano, labelstudio, native
+from labeling.domain.formats.answers import (
+    SUBMITTED,
+    Answer,
+    Decided,
+    Fault,
+    Found,
+    Labelled,
+    without_empty_layers,
+)
+from labeling.domain.gold.release import item_sha256
+from labeling.domain.reasons import reason_in
+from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.sentences import say
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Guideline,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.services import events, projects
+from labeling.services.exchange.conversations import MAX_PROBLEMS, ImportRefused
+from labeling.services.exchange.export import UnknownFormat
+from labeling.services.exchange.label_rounds import ImportedRounds
+from labeling.services.settling import adjudications, merges
+from labeling.services.work import rounds
+
+READERS: dict[str, Callable[[BinaryIO], Iterator[Found]]] = {
+    "native": native.read,
+    "labelstudio": labelstudio.read,
+    "doccano": doccano.read,
+}
+BATCH = 200  # conversations held at a time
+
+
+class LabelsRefused(ImportRefused):
+    """Something in the files of answers is wrong, so nothing was stored."""
+
+    code = "labels_refused"
+
+
+@dataclass(slots=True)
+class LabelReport:
+    """What an import did, or on a dry run would do. Counts are answers."""
+
+    read: int = 0
+    new: int = 0
+    unchanged: int = 0
+    empty: int = 0
+    skipped: int = 0
+    decisions: int = 0
+    """New ones about the answers."""
+    older: int = 0
+    """Decisions that were left out, because somebody has decided here since."""
+    rounds: list[int] = field(default_factory=list)
+    annotators: list[str] = field(default_factory=list)
+    created: list[str] = field(default_factory=list)
+    needs_reason: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        return bool(self.new or self.decisions)
+
+
+class _Place(NamedTuple):
+    file: str
+    line: int | None
+
+    def says(self, reason: str) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{where}: {reason}; nothing was stored"
+
+
+@transaction.atomic
+def import_labels(
+    *,
+    project: Project,
+    files: Iterable[tuple[str, BinaryIO]],
+    format: str,
+    dry_run: bool = False,
+    create_annotators: bool = False,
+    reason: str = "",
+    by: User | None = None,
+) -> LabelReport:
+    """Store the answers of files that the project does not hold yet, in closed rounds of their own.
+
+    An answer that the same annotator has given with the same labels is left alone. ``reason`` is
+    needed while the gate is locked: imported labels pass it like an override, and it is recorded.
+    """
+    if format not in READERS:
+        raise UnknownFormat(
+            say(
+                "There is no format {value}. Available: {readers}.",
+                value=f"{format!r}",
+                readers=", ".join(READERS),
+            )
+        )
+    project = projects.lock(project)
+    if not project.guidelines.exists():
+        raise rounds.RoundImpossible("Write the guidelines first: labels count under a version.")
+    intake = _Intake(project, format, People(project, may_create=create_annotators), by, reason)
+    names = list(intake.take(files))
+    if intake.problems:
+        raise LabelsRefused([place.says(why) for place, why in intake.problems[:MAX_PROBLEMS]])
+    report = intake.finish(names)
+    if dry_run:
+        transaction.set_rollback(True)
+    elif report.needs_reason:
+        raise rounds.GateLocked(
+            "No calibration round has passed, and imported labels would pass the gate: say with a "
+            "reason why they count."
+        )
+    return report
+
+
+@dataclass(slots=True)
+class _Intake:
+    """One import on its way: a batch of conversations at a time."""
+
+    project: Project
+    format: str
+    people: People
+    by: User | None
+    reason: str
+    report: LabelReport = field(default_factory=LabelReport)
+    problems: list[tuple[_Place, str]] = field(default_factory=list)
+    _rounds: ImportedRounds = field(init=False)
+    _guidelines: dict[int, Guideline] = field(init=False)
+    _batch: list[tuple[_Place, Labelled]] = field(default_factory=list)
+    _seen: set[tuple[int, int, str]] = field(default_factory=set)
+    _times: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._rounds = ImportedRounds(self.project, by=self.by, reason=self.reason)
+        versions = self.project.guidelines.defer("body")
+        self._guidelines = {one.version: one for one in versions}
+
+    def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
+        """Read all files, yielding their names; ends early when there are too many problems."""
+        for name, stream in files:
+            yield name
+            for found in READERS[self.format](stream):
+                if isinstance(found, Fault):
+                    self.problems.append((_Place(name, found.line), found.reason))
+                else:
+                    self._batch.append((_Place(name, found[0]), found[1]))
+                if len(self._batch) >= BATCH:
+                    self._store()
+                if len(self.problems) >= MAX_PROBLEMS:
+                    return
+        self._store()
+
+    def _store(self) -> None:
+        ids = {one.id for _, one in self._batch}
+        known = known_of(self.project, ids)
+        for place, labelled in self._batch:
+            try:
+                self._conversation(place, labelled, known)
+            except Refused as refused:
+                self.problems.append((place, f"conversation {labelled.id!r}: {refused}"))
+        if not self.problems:
+            self._rounds.write()
+            self._decide(known)
+        self._batch = []
+
+    def _decide(self, known: Known) -> None:
+        """Decisions are about answers, so these are stored first."""
+        naming = Naming(self.people.named, self._guideline)
+        for place, labelled in self._batch:
+            conversation = known.conversations[labelled.id]
+            try:
+                taken = take_over(conversation, labelled.decisions, naming)
+                if taken.new:
+                    self._refuse_open(conversation, known)
+            except Refused as refused:
+                why = f"conversation {labelled.id!r}, a decision: {refused}"
+                self.problems.append((place, why))
+            else:
+                self.report.decisions += taken.new
+                self.report.older += taken.older
+
+    def _refuse_open(self, conversation: Conversation, known: Known) -> None:
+        if number := known.open_rounds.get(conversation.pk):
+            raise Refused(
+                say("is being labelled in round {number}; close that round first", number=number)
+            )
+
+    def _conversation(self, place: _Place, labelled: Labelled, known: Known) -> None:
+        conversation = known.conversations.get(labelled.id)
+        if conversation is None:
+            raise Refused("is not in the project; import the conversations first")
+        check_text(labelled, known.texts[conversation.pk])
+        for answer in labelled.answers:
+            try:
+                self._answer(conversation, answer, known)
+            except Refused as refused:
+                why = f"conversation {labelled.id!r}, {answer.annotator}: {refused}"
+                self.problems.append((place, why))
+
+    def _answer(self, conversation: Conversation, answer: Answer, known: Known) -> None:
+        self.report.read += 1
+        annotator = self.people.named(answer.annotator)
+        content = content_of(answer)
+        seen = (conversation.pk, annotator.pk, content)
+        if seen in self._seen or content in known.held.get(seen[:2], ()):
+            self.report.unchanged += 1
+            return
+        self._refuse_open(conversation, known)
+        texts = known.texts[conversation.pk]
+        payload = check_answer(answer, self.project, texts)
+        self._seen.add(seen)
+        self._rounds.add(
+            conversation.pk,
+            annotator.pk,
+            answer,
+            payload,
+            guideline=self._guideline(answer.guideline_version),
+            number=self._times[seen[:2]],
+        )
+        self._times[seen[:2]] += 1
+        self.report.new += 1
+        self.report.empty += answer.empty
+        self.report.skipped += answer.status != SUBMITTED
+
+    def _guideline(self, version: int | None) -> int:
+        """The version that is named; the newest for a format that names none."""
+        if version is None:
+            version = max(self._guidelines)
+        if version not in self._guidelines:
+            raise Refused(
+                say(
+                    "was made under version {version} of the guidelines, which the project "
+                    "does not have; write it first",
+                    version=version,
+                )
+            )
+        return self._guidelines[version].pk
+
+    def finish(self, files: list[str]) -> LabelReport:
+        report = self.report
+        report.annotators = sorted(self.people.used)
+        report.created = sorted(self.people.created)
+        if not report.is_new:
+            return report
+        if report.new:
+            report.needs_reason = self._rounds.needs_reason
+            report.rounds = self._rounds.close()
+            self._tell(
+                "labels.imported",
+                files,
+                new=report.new,
+                unchanged=report.unchanged,
+                rounds=report.rounds,
+                annotators=report.annotators,
+                created=report.created,
+            )
+        if report.decisions:
+            self._tell("decisions.imported", files, decisions=report.decisions)
+        merges.request(self.project)
+        return report
+
+    def _tell(self, verb: str, files: list[str], **data: Any) -> None:
+        told = {"files": files, "format": self.format, **data}
+        events.record(verb, self.project, project=self.project, actor=self.by, **told)
+
+
+# --- checking answers -----------------------------------------------------------------------------
+
+
+MAX_SECONDS = 2_147_483_647  # what the database holds
+
+
+class Refused(Exception):
+    """An answer cannot be taken; the text is the reason."""
+
+
+class Known(NamedTuple):
+    """What the project holds of some conversations; all but the first by their keys."""
+
+    conversations: Mapping[str, Conversation]
+    texts: Mapping[int, Sequence[str]]
+    held: Mapping[tuple[int, int], Collection[str]]  # (conversation, annotator) → contents
+    open_rounds: Mapping[int, int]
+
+
+def known_of(project: Project, ids: Collection[str]) -> Known:
+    found = project.conversations.filter(external_id__in=ids).prefetch_related("messages")
+    conversations = {one.external_id: one for one in found}
+    pks = [one.pk for one in conversations.values()]
+    running = RoundConversation.objects.filter(
+        conversation__in=pks, round__state=Round.State.OPEN
+    ).values_list("conversation", "round__number")
+    return Known(
+        conversations,
+        {one.pk: [m.content for m in one.messages.all()] for one in conversations.values()},
+        _held(pks),
+        dict(running),
+    )
+
+
+def _held(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
+    """What is in an open calibration round is not looked at: not even whether it is the same."""
+    held: dict[tuple[int, int], set[str]] = {}
+    rows = (
+        Assignment.objects.filter(conversation__in=conversations, annotation__isnull=False)
+        .exclude(annotation__status=Annotation.Status.DRAFT)
+        .exclude(round__in=Round.objects.blind())
+        .select_related("annotation")
+    )
+    for row in rows:
+        given = row.annotation
+        answer = Answer("", given.payload, given.status, given.empty)
+        key = (row.conversation_id, row.annotator_id)
+        held.setdefault(key, set()).add(content_of(answer))
+    return held
+
+
+def content_of(answer: Answer) -> str:
+    """A hash that is the same for the same answer, in whatever file it stands."""
+    payload = without_suggestions(answer.payload)
+    try:
+        return item_sha256([answer.status, answer.status == SUBMITTED and answer.empty, payload])
+    except NotCanonical as error:
+        raise Refused(error.message) from None
+
+
+def without_suggestions(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """A label keeps how it was made; which suggestion it came from is another project's number."""
+    return {
+        key: [_without_suggestion(label) for label in labels]
+        if isinstance(labels, list)
+        else labels
+        for key, labels in without_empty_layers(payload).items()
+    }
+
+
+def _without_suggestion(label: Any) -> Any:
+    if not isinstance(label, dict):
+        return label
+    return {key: value for key, value in label.items() if key != "suggestion"}
+
+
+def check_text(labelled: Labelled, texts: Sequence[str]) -> None:
+    """Labels point to places in the text, so it must be the same."""
+    stored = [with_line_feeds(text) for text in texts]
+    if labelled.turns and labelled.texts != stored:
+        raise Refused("its messages are not those of the project")
+
+
+def check_answer(answer: Answer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
+    """The payload as it will be stored."""
+    payload = without_suggestions(answer.payload)
+    if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
+        raise Refused("it was skipped without a reason")
+    if answer.active_seconds > MAX_SECONDS:
+        raise Refused("active_seconds is too large")
+    problems = check_payload(
+        payload,
+        layers=project.layers,
+        message_count=len(texts),
+        complete=answer.status == SUBMITTED,
+        empty=answer.empty,
+        messages=texts,
+        event_schema=project.event_schema,
+    )
+    if problems:
+        first = problems[0]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise Refused(f"{first.path}: {first.message.rstrip('.')}{more}")
+    return payload
+
+
+# --- decisions ------------------------------------------------------------------------------------
+
+
+FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
+
+
+class Naming(NamedTuple):
+    """Who and what the names in a file are in this project; both raise ``Refused``."""
+
+    person: Callable[[str], User]
+    guideline: Callable[[int | None], int]
+
+
+class Taken(NamedTuple):
+    new: int = 0
+    older: int = 0
+    """Left out, because somebody has decided here since."""
+
+
+def take_over(conversation: Conversation, decided: Iterable[Decided], naming: Naming) -> Taken:
+    """Store the decisions that the project does not hold.
+
+    What a decision made here would be refused for is refused, but for references to other labels:
+    what stood when it was decided may stand no more, and gold says so.
+    """
+    held = _newest(conversation)
+    new = older = 0
+    for one in decided:
+        decision = _decision(conversation, one, naming)
+        if _is_known(decision, one):
+            continue
+        if one.layer in held and decision.decided_at < held[one.layer]:
+            older += 1
+            continue
+        _store(decision)
+        new += 1
+    return Taken(new, older)
+
+
+def _newest(conversation: Conversation) -> dict[str, datetime]:
+    rows = Adjudication.objects.filter(conversation=conversation).order_by().values_list("layer")
+    return dict(rows.annotate(at=Max("decided_at")))
+
+
+def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjudication:
+    if one.layer not in conversation.project.layers:
+        raise Refused(say("the project does not label “{layer}”", layer=one.layer))
+    if not reason_in(one.reason):
+        raise Refused("it is without a reason")
+    if one.decided_at and one.decided_at > timezone.now():
+        raise Refused("it was made in the future")
+    return Adjudication(
+        conversation=conversation,
+        layer=one.layer,
+        guideline_id=naming.guideline(one.guideline_version),
+        payload=_payload(one, naming.person),
+        reason=reason_in(one.reason),
+        kind=_kind(one.kind),
+        guideline_flag=one.guideline_flag,
+        decided_by=naming.person(one.decided_by),
+        decided_at=one.decided_at or timezone.now(),
+    )
+
+
+def _payload(one: Decided, person: Callable[[str], User]) -> dict[str, Any]:
+    """The labels with the people in them under the names they have here."""
+    key = LAYERS[one.layer].key
+    return {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
+
+
+def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str, Any]:
+    here = dict(label)
+    if isinstance(label.get("adopted_from"), str):
+        here["adopted_from"] = person(label["adopted_from"]).get_username()
+    elif "adopted_from" in label:
+        here["adopted_from"] = [person(name).get_username() for name in label["adopted_from"]]
+    if "uids" in label:
+        uids = label["uids"].items()
+        here["uids"] = {person(name).get_username(): uid for name, uid in uids}
+    return here
+
+
+def _kind(kind: str) -> str:
+    if kind and kind not in Adjudication.Kind.values:
+        raise Refused(f"{kind!r} is no kind of decision: {', '.join(Adjudication.Kind.values)}")
+    return kind
+
+
+def _is_known(decision: Adjudication, one: Decided) -> bool:
+    same = ("conversation", "layer", "decided_by", "reason", "kind", "guideline_flag")
+    held = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
+    if one.decided_at:
+        held = held.filter(decided_at=one.decided_at)
+    key = LAYERS[decision.layer].key
+    payloads = held.values_list("payload", flat=True)
+    return any({key: [], **without_suggestions(one)} == decision.payload for one in payloads)
+
+
+def _store(decision: Adjudication) -> None:
+    answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
+    if not answers.filter(status__in=FINISHED).exists():
+        raise Refused("there are no answers that it could be about")
+    try:
+        adjudications.check(decision, given=None)
+    except RuleError as error:
+        raise Refused(error.message) from None
+    adjudications.record(decision)
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+class People:
+    """The members of a project and whoever has labelled in it, by user name or e-mail address.
+
+    Others are refused, or made as inactive accounts that nobody can sign in with.
+    """
+
+    def __init__(self, project: Project, *, may_create: bool) -> None:
+        worked = Assignment.objects.filter(round__project=project).order_by().values("annotator")
+        belongs = Q(pk__in=project.memberships.values("user")) | Q(pk__in=worked)
+        users = list(User.objects.filter(belongs))
+        self._project = project
+        self._may_create = may_create
+        self._by_name = {user.get_username(): user for user in users}
+        self._by_email = {user.email.lower(): user for user in users if user.email}
+        self.used: set[str] = set()
+        self.created: list[str] = []
+
+    def named(self, name: str) -> User:
+        user = self._by_name.get(name) or self._by_email.get(name.lower())
+        if user is None:
+            user = self._create(name) if self._may_create else self._refuse(name)
+        self.used.add(user.get_username())
+        return user
+
+    def _refuse(self, name: str) -> User:
+        near = get_close_matches(name, self._by_name, n=1)
+        hint = f"did you mean {near[0]}?" if near else "add them as a member"
+        raise Refused(f"nobody called {name!r} is in the project; {hint}")
+
+    def _create(self, name: str) -> User:
+        if User.objects.filter(username=name).exists():
+            raise Refused(f"{name!r} has an account outside of the project; add them as a member")
+        user = User(username=name, is_active=False)
+        user.set_unusable_password()
+        try:
+            user.clean_fields(exclude=["password"])
+        except ValidationError:
+            raise Refused(f"{name!r} cannot be a user name") from None
+        user.save()
+        self._by_name[name] = user
+        self.created.append(name)
+        events.record("annotator.created", user, project=self._project, user=name)
+        return user

@@ -1,0 +1,283 @@
+"""Freezing what people agreed on as a gold release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold.release import RELEASE_NAME
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.numbers import whole_number
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
+from labeling.domain.targets import END_TO_END, STAGES, target_layers
+from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
+from labeling.services import events, projects
+from labeling.services.agreement import agreement
+from labeling.services.gold import releases
+from labeling.services.settling import settling
+from labeling.services.work import locking
+
+
+class NothingToFreeze(RuleError):
+    """No conversation is settled."""
+
+    code = "nothing_to_freeze"
+
+
+class NothingChanged(RuleError):
+    """The newest release holds exactly this already."""
+
+    code = "nothing_changed"
+
+
+class NameTaken(RuleError):
+    """Another project or layer releases under this name."""
+
+    code = "name_taken"
+
+
+class BadName(RuleError):
+    """The name cannot stand in an address."""
+
+    code = "bad_name"
+
+
+class UnknownRelease(RuleError):
+    """There is no such gold release."""
+
+    code = "unknown_release"
+
+
+class UnknownLayer(RuleError):
+    """The project does not label this layer."""
+
+    code = "unknown_layer"
+
+
+class SyntheticItems(RuleError):
+    """What would be frozen holds synthetic conversations, and nobody has said that it may."""
+
+    code = "synthetic_items"
+
+
+def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRelease:
+    """The release at ``name`` (its newest version) or ``name@version``."""
+    releases = GoldRelease.objects.all() if among is None else among
+    name, at, version = address.partition("@")
+    wanted = releases.filter(name=name)
+    if at:
+        wanted = wanted.filter(version=whole_number(version) or 0)
+    release = wanted.order_by("-version").first()
+    if release is None:
+        known = ", ".join(map(str, releases.order_by("-pk")[:5])) or "none yet"
+        raise UnknownRelease(
+            say(
+                "There is no gold release {address}. Newest releases: {known}.",
+                address=address,
+                known=known,
+            )
+        )
+    return release
+
+
+@transaction.atomic
+def freeze(
+    *,
+    project: Project,
+    layer: str,
+    ruler: Ruler,
+    name: str = "",
+    message: str = "",
+    by: User | None = None,
+    request: int | None = None,
+    with_synthetic: bool = False,
+) -> GoldRelease:
+    """Release everything that is settled as a new version of ``name`` (default: the slug).
+
+    What is not settled is left out and listed with its reason. A release that would equal the
+    newest one is refused, and so are synthetic conversations unless ``with_synthetic`` says that
+    they may stand in it. ``request`` is the event that asked for it.
+    """
+    projects.lock(project)  # one version after the other
+    name = name or project.slug
+    check_name(project, layer, name)
+    locking.keep(Annotation.objects.filter(assignment__round__project=project))
+    settled, left_out = settling.settle_project(project, layer, ruler=ruler)
+    counted = _counted(settled, left_out, with_synthetic=with_synthetic)
+    draft = releases.draft(project, layer, name, by=by)
+    items = [_item(one) for one in settled]
+    if draft.repeats(items):
+        raise NothingChanged(
+            say("{parent} holds exactly this already; nothing was frozen.", parent=draft.parent)
+        )
+    release = _store(draft, items, {"message": message, **counted}, left_out, ruler)
+    held = release.items.values("conversation")
+    locking.lock(Annotation.objects.filter(assignment__conversation__in=held))
+    events.record(
+        "gold.frozen",
+        release,
+        project=project,
+        actor=by,
+        release=str(release),
+        items=len(items),
+        left_out=len(left_out),
+        sha256=release.sha256,
+        **counted,
+        **({"request": request} if request else {}),
+    )
+    return release
+
+
+def _counted(
+    settled: Sequence[settling.SettledConversation],
+    left_out: list[dict[str, str]],
+    *,
+    with_synthetic: bool,
+) -> dict[str, int]:
+    """How many are synthetic, if any are; refuses what may not be frozen so."""
+    if not settled:
+        raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
+    synthetic = sum(one.conversation.is_synthetic for one in settled)
+    if synthetic and not with_synthetic:
+        raise SyntheticItems(_why_confirm(synthetic, len(settled)), synthetic=synthetic)
+    return {"synthetic": synthetic} if synthetic else {}
+
+
+def _item(one: settling.SettledConversation) -> releases.Item:
+    return releases.item_of(
+        one.conversation, one.layer, gold=one.payload, given=one.given, provenance=one.provenance
+    )
+
+
+def check_name(project: Project, layer: str, name: str) -> None:
+    if layer == END_TO_END and not set(project.layers) >= STAGES:
+        needed = ", ".join(LAYERS[stage].title.lower() for stage in settling.stages_of(layer))
+        raise UnknownLayer(
+            say(
+                "{slug} has no whole to freeze: that takes {needed}.",
+                slug=project.slug,
+                needed=needed,
+            )
+        )
+    if layer not in target_layers(project.layers):
+        raise UnknownLayer(
+            say(
+                "{slug} has no layer {value}. It labels: {layers}.",
+                slug=project.slug,
+                value=f"{layer!r}",
+                layers=", ".join(project.layers),
+            )
+        )
+    check_free(project, layer, name)
+    if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
+        raise NameTaken(
+            say("{value} is gold that a program made: choose another name.", value=f"{name!r}")
+        )
+
+
+def check_free(project: Project, layer: str, name: str) -> None:
+    """A name is a file name, too, and belongs to one layer of one project."""
+    if not RELEASE_NAME.fullmatch(name):
+        raise BadName(
+            say(
+                "{value} cannot name a release: use up to 100 letters, digits, dots, "
+                "hyphens and underscores, no dot first.",
+                value=f"{name!r}",
+            )
+        )
+    taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
+    if taken:
+        raise NameTaken(
+            say(
+                "{value} is the name of {slug}'s {layer} gold: choose another.",
+                value=f"{name!r}",
+                slug=taken.project.slug,
+                layer=taken.layer,
+            )
+        )
+
+
+def _why_nothing(left_out: list[dict[str, str]]) -> str:
+    if not left_out:
+        return "Nothing has been labelled yet: open a round and have it submitted."
+    reasons = sorted({row["reason"] for row in left_out})
+    return f"None of {len(left_out)} labelled conversations is settled: {'; '.join(reasons[:3])}."
+
+
+def _why_confirm(synthetic: int, total: int) -> str:
+    return say(
+        "{synthetic} of {total} conversations are synthetic: say that they may stand in the "
+        "release (“with synthetic conversations”, --with-synthetic), or leave them out.",
+        synthetic=synthetic,
+        total=total,
+    )
+
+
+def _store(
+    draft: releases.Draft,
+    items: Sequence[releases.Item],
+    told: Mapping[str, Any],
+    left_out: list[dict[str, str]],
+    ruler: Ruler,
+) -> GoldRelease:
+    project = draft.project
+    guideline = project.guidelines.first()
+    overrides = _overrides(project)
+    header = {
+        "guideline_version": guideline.version if guideline else None,
+        "overrides": overrides,
+        "ruler": ruler.id,
+        "match_threshold": project.match_threshold,
+        **told,
+    }
+    return draft.store(
+        items,
+        header,
+        guideline=guideline,
+        message=told["message"],
+        agreement=_agreement(project, draft.layer, ruler),
+        overrides=overrides,
+        left_out=left_out,
+    )
+
+
+def _overrides(project: Project) -> list[dict[str, Any]]:
+    """Every reason given for opening full labeling past the gate."""
+    overridden = project.rounds.exclude(override_reason="").select_related("opened_by")
+    return [
+        {
+            "round": one.number,
+            "reason": one.override_reason,
+            "by": one.opened_by.get_username() if one.opened_by else None,
+        }
+        for one in overridden
+    ]
+
+
+def _agreement(project: Project, layer: str, ruler: Ruler) -> dict[str, Any]:
+    """Agreement of every round that is not blind now, kept with the release."""
+    measured = project.rounds.filter(overlap__gte=2).select_related("guideline")
+    return {"rounds": [_round_agreement(one, layer, ruler) for one in measured if not one.is_blind]}
+
+
+def _round_agreement(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
+    return {
+        "round": measured.number,
+        "kind": measured.kind,
+        "state": measured.state,
+        "guideline_version": measured.guideline.version,
+        **_agreement_on(measured, layer, ruler),
+    }
+
+
+def _agreement_on(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
+    """Of one layer; of the whole, that of each of its stages."""
+    if layer == END_TO_END:
+        return agreement.measure(measured, ruler=ruler, of=settling.stages_of(layer))
+    return agreement.of_round(measured, layer, ruler=ruler).as_json()

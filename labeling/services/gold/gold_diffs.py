@@ -1,0 +1,90 @@
+"""Comparing two gold releases: what was added, dropped and decided anew."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold.gold_changes import ItemChanged, changed
+from labeling.domain.sentences import say
+from labeling.models import GoldRelease
+
+
+class NotComparable(RuleError):
+    """The releases hold labels of different kinds."""
+
+    code = "not_comparable"
+
+
+class ReleaseDiff(NamedTuple):
+    """``same`` counts the items that both releases hold alike; ``splits`` has the split of each
+    item, in ``after`` if that holds it.
+    """
+
+    before: GoldRelease
+    after: GoldRelease
+    items: list[ItemChanged]
+    same: int
+    splits: Mapping[str, str]
+
+    def by_split(self) -> dict[str, Counter[str]]:
+        """How many items of each split were added, removed and changed, and how many are same."""
+        kinds = {item.item_id: item.kind for item in self.items}
+        found: dict[str, Counter[str]] = {split: Counter() for split in self.splits.values()}
+        for name, split in self.splits.items():
+            found[split][kinds.get(name, "same")] += 1
+        return dict(sorted(found.items()))
+
+    def by_layer(self) -> dict[str, Counter[str]]:
+        """How many labels of each layer were added, removed and changed in items of both."""
+        found: dict[str, Counter[str]] = {}
+        for item in self.items:
+            for label in item.labels:
+                found.setdefault(label.layer, Counter())[label.kind] += 1
+        return dict(sorted(found.items()))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "before": _named(self.before),
+            "after": _named(self.after),
+            "same": self.same,
+            "items": [item.as_json() for item in self.items],
+        }
+
+
+def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
+    """Item by item. Only items whose hashes differ are read."""
+    if before.layer != after.layer:
+        raise NotComparable(
+            say(
+                "{before} holds {layer} and {after} holds {layer2}: compare two releases "
+                "of one layer.",
+                before=before,
+                layer=before.layer,
+                after=after,
+                layer2=after.layer,
+            )
+        )
+    splits: dict[str, str] = {}
+    for one in (before, after):
+        splits |= dict(one.items.order_by("position").values_list("item_id", "split"))
+    left, right = _not_in(after, before), _not_in(before, after)
+    found = (changed(name, left.get(name), right.get(name)) for name in sorted({*left, *right}))
+    items = [item for item in found if item]
+    return ReleaseDiff(before, after, items, len(splits) - len(items), splits)
+
+
+def _not_in(other: GoldRelease, release: GoldRelease) -> dict[str, dict[str, Any]]:
+    """The documents of the items that the other release does not hold exactly so, by their id."""
+    alike = other.items.filter(item_id=OuterRef("item_id"), sha256=OuterRef("sha256"))
+    rows = release.items.filter(~Exists(alike)).order_by().values_list("item_id", "canonical")
+    return {name: json.loads(canonical) for name, canonical in rows.iterator()}
+
+
+def _named(release: GoldRelease) -> dict[str, Any]:
+    return {"release": str(release), "layer": release.layer, "sha256": release.sha256}

@@ -1,0 +1,118 @@
+"""A freeze that somebody asked for on a page, made by a worker and answered exactly once.
+
+The request is an event, and so is its outcome: ``gold.frozen``, or ``gold.freeze_refused`` with the
+reason. A message to the worker only says where to look, so a lost one is sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Event, Project
+from labeling.services import events
+from labeling.services.gold import gold
+from labeling.services.wakeups import RESEND_SECONDS, Wakeups
+
+logger = logging.getLogger(__name__)
+
+ASKED = "gold.freeze_requested"
+OUTCOMES = ("gold.frozen", "gold.freeze_refused")
+GIVEN_UP_AFTER = timedelta(days=1)
+
+_messages = Wakeups("labeling.tasks.freeze_gold")
+
+
+def request_freeze(
+    *,
+    project: Project,
+    layer: str,
+    name: str = "",
+    message: str = "",
+    with_synthetic: bool = False,
+    by: User,
+) -> None:
+    """Freeze in the worker: settling compares texts, which needs the encoder."""
+    gold.check_name(project, layer, name or project.slug)
+    asked = events.record(
+        ASKED,
+        project,
+        project=project,
+        actor=by,
+        layer=layer,
+        name=name,
+        message=message,
+        with_synthetic=with_synthetic,
+    )
+    transaction.on_commit(partial(_messages.send, asked.pk), robust=True)
+
+
+def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
+    """Freeze what was asked for, unless that is done. Repeating it changes nothing."""
+    asked = Event.objects.select_related("project", "actor").get(pk=request_id, verb=ASKED)
+    if is_answered(asked):
+        return
+    try:
+        _freeze(asked, ruler())
+    except RuleError as error:
+        _refuse(asked, error.message)
+    except OperationalError:  # somebody else writes for long: the sweep asks again
+        raise
+    except Exception:  # whatever it is, who asked must be told; it goes on to the worker's log
+        _refuse(asked, "The freeze broke off; the worker's log says why.")
+        raise
+
+
+def is_answered(asked: Event) -> bool:
+    later = Event.objects.filter(project=asked.project_id, verb__in=OUTCOMES, pk__gt=asked.pk)
+    return later.filter(data__request=asked.pk).exists()
+
+
+@transaction.atomic
+def _freeze(asked: Event, ruler: Ruler) -> None:
+    project = Project.objects.select_for_update(no_key=True).get(events=asked)
+    if is_answered(asked):
+        return  # by another worker, while this one waited
+    gold.freeze(
+        project=project,
+        layer=asked.data["layer"],
+        ruler=ruler,
+        name=asked.data["name"],
+        message=asked.data["message"],
+        by=asked.actor,
+        request=asked.pk,
+        with_synthetic=asked.data.get("with_synthetic", False),
+    )
+
+
+def _refuse(asked: Event, message: str) -> None:
+    events.record(
+        "gold.freeze_refused",
+        asked.project or asked,
+        project=asked.project,
+        actor=asked.actor,
+        layer=asked.data["layer"],
+        message=message,
+        request=asked.pk,
+    )
+
+
+def wake_unattended() -> list[int]:
+    """Send another message for each request that has no outcome; its own may be lost."""
+    now = timezone.now()
+    asked = Event.objects.filter(
+        verb=ASKED,
+        at__gt=now - GIVEN_UP_AFTER,
+        at__lt=now - timedelta(seconds=RESEND_SECONDS),
+        data__has_key="name",  # older requests say nothing that an outcome could be told by
+    )
+    waiting = [one.pk for one in asked.order_by("pk") if not is_answered(one)]
+    return [pk for pk in waiting if _messages.send_again(pk)]

@@ -1,0 +1,130 @@
+"""What every gold release is made of, wherever its labels come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labeling.domain.gold.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.schema import SCHEMA_VERSION
+from labeling.models import Conversation, GoldItem, GoldRelease, Project
+
+
+class Item(NamedTuple):
+    """A line of a release, and the hash that proves all of it."""
+
+    item_id: str
+    conversation_id: int
+    split: str
+    how: str
+    canonical: str
+    sha256: str
+
+
+class Draft(NamedTuple):
+    """The next version under a name, before anything is stored of it."""
+
+    project: Project
+    layer: str
+    name: str
+    by: Any
+    parent: GoldRelease | None
+
+    @property
+    def version(self) -> int:
+        return self.parent.version + 1 if self.parent else 1
+
+    def repeats(self, items: Sequence[Item]) -> bool:
+        """Whether the newest version holds exactly these already."""
+        if self.parent is None:
+            return False
+        held = self.parent.items.order_by("position").values_list("sha256", flat=True)
+        return list(held) == [item.sha256 for item in items]
+
+    def store(self, items: Sequence[Item], told: Mapping[str, Any], **fields: Any) -> GoldRelease:
+        """Freeze these items. ``told`` is what this kind of gold says in its header."""
+        header = {**self._header(), "items": len(items), **told}
+        release = GoldRelease.objects.create(
+            project=self.project,
+            layer=self.layer,
+            name=self.name,
+            version=self.version,
+            parent=self.parent,
+            header=canonical_json(header),
+            sha256=release_sha256(header, [item.sha256 for item in items]),
+            frozen_by=self.by,
+            **fields,
+        )
+        rows = (
+            GoldItem(release=release, position=position, **item._asdict())
+            for position, item in enumerate(items)
+        )
+        GoldItem.objects.bulk_create(rows, batch_size=500)
+        return release
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "project": self.project.slug,
+            "layer": self.layer,
+            "name": self.name,
+            "version": self.version,
+            "parent_sha256": self.parent.sha256 if self.parent else None,
+        }
+
+
+def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
+    newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
+    return Draft(project, layer, name, by, newest)
+
+
+def item_of(
+    conversation: Conversation,
+    layer: str,
+    *,
+    gold: Mapping[str, Any],
+    given: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+) -> Item:
+    """One line of the native export: self-contained, so that its hash proves all of it."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "item_id": conversation.external_id,
+        "domain": conversation.domain,
+        "difficulty": conversation.difficulty,
+        "split": conversation.split,
+        **origin_of(conversation),
+        "conversation": messages_of(conversation),
+        "layer": layer,
+        "gold": gold,
+        **({"given": dict(given)} if given else {}),
+        "provenance": provenance,
+    }
+    return Item(
+        conversation.external_id,
+        conversation.pk,
+        conversation.split,
+        provenance["how"],
+        canonical_json(document),
+        item_sha256(document),
+    )
+
+
+def origin_of(conversation: Conversation) -> dict[str, Any]:
+    """What a gold item says of a conversation that nobody has held; nothing of others."""
+    if not conversation.is_synthetic:
+        return {}
+    return {"origin": conversation.origin, "generator": conversation.generator}
+
+
+def messages_of(conversation: Conversation) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": message.index,
+            "role": message.role,
+            "speaker": message.speaker,
+            "content": message.content,
+            "time": message.time.isoformat() if message.time else None,
+        }
+        for message in conversation.messages.all()
+    ]

@@ -1,0 +1,89 @@
+"""Proving that a gold release is what was frozen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from labeling.domain.gold.release import release_sha256
+from labeling.domain.matching.references import unresolved
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted, say
+from labeling.domain.targets import END_TO_END
+from labeling.models import GoldItem, GoldRelease
+from labeling.services.gold.releases import messages_of
+
+
+class Fault(NamedTuple):
+    """Something in a release that is not as it was frozen; ``item_id`` "" means the release."""
+
+    item_id: str
+    message: str
+
+
+def verify(release: GoldRelease) -> list[Fault]:
+    """Compare a release with its hashes and with the conversations; empty means intact."""
+    faults: list[Fault] = []
+    hashes = []
+    items = release.items.select_related("conversation").prefetch_related("conversation__messages")
+    for item in items.iterator(chunk_size=500):
+        hashes.append(item.sha256)
+        faults += _item_faults(item)
+    expected = release_sha256(_header(release, faults), hashes)
+    if expected != release.sha256:
+        faults.append(
+            Fault("", "The release hash does not match: items were added, dropped or moved.")
+        )
+    return faults
+
+
+def _header(release: GoldRelease, faults: list[Fault]) -> dict[str, Any]:
+    header: dict[str, Any] = _parsed(release.header)
+    named = {"name": release.name, "version": release.version, "layer": release.layer}
+    if any(header.get(key) != value for key, value in named.items()):
+        faults.append(Fault("", "The header does not match the release's name and version."))
+    return header
+
+
+def _item_faults(item: GoldItem) -> Iterator[Fault]:
+    document = _parsed(item.canonical)
+    if _text_sha256(item.canonical) != item.sha256:
+        yield Fault(item.item_id, noted("The content does not match its hash."))
+    named = (document.get("item_id"), document.get("split"), _how(document))
+    if named != (item.item_id, item.split, item.how):
+        yield Fault(item.item_id, noted("The item's columns do not match its content."))
+    if document.get("conversation") != messages_of(item.conversation):
+        yield Fault(item.item_id, noted("The conversation is not the one that was labelled."))
+    if lost := _lost_references(document):
+        yield Fault(
+            item.item_id, say("A label refers to {lost}, which is not in the item.", lost=lost[0])
+        )
+
+
+def _lost_references(document: dict[str, Any]) -> list[str]:
+    """Uids that labels refer to and that the item does not hold. Only items made here hold all."""
+    gold, given = document.get("gold", {}), document.get("given", {})
+    if not given and document.get("layer") != END_TO_END:
+        return []
+    known = [label["uid"] for labels in [*gold.values(), *given.values()] for label in labels]
+    layers = [name for name, layer in LAYERS.items() if layer.key in gold]
+    return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
+
+
+def _how(document: dict[str, Any]) -> Any:
+    return document.get("provenance", {}).get("how")
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """The document, or an empty one where the text is no longer JSON."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _text_sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

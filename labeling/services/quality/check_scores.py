@@ -1,0 +1,226 @@
+"""Answers to checks against gold: scored by a worker, told by person."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Avg, Count, F, Max, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from labeling.domain.agreement.units import BY_MESSAGE
+from labeling.domain.gold.gold_checks import compare, kappa_of, mean
+from labeling.domain.matching.matchers import Rules, texts_of
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted
+from labeling.domain.targets import END_TO_END
+from labeling.models import (
+    Annotation,
+    Assignment,
+    CheckPlan,
+    GoldCheck,
+    GoldItem,
+    Pause,
+    Project,
+)
+from labeling.services import events
+from labeling.services.quality import qualification
+from labeling.services.settling.settling import synonyms_of
+
+Purpose = Assignment.Purpose
+ENOUGH = 5
+"""With fewer hidden checks a figure says too little to be coloured."""
+
+
+# --- scoring ------------------------------------------------------------------------------------
+
+
+def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
+    """Compare the answer with gold, and draw the consequences. Again, it changes nothing.
+
+    None while there is no answer, and for a hidden check that was skipped.
+    """
+    found = (
+        Assignment.every.exclude(purpose=Purpose.LABELLING)
+        .select_related("round__project", "conversation", "annotator")
+        .get(pk=assignment_pk)
+    )
+    answer = Annotation.every.filter(assignment=found).exclude(status="draft").first()
+    if answer is None:
+        return None
+    if answer.status == Annotation.Status.SKIPPED and found.purpose == Purpose.HONEYPOT:
+        return None
+    known = GoldCheck.objects.filter(assignment=found, version=answer.version).first()
+    figures = {} if known else _against_gold(found, answer, ruler)
+    with transaction.atomic():  # a worker that dies in between leaves both to the next
+        check = known or _store(found, answer, figures)
+        _draw_consequences(found)
+    return check
+
+
+def _draw_consequences(found: Assignment) -> None:
+    if found.purpose == Purpose.QUALIFICATION:
+        qualification.decide(found.round.project, found.annotator)
+    else:
+        pause_if_due(found.round.project, found.annotator)
+
+
+def _store(found: Assignment, answer: Annotation, figures: dict[str, Any]) -> GoldCheck:
+    check, _ = GoldCheck.objects.get_or_create(
+        assignment=found, version=answer.version, defaults=figures
+    )
+    return check
+
+
+def _against_gold(found: Assignment, answer: Annotation, ruler: Ruler) -> dict[str, Any]:
+    if answer.status == Annotation.Status.SKIPPED:
+        return {"value": 0.0, "reason": noted("skipped: nothing of it was found")}
+    project = found.round.project
+    items = gold_of(project, found.conversation_id)
+    rules = Rules(ruler, synonyms_of(project), project.match_threshold)
+    layers = {}
+    for layer, item in items.items():
+        content = item.content
+        gold = {**content.get("given", {}), **content["gold"]}
+        ruler.prime(
+            text
+            for payload in (gold, answer.payload)
+            for name in (layer, *LAYERS[layer].needs)
+            for text in texts_of(name, payload.get(LAYERS[name].key, []))
+        )
+        messages = len(content["conversation"])
+        layers[layer] = compare(layer, gold, answer.payload, message_count=messages, rules=rules)
+    return {
+        "releases": {layer: str(item.release) for layer, item in items.items()},
+        "layers": layers,
+        "value": mean(one["f1"] for one in layers.values()),
+        "reason": "" if layers else noted("no layer of this project has gold for it any more"),
+    }
+
+
+def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
+    """By layer of the project, the newest gold of the conversation; of the whole, if need be."""
+    items = (
+        GoldItem.objects.filter(
+            release__project=project,
+            release__layer__in=[*project.layers, END_TO_END],
+            conversation=conversation,
+        )
+        .select_related("release")
+        .order_by("release__pk")
+    )
+    newest = {item.release.layer: item for item in items}
+    found = {}
+    for layer in project.layers:
+        item = newest.get(layer) or newest.get(END_TO_END)
+        if item is not None and LAYERS[layer].key in item.content["gold"]:
+            found[layer] = item
+    return found
+
+
+# --- pausing ------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def pause_if_due(project: Project, user: User) -> Pause | None:
+    """Only over the last so many hidden checks since a lead has last lifted a pause."""
+    plan = CheckPlan.objects.select_for_update().filter(project=project).first()
+    if plan is None or plan.pause_below is None:
+        return None
+    pauses = Pause.objects.filter(project=project, user=user)
+    if pauses.filter(lifted_at__isnull=True).exists():
+        return None
+    since = pauses.aggregate(at=Max("lifted_at"))["at"]
+    rows = newest_checks(project).filter(assignment__annotator=user, value__isnull=False)
+    if since:
+        rows = rows.filter(scored_at__gt=since)
+    values = list(rows.order_by("-pk").values_list("value", flat=True)[: plan.pause_after])
+    value = mean(values)
+    if value is None or len(values) < plan.pause_after or value >= plan.pause_below:
+        return None
+    made = Pause.objects.create(project=project, user=user, value=value, checks=len(values))
+    events.record(
+        "annotator.paused",
+        made,
+        project=project,
+        user=user.get_username(),
+        value=value,
+        checks=len(values),
+    )
+    return made
+
+
+@transaction.atomic
+def resume(project: Project, user: User, *, by: User) -> bool:
+    """Lift the pause; False when there is none. Earlier checks do not pause again."""
+    running = Pause.objects.filter(project=project, user=user, lifted_at__isnull=True)
+    lifted = running.update(lifted_at=timezone.now(), lifted_by=by)
+    if lifted:
+        events.record(
+            "annotator.resumed", project, project=project, actor=by, user=user.get_username()
+        )
+    return bool(lifted)
+
+
+# --- by person ----------------------------------------------------------------------------------
+
+
+class GoldAgreement(NamedTuple):
+    """How one person does on hidden checks: mean F1 over ``n`` of them."""
+
+    value: float | None
+    n: int
+
+    @property
+    def is_enough(self) -> bool:
+        return self.n >= ENOUGH
+
+
+def newest_checks(project: Project, purpose: str = Purpose.HONEYPOT) -> QuerySet[GoldCheck]:
+    """One of each assignment: an answer that was reopened counts as it is now."""
+    same = GoldCheck.objects.filter(assignment=OuterRef("assignment")).order_by("-version")
+    return GoldCheck.objects.filter(
+        assignment__purpose=purpose,
+        assignment__round__project=project,
+        pk=Subquery(same.values("pk")[:1]),
+    )
+
+
+def by_person(project: Project) -> dict[int, GoldAgreement]:
+    rows = newest_checks(project).order_by().values(person=F("assignment__annotator"))
+    counted = rows.annotate(mean=Avg("value"), n=Count("value"))
+    return {row["person"]: GoldAgreement(row["mean"], row["n"]) for row in counted}
+
+
+class LayerFigures(NamedTuple):
+    """One layer over all hidden checks of a person."""
+
+    layer: str
+    f1: float | None
+    kappa: float | None
+    n: int
+    missed: int
+    extra: int
+    by_message: bool
+
+
+def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for check in checks:
+        for layer, figures in check.layers.items():
+            rows[layer].append(figures)
+    return [
+        LayerFigures(
+            layer=LAYERS[layer].title,
+            f1=mean(one["f1"] for one in found),
+            kappa=kappa_of(one["marks"] for one in found),
+            n=len(found),
+            missed=sum(len(one["missed"]) for one in found),
+            extra=sum(len(one["extra"]) for one in found),
+            by_message=layer in BY_MESSAGE,
+        )
+        for layer, found in rows.items()
+    ]

@@ -1,0 +1,180 @@
+"""When someone gets a hidden check, and which conversation it is."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.crypto import salted_hmac
+
+from labeling.domain.gold.gold_checks import people_in
+from labeling.domain.targets import END_TO_END
+from labeling.models import (
+    Adjudication,
+    Assignment,
+    CheckPlan,
+    Conversation,
+    GoldItem,
+    Membership,
+    Project,
+    Review,
+    Round,
+)
+
+HONEYPOT = Assignment.Purpose.HONEYPOT
+
+
+def plan_of(project: Project) -> CheckPlan:
+    """The project's plan; one that checks nothing where none was made."""
+    return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
+
+
+def with_gold(project: Project) -> QuerySet[Conversation]:
+    """The conversations that people can be checked by."""
+    items = GoldItem.objects.filter(
+        release__project=project, release__layer__in=[*project.layers, END_TO_END]
+    )
+    return project.conversations.filter(pk__in=items.order_by().values("conversation"))
+
+
+def take_turn(pool: Round, user: User) -> int | None:
+    """The conversation to check the user by instead of the next one of the pool, if it is time.
+
+    One in each so many that are taken, at a place that nobody can foresee. The pool is locked.
+    """
+    every = plan_of(pool.project).every
+    if not every:
+        return None
+    taken = pool.assignments(manager="every").filter(annotator=user).count()
+    if not _is_turn(pool, user.pk, taken, every):
+        return None
+    return next(candidates(pool, user), None)
+
+
+def _is_turn(round_: Round, user: int, place: int, every: int) -> bool:
+    block, at = divmod(place, every)
+    return draw("turn", round_.pk, user, block) % every == at
+
+
+def draw(*what: Any) -> int:
+    """A number that follows from the key of this installation: the same again, known to nobody."""
+    return int(salted_hmac("labeling.checks", ":".join(map(str, what))).hexdigest()[:16], 16)
+
+
+def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = ()) -> Iterator[int]:
+    """Hidden checks that the user may get in the round, each user's in an order of its own.
+
+    Never one that they had in any form or whose gold they had a hand in or may read, nor one that
+    the round still wants answers to. ``planned`` is work that is about to be stored.
+    """
+    if _reads_gold(user, round_.project):
+        return iter(())
+    chosen = round_.project.check_conversations.filter(purpose=HONEYPOT).values("conversation")
+    free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
+    filled = {one.conversation_id for one in planned}
+    mine = {one.conversation_id for one in planned if one.annotator_id == user.pk}
+    open_places = _unfilled(round_).filter(conversation__in=chosen)  # not of a whole large pool
+    not_now = mine | set(open_places.values_list("conversation", flat=True)) - filled
+    order = sorted(
+        set(free.values_list("pk", flat=True)) - not_now,
+        key=lambda pk: draw("order", round_.pk, user.pk, pk),
+    )
+    return (pk for pk in order if not made_by(user, round_.project, pk))
+
+
+def _reads_gold(user: User, project: Project) -> bool:
+    """Who leads or researches can look the right labels up, so that a check would show nothing."""
+    return bool(project.roles_of(user) & {Membership.Role.LEAD, Membership.Role.RESEARCHER})
+
+
+def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Without what the user was ever given, has decided or reviewed."""
+    had = Assignment.every.owned_by(user).order_by().values("conversation")
+    decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
+    reviewed = Review.objects.filter(reviewer=user).order_by()
+    return (
+        conversations.exclude(pk__in=had)
+        .exclude(pk__in=decided)
+        .exclude(pk__in=reviewed.values("annotation__assignment__conversation"))
+    )
+
+
+def made_by(user: User, project: Project, conversation: int) -> bool:
+    """Whether a gold item of the conversation names the user: imported gold knows more people."""
+    items = GoldItem.objects.filter(release__project=project, conversation=conversation)
+    return any(
+        user.get_username() in people_in(item.content.get("provenance")) for item in items.all()
+    )
+
+
+def _unfilled(round_: Round) -> QuerySet[Any]:
+    held = (
+        round_.assignments.filter(slot__isnull=False, conversation=OuterRef("conversation"))
+        .order_by()
+        .values("conversation")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    places = round_.places.order_by().annotate(taken=Coalesce(Subquery(held), 0))
+    return places.filter(taken__lt=F("round__overlap")).values("conversation")
+
+
+def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
+    """Planned work with hidden checks in it, each before an ordinary conversation.
+
+    They are stored together in the order of the queues, so that no number gives a check away.
+    """
+    every = plan_of(round_.project).every
+    if not every or round_.kind != Round.Kind.FULL:
+        return list(planned)
+    queues: dict[int, list[Assignment]] = defaultdict(list)
+    for one in sorted(planned, key=attrgetter("position")):
+        queues[one.annotator_id].append(one)
+    had = Counter(round_.assignments(manager="every").values_list("annotator", flat=True))
+    people = User.objects.in_bulk(queues)
+    mixed: list[Assignment] = []
+    for person, queue in queues.items():
+        free = candidates(round_, people[person], planned=planned)
+        mixed += _mixed(queue, free, start=had[person], every=every)
+    return mixed
+
+
+def _mixed(
+    queue: Iterable[Assignment], free: Iterator[int], *, start: int, every: int
+) -> Iterator[Assignment]:
+    """The places are counted with the checks between them, as they are taken from a pool."""
+    place = start
+    for one in queue:
+        while _is_turn(one.round, one.annotator_id, place, every):
+            hidden = next(free, None)
+            if hidden is None:
+                break
+            place += 1
+            yield Assignment(
+                round=one.round,
+                conversation_id=hidden,
+                annotator_id=one.annotator_id,
+                purpose=HONEYPOT,
+                slot=0,
+                position=one.position,
+            )
+        place += 1
+        yield one
+
+
+def given_in(round_: Round) -> set[int]:
+    """The conversations that somebody got as a hidden check in the round."""
+    hidden = round_.assignments(manager="every").filter(purpose=HONEYPOT).order_by()
+    return set(hidden.values_list("conversation", flat=True))
+
+
+def open_honeypots(round_: Round, person: User) -> list[Assignment]:
+    """Hidden checks that go back with a person's open work."""
+    held = Assignment.every.owned_by(person).filter(purpose=HONEYPOT, round=round_)
+    unanswered = held.exclude(annotation__status__in=["submitted", "skipped"])
+    return list(unanswered.filter(slot__isnull=False))

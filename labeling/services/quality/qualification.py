@@ -1,0 +1,292 @@
+"""The test of newcomers: conversations with gold that come before all other work."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.gold.gold_checks import mean
+from labeling.domain.reasons import reason_in
+from labeling.domain.sentences import say
+from labeling.models import (
+    Assignment,
+    CheckPlan,
+    GoldCheck,
+    Membership,
+    Pause,
+    Project,
+    Qualification,
+    Round,
+)
+from labeling.services import events, projects
+from labeling.services.quality import check_turns
+from labeling.services.work.admission import ADMITTED, leads_by_project, leads_of
+
+PURPOSE = Assignment.Purpose.QUALIFICATION
+State = Qualification.State
+NOT_PASSED = (State.BETWEEN, State.FAILED)
+COMES_FIRST = ("", State.TRYING, State.BETWEEN)  # "" before its begin
+DONE = Q(annotation__status__in=["submitted", "skipped"])
+SLACK = 1e-9  # a mean of floats may fall a hair below what it is
+
+
+class TestImpossible(RuleError):
+    """The qualification test cannot be begun, or not again."""
+
+    code = "test_impossible"
+    __test__ = False  # not one of pytest's
+
+
+class WaiverImpossible(RuleError):
+    """There is nothing to waive, or no reason is given."""
+
+    code = "waiver_impossible"
+
+
+def of(user: User, project: Project) -> QuerySet[Assignment]:
+    """The parts of the user's test, in order."""
+    return Assignment.every.owned_by(user).filter(
+        purpose=PURPOSE, round__project=project, slot__isnull=False
+    )
+
+
+class Standing(NamedTuple):
+    """How somebody stands in one project, for their first page."""
+
+    project: Project
+    state: str  # "paused", a state of the test, or "" before its begin
+    value: float | None
+    tries_left: int
+    parts: int
+    done: int
+    leads: str
+
+
+def standings(user: User) -> list[Standing]:
+    """Projects with a test, and those that have paused the user."""
+    mine = Project.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    )
+    pauses = Pause.objects.filter(user=user, lifted_at__isnull=True).order_by()
+    paused = set(pauses.values_list("project", flat=True))
+    told = mine.filter(Q(check_plan__test=True) | Q(pk__in=paused)).select_related("check_plan")
+    projects = list(told.order_by("name"))
+    if not projects:
+        return []
+    tried = Qualification.objects.filter(user=user, project__in=projects)
+    known = {one.project_id: one for one in tried}
+    parts, leads = _parts(user, projects), leads_by_project(projects)
+    return [
+        _standing(
+            one,
+            known.get(one.pk),
+            parts.get(one.pk, (0, 0)),
+            is_paused=one.pk in paused,
+            leads=leads[one.pk],
+        )
+        for one in projects
+    ]
+
+
+def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, int]]:
+    """By project, how many conversations the user's test has, and how many are answered."""
+    rows = (
+        Assignment.every.owned_by(user)
+        .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
+        .order_by()
+        .values_list("round__project")
+        .annotate(parts=Count("pk"), done=Count("pk", filter=DONE))
+    )
+    return {project: (parts, done) for project, parts, done in rows}
+
+
+def _standing(
+    project: Project,
+    found: Qualification | None,
+    parts: tuple[int, int],
+    *,
+    is_paused: bool,
+    leads: str,
+) -> Standing:
+    tries = project.check_plan.tries
+    return Standing(
+        project=project,
+        state="paused" if is_paused else found.state if found else "",
+        value=found.value if found else None,
+        tries_left=max(tries - (found.tries if found else 0), 0),
+        parts=parts[0],
+        done=parts[1],
+        leads=leads,
+    )
+
+
+@transaction.atomic
+def begin(project: Project, user: User) -> Qualification:
+    """Begin the test, or the next try; one that is under way goes on."""
+    projects.lock(project)
+    plan = check_turns.plan_of(project)
+    annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
+    if not plan.test or not annotates.exists():
+        raise TestImpossible(
+            "This project has no qualification test for you: go on with your queue."
+        )
+    found = Qualification.objects.filter(project=project, user=user).first()
+    if found is None:
+        found = Qualification(project=project, user=user)
+    elif found.state == State.BETWEEN:
+        found.tries += 1
+    elif found.state != State.TRYING:
+        raise TestImpossible(
+            say(
+                "Your qualification test of {project} is over. Ask {leads} if that is wrong.",
+                project=project.name,
+                leads=leads_of(project),
+            )
+        )
+    is_new = found.pk is None or found.state == State.BETWEEN
+    found.state = State.TRYING
+    found.save()
+    if is_new:
+        _hand_out(project, user)
+        _record("qualification.begun", found, by=user, tries=found.tries)
+    return found
+
+
+def _hand_out(project: Project, user: User) -> None:
+    from labeling.services.work import annotations  # which sends answers here
+
+    chosen = project.check_conversations.filter(purpose=PURPOSE).order_by("pk")
+    ids = list(chosen.values_list("conversation", flat=True))
+    had = Assignment.every.owned_by(user).filter(purpose=PURPOSE, round__project=project)
+    again = set(had.values_list("conversation", flat=True))
+    new = check_turns.unknown_to(user, project.conversations.filter(pk__in=ids))
+    fair = again | {
+        pk for pk in new.values_list("pk", flat=True) if not check_turns.made_by(user, project, pk)
+    }
+    wanted = [pk for pk in ids if pk in fair]
+    if not wanted:
+        raise TestImpossible(
+            say(
+                "You have worked on every conversation of the qualification test, so it would "
+                "show nothing. Ask {leads} to waive it for you.",
+                leads=leads_of(project),
+            )
+        )
+    had.exclude(conversation__in=wanted).update(slot=None)
+    round_ = _round_of(project)
+    for position, pk in enumerate(wanted):
+        part, _ = Assignment.every.update_or_create(
+            round=round_,
+            conversation_id=pk,
+            annotator=user,
+            defaults={"purpose": PURPOSE, "slot": 0, "position": position},
+        )
+        annotations.try_again(part)
+
+
+def _round_of(project: Project) -> Round:
+    """Where the tests of a project are kept: no round of labeling, and so numbered 0."""
+    guideline = project.guidelines.first()
+    if guideline is None:
+        raise TestImpossible("Write the guidelines first: the test is labelled by them.")
+    found, _ = Round.every.update_or_create(
+        project=project,
+        number=0,
+        kind=Round.Kind.QUALIFYING,
+        defaults={"guideline": guideline, "overlap": 1, "skip_policy": Round.SkipPolicy.NEVER},
+    )
+    return found
+
+
+@transaction.atomic
+def decide(project: Project, user: User) -> None:
+    """Once every part of a try is answered and scored: passed, or not."""
+    projects.lock(project)  # or its plan may change
+    tried = Qualification.objects.filter(project=project, user=user, state=State.TRYING)
+    found = tried.first()
+    if found is None:
+        return
+    values = _values(project, user)
+    if values is None:
+        return
+    found.value = mean(values)
+    _decided(found, _judged(found, check_turns.plan_of(project)), None)
+
+
+def _judged(found: Qualification, plan: CheckPlan) -> Qualification.State:
+    """By the mean of the last try. Where nothing could be compared, nothing is passed."""
+    if found.value is not None and found.value >= plan.pass_at - SLACK:
+        return State.PASSED
+    return State.FAILED if found.tries >= plan.tries else State.BETWEEN
+
+
+def _decided(found: Qualification, state: Qualification.State, by: User | None) -> None:
+    found.state, found.decided_at = state, timezone.now()
+    found.save()
+    verb = "qualification.passed" if state == State.PASSED else "qualification.failed"
+    _record(verb, found, by=by, value=found.value, tries=found.tries)
+
+
+def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
+    """Finished tests, by a plan that has changed. Who has passed may go on working."""
+    for found in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
+        state = _judged(found, plan)
+        if state != found.state:
+            _decided(found, state, by)
+
+
+def _values(project: Project, user: User) -> list[float | None] | None:
+    """The figure of each part; None while one is not answered or not scored."""
+    parts = of(user, project)
+    scored = GoldCheck.objects.filter(
+        assignment=OuterRef("pk"), version=OuterRef("annotation__version")
+    )
+    ready = parts.filter(DONE).filter(Exists(scored))
+    if ready.count() < parts.count():
+        return None
+    return [check.value for check in newest(project, user)]
+
+
+def newest(project: Project, user: User) -> list[GoldCheck]:
+    """What the parts of the user's test came to, as they stand, in order."""
+    rows = GoldCheck.objects.filter(assignment__in=of(user, project)).select_related(
+        "assignment__conversation", "assignment__annotation"
+    )
+    return [
+        row
+        for row in rows.order_by("assignment__position", "assignment")
+        if row.version == row.assignment.annotation.version
+    ]
+
+
+@transaction.atomic
+def waive(project: Project, user: User, *, by: User, reason: str) -> Qualification:
+    """Let somebody work without the test. The reason is kept, and told by the audit log."""
+    reason = reason_in(reason)
+    if not reason:
+        raise WaiverImpossible("Say why this person needs no test.")
+    projects.lock(project)
+    found = Qualification.objects.filter(project=project, user=user).first()
+    found = found or Qualification(project=project, user=user, tries=0)
+    if found.state in ADMITTED:
+        raise WaiverImpossible(
+            say("{user} may work already: nothing is to waive.", user=user.get_username())
+        )
+    found.state, found.reason, found.waived_by = State.WAIVED, reason, by
+    found.decided_at = timezone.now()
+    found.save()
+    of(user, project).exclude(DONE).update(slot=None)
+    _record("qualification.waived", found, by=by, reason=reason)
+    return found
+
+
+def _record(verb: str, found: Qualification, *, by: User | None = None, **data: Any) -> None:
+    events.record(
+        verb, found, project=found.project, actor=by, user=found.user.get_username(), **data
+    )

@@ -1,0 +1,351 @@
+"""Deciding what the labels of a conversation are, where its annotators do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from labeling.domain.errors import RuleError
+from labeling.domain.matching.merging import attributed, numbered, overrules_everybody, plain
+from labeling.domain.matching.references import heading_of
+from labeling.domain.reasons import reason_in
+from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.schema.links import NOT_THERE
+from labeling.domain.sentences import say
+from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
+from labeling.services import events, projects
+from labeling.services.settling import merges
+from labeling.services.work.annotations import InvalidPayload, ReasonMissing
+from labeling.translation import in_english
+
+Kind = Adjudication.Kind
+Labels = Sequence[Mapping[str, Any]]
+ACCEPTABLE = ("unanimous", "majority")
+
+
+class OwnWorkAlone(RuleError):
+    """Nobody decides alone about what only they have labelled."""
+
+    code = "own_work_alone"
+
+
+class Blind(RuleError):
+    """A calibration round is open: until it closes, nobody sees or decides anything of it."""
+
+    code = "blind"
+
+
+class AnswersChanged(RuleError):
+    """The decision is about answers that are not those of now."""
+
+    code = "answers_changed"
+
+
+class Decision(NamedTuple):
+    """What an adjudicator decided about the clusters of one conversation and layer.
+
+    ``labels`` has one entry for each cluster, None to leave it out; ``added`` are labels that
+    nobody had. ``answers_sha256`` names the answers that were looked at.
+    """
+
+    answers_sha256: str
+    labels: Sequence[Mapping[str, Any] | None]
+    added: Sequence[Mapping[str, Any]] = ()
+    kind: str = ""
+    note: str = ""
+    guideline_flag: bool = False
+
+
+@transaction.atomic
+def decide_clusters(
+    *, conversation: Conversation, layer: str, decision: Decision, by: User
+) -> Adjudication:
+    """Decide about each cluster. Where nobody's label stands, the note has to say why."""
+    clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
+    if len(decision.labels) != len(clusters):
+        raise InvalidPayload(
+            say(
+                "There are {clusters} labels to decide about, not {labels}.",
+                clusters=len(clusters),
+                labels=len(decision.labels),
+            )
+        )
+    if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
+        raise ReasonMissing("Choose why the annotators differed.")
+    pairs = list(zip(decision.labels, clusters, strict=True))
+    overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
+    if (overruled or decision.added) and not reason_in(decision.note):
+        raise ReasonMissing(
+            "Write a note: this decision is one that no annotator had given.",
+            labels=[heading_of(layer, cluster.label) for cluster in overruled],
+        )
+    chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
+    added = [{**label, "adopted_from": []} for label in decision.added]
+    return decide(
+        conversation=conversation,
+        layer=layer,
+        payload={LAYERS[layer].key: numbered([*chosen, *added])},
+        reason=reason_in(decision.note) or _reason_in_words(decision.kind),
+        kind=decision.kind,
+        guideline_flag=decision.guideline_flag,
+        by=by,
+    )
+
+
+def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> Merge:
+    _refuse_blind(conversation)
+    seen = Merge.objects.filter(
+        conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
+    ).first()
+    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    now = standing[conversation.pk].answers_sha256 if standing else ""
+    if seen is None or now != decision.answers_sha256:
+        raise AnswersChanged(
+            "The answers have changed since this page was opened. Reload it: what you chose for "
+            "labels that are still there is kept."
+        )
+    return seen
+
+
+def _reason_in_words(kind: str) -> str:
+    return in_english(Kind(kind).label) if kind else "decided among the annotators' labels"
+
+
+@transaction.atomic
+def decide(
+    *,
+    conversation: Conversation,
+    layer: str,
+    payload: Mapping[str, Any],
+    reason: str,
+    by: User,
+    kind: str = "",
+    guideline_flag: bool = False,
+) -> Adjudication:
+    """Record the decided labels. An earlier decision is kept; the newest one counts.
+
+    A label may carry ``adopted_from``, the annotator or annotators whose label it is; without it
+    the label was written or edited by the adjudicator. ``uids`` are the annotators' own labels
+    that it stands for.
+    """
+    decision = Adjudication(
+        conversation=conversation,
+        layer=layer,
+        guideline=conversation.project.guidelines.all()[0],
+        payload=payload,
+        reason=reason,
+        kind=kind,
+        guideline_flag=guideline_flag,
+        decided_by=by,
+    )
+    check(decision, given=merges.given_to(conversation, layer))
+    record(decision)
+    events.record(
+        "adjudication.decided",
+        decision,
+        project=conversation.project,
+        actor=by,
+        conversation=conversation.external_id,
+        layer=layer,
+        version=decision.version,
+    )
+    merges.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
+    return decision
+
+
+def check(decision: Adjudication, *, given: Mapping[str, Labels] | None) -> None:
+    """Raise if it may not stand.
+
+    ``given`` are the labels that those decided may refer to, by layer; None: any that are not here.
+    """
+    _refuse_blind(decision.conversation)
+    _check_labels(decision, given)
+    _refuse_own_work(decision.conversation, decision.decided_by)
+
+
+def record(decision: Adjudication) -> None:
+    """Store a decision as the newest about its conversation and layer."""
+    conversation = Conversation.objects.select_for_update(no_key=True).get(
+        pk=decision.conversation_id
+    )  # one after the other
+    previous = Adjudication.objects.filter(conversation=conversation, layer=decision.layer).last()
+    decision.version = previous.version + 1 if previous else 1
+    decision.save(force_insert=True)
+
+
+def _check_labels(decision: Adjudication, given: Mapping[str, Labels] | None) -> None:
+    """Complete, and referring only to labels that stand."""
+    is_linked, given = given is not None, given or {}
+    conversation, layer = decision.conversation, decision.layer
+    project, key = conversation.project, LAYERS[layer].key
+    labels = {
+        name: [plain(label) for label in decided] for name, decided in decision.payload.items()
+    }
+    problems = check_payload(
+        {LAYERS[need].key: standing for need, standing in given.items()} | labels,
+        layers=[*given, layer],
+        message_count=conversation.messages.count(),
+        complete=True,
+        empty=not any(labels.values()) and not any(given.values()),
+        messages=[message.content for message in conversation.messages.all()],
+        event_schema=project.event_schema,
+    )
+    problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
+    problems = [one for one in problems if is_linked or one.message != NOT_THERE]
+    if problems:
+        raise InvalidPayload(
+            say(
+                "The decided labels of {conversation} are not complete: {path}: {message}",
+                conversation=conversation,
+                path=problems[0].path,
+                message=problems[0].message,
+            ),
+            problems=[problem._asdict() for problem in problems],
+        )
+
+
+class Item(NamedTuple):
+    """A conversation that everybody has answered; with the newest decision where it is shown."""
+
+    conversation: int
+    external_id: str
+    round: int
+    merge: merges.Made
+    is_decided: bool
+    decision: Adjudication | None = None
+
+    @property
+    def tab(self) -> str:
+        if self.is_decided:
+            return "decided"
+        return "disputed" if self.merge.state == "disputed" else "agreed"
+
+
+class Standing(NamedTuple):
+    """``items`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
+
+    ``waiting`` refer to labels that are not settled, so these have to be decided before.
+    """
+
+    items: list[Item]
+    preparing: int
+    waiting: int
+
+
+def standing(project: Project, layer: str) -> Standing:
+    everything = merges.ready(project, layer)
+    ready = {pk: one for pk, one in everything.items() if not one.waits_for}
+    made = merges.current(project, layer, ready)
+    decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    decided = set(decisions.order_by().values_list("conversation", flat=True))
+    items = [
+        Item(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
+        for pk, merge in made.items()
+    ]
+    items.sort(key=lambda item: (item.merge.agreement, item.external_id))
+    return Standing(items, len(ready) - len(made), len(everything) - len(ready))
+
+
+def with_decisions(layer: str, items: Sequence[Item]) -> list[Item]:
+    """These few, each with the newest decision about it."""
+    shown = [item.conversation for item in items if item.is_decided]
+    rows = Adjudication.objects.filter(conversation__in=shown, layer=layer)
+    people = rows.select_related("decided_by").defer("payload").order_by("version")
+    newest = {row.conversation_id: row for row in people}
+    return [item._replace(decision=newest.get(item.conversation)) for item in items]
+
+
+def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Item | None:
+    """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
+    waiting = standing(project, layer).items
+    at = next((n for n, item in enumerate(waiting) if item.conversation == after), -1)
+    following = [*waiting[at + 1 :], *waiting[: at + 1]]
+    return next(
+        (item for item in following if item.tab == "disputed" and item.conversation != after), None
+    )
+
+
+def acceptable(items: Sequence[Item], *, states: Collection[str] = ACCEPTABLE) -> list[merges.Made]:
+    """Agreed conversations that nobody has accepted or decided yet."""
+    found = [item.merge for item in items if not item.is_decided and item.merge.state in states]
+    return sorted(found, key=attrgetter("conversation"))
+
+
+@transaction.atomic
+def accept(project: Project, layer: str, *, states: Collection[str], by: User) -> int:
+    """Accept every conversation in these states as the annotators agreed on it.
+
+    Gold still names who agreed, and adds who accepted. An acceptance holds only as long as the
+    answers agree: it decides nothing.
+    """
+    projects.lock(project)  # nothing is accepted twice
+    items = standing(project, layer).items
+    chosen = acceptable(items, states=set(states) & set(ACCEPTABLE))
+    accepted = _acceptances(project, layer, chosen, by)
+    Adjudication.objects.bulk_create(accepted, batch_size=500)
+    if chosen:
+        events.record(
+            "adjudication.accepted",
+            project,
+            project=project,
+            actor=by,
+            layer=layer,
+            conversations=len(chosen),
+            states=sorted(states),
+        )
+    return len(chosen)
+
+
+def _acceptances(
+    project: Project, layer: str, chosen: Sequence[merges.Made], by: User
+) -> list[Adjudication]:
+    guideline = project.guidelines.all()[0]
+    clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
+    stored = {merge.pk: merge.clusters for merge in clusters}
+    return [
+        Adjudication(
+            conversation_id=merge.conversation,
+            layer=layer,
+            version=1,
+            guideline=guideline,
+            payload=_as_agreed(layer, stored[merge.pk]),
+            reason=say("accepted as agreed ({state})", state=merge.state),
+            kind=Kind.ACCEPTED,
+            decided_by=by,
+        )
+        for merge in chosen
+    ]
+
+
+def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    labels = [
+        {**one["label"], "adopted_from": sorted(one["uids"]), "uids": one["uids"]}
+        for one in clusters
+    ]
+    return {LAYERS[layer].key: numbered(labels)}
+
+
+def _refuse_blind(conversation: Conversation) -> None:
+    newest = conversation.rounds.order_by("-number").first()
+    if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
+        raise Blind(
+            say(
+                "Round {number} is blind while it is open: decide when it has closed.",
+                number=newest.number,
+            )
+        )
+
+
+def _refuse_own_work(conversation: Conversation, by: User) -> None:
+    submitted = Annotation.objects.filter(
+        assignment__conversation=conversation, status=Annotation.Status.SUBMITTED
+    )
+    people = set(submitted.values_list("assignment__annotator", flat=True))
+    if people == {by.pk}:
+        raise OwnWorkAlone(
+            "Only you have labelled this conversation, so somebody else has to decide about it."
+        )

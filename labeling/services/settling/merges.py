@@ -1,0 +1,334 @@
+"""How the answers of a conversation fit together: computed by workers, read by pages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from celery import current_app
+from django.db import transaction
+from django.db.models import Case, When
+
+from labeling.domain.gold.release import canonical_json
+from labeling.domain.matching.merging import (
+    Cluster,
+    agreement_of,
+    clusters_of,
+    plain,
+    read_clusters,
+)
+from labeling.domain.matching.references import Base
+from labeling.domain.matching.similarity import MINILM_ID, Ruler
+from labeling.domain.schema import LAYERS, form_fields
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Merge,
+    Project,
+    Review,
+    Round,
+)
+from labeling.models.assignments import ANSWERED
+from labeling.services import events
+from labeling.services.settling import settling
+from labeling.services.settling.provenance import Answers, given_by
+
+
+class Ready(NamedTuple):
+    """A conversation whose newest round everybody asked has answered.
+
+    ``answers_sha256`` names the answers, the rules of matching, and what was decided about the
+    labels that those of the layer refer to. ``waits_for`` is the layer that has to be settled
+    before; empty when there is none.
+    """
+
+    conversation: int
+    external_id: str
+    round: int
+    round_number: int
+    answers_sha256: str
+    waits_for: str = ""
+
+
+class Made(NamedTuple):
+    """A stored merge that fits the answers of now, without its clusters."""
+
+    pk: int
+    conversation: int
+    state: str
+    agreement: float
+    n_agreed: int
+    n_disputed: int
+
+
+class _Row(NamedTuple):
+    conversation: int
+    round: int
+    annotation: int | None
+    version: int | None
+    status: str | None
+    counts: int  # 1 or 0: a truth value of SQLite would have to be converted, in each row
+
+
+_COLUMNS = (
+    *("conversation", "round"),
+    *("annotation", "annotation__version", "annotation__status", "counts"),
+)
+FEW = 500
+"""So many conversations are named in a query; of more, those of the whole project are read."""
+
+
+def ready(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
+    """By conversation. An open calibration round is blind, so nothing of it is ready."""
+    among = None if conversation is None else [conversation]
+    return for_layer(answered(project, among=among), project, layer)
+
+
+def answered(project: Project, *, among: Collection[int] | None = None) -> dict[int, Ready]:
+    """What is ready, whatever the layer; of everything, or of these few conversations."""
+    rounds = {one.pk: one for one in project.rounds.defer("agreement")}
+    assignments = Assignment.objects.filter(round__in=rounds)
+    talks, fixes = project.conversations.order_by(), _fixes(project, among)
+    if among is not None:
+        assignments = assignments.filter(conversation__in=among)
+        talks = talks.filter(pk__in=among)
+    names = dict(talks.values_list("pk", "external_id"))
+    rules = _rules(project)
+    counted = assignments.annotate(counts=Case(When(ANSWERED, then=1), default=0))
+    ordered = counted.order_by("conversation", "-round__number", "annotation")
+    found = {}
+    for pk, group in groupby(ordered.values_list(*_COLUMNS).iterator(), key=itemgetter(0)):
+        rows = [_Row(*row) for row in group]
+        newest = rounds[rows[0].round]
+        digest = _digest([row for row in rows if row.round == newest.pk], newest, rules, fixes)
+        if digest:
+            found[pk] = Ready(pk, names[pk], newest.pk, newest.number, digest)
+    return found
+
+
+def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dict[int, Ready]:
+    found = everything
+    for need in settling.needs_of(project, layer):
+        needed = for_layer(everything, project, need)
+        decided = _decided(project, need, found)
+        made = current(project, need, needed)
+        agreed = {pk for pk, merge in made.items() if merge.state != "disputed"}
+        found = {
+            pk: one._replace(
+                answers_sha256=_sha256([one.answers_sha256, need, decided.get(pk)]),
+                waits_for=one.waits_for or ("" if pk in agreed | decided.keys() else need),
+            )
+            for pk, one in found.items()
+        }
+    return found
+
+
+def _decided(project: Project, layer: str, found: Collection[int]) -> dict[int, int]:
+    """The newest decision that stands above the annotators' labels, by conversation."""
+    rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
+    if len(found) <= FEW:
+        rows = rows.filter(conversation__in=found)
+    newest = {
+        conversation: (pk, kind)
+        for conversation, pk, kind in rows.order_by("version").values_list(
+            "conversation", "pk", "kind"
+        )
+    }
+    accepted = Adjudication.Kind.ACCEPTED
+    return {conversation: pk for conversation, (pk, kind) in newest.items() if kind != accepted}
+
+
+def _fixes(project: Project, among: Collection[int] | None) -> dict[tuple[int, int], int]:
+    """The newest review of an answer's version, where it corrected the labels."""
+    reviews = Review.objects.filter(annotation__assignment__conversation__project=project)
+    if among is not None:
+        reviews = reviews.filter(annotation__assignment__conversation__in=among)
+    newest = {
+        (annotation, version): (pk, verdict)
+        for annotation, version, pk, verdict in reviews.order_by("pk").values_list(
+            "annotation", "version", "pk", "verdict"
+        )
+    }
+    return {one: pk for one, (pk, verdict) in newest.items() if verdict == Review.Verdict.FIXED}
+
+
+def _rules(project: Project) -> str:
+    return canonical_json([MINILM_ID, project.match_threshold, project.actor_synonyms])
+
+
+def _digest(
+    rows: Sequence[_Row], newest: Round, rules: str, fixes: dict[tuple[int, int], int]
+) -> str:
+    """Names the answers of one conversation in its newest round; empty if it is not ready."""
+    submitted = [row for row in rows if row.status == Annotation.Status.SUBMITTED]
+    enough = sum(row.counts for row in rows) >= newest.overlap
+    if newest.is_blind or not submitted or not enough:
+        return ""
+    answers = [
+        [row.annotation, row.version, fixes.get((row.annotation or 0, row.version or 0))]
+        for row in submitted
+    ]
+    # canonical_json([rules, answers]), where the rules are written only once and all else is whole
+    # numbers: there may be a hundred thousand conversations
+    text = f"[{rules},{json.dumps(answers, separators=(',', ':'))}]"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Made]:
+    """The stored merges that fit the answers of now, by conversation."""
+    rows = Merge.objects.filter(conversation__project=project, layer=layer).order_by()
+    if len(standing) <= FEW:
+        rows = rows.filter(conversation__in=standing)
+    wanted = {(pk, one.answers_sha256) for pk, one in standing.items()}
+    found = rows.values_list("answers_sha256", *Made._fields).iterator()
+    made = ((sha256, Made(*row)) for sha256, *row in found)
+    return {one.conversation: one for sha256, one in made if (one.conversation, sha256) in wanted}
+
+
+def with_clusters(layer: str, ready: Ready) -> Merge | None:
+    """The stored merge of one conversation that fits its answers of now."""
+    fitting = Merge.objects.filter(conversation=ready.conversation, layer=layer)
+    return fitting.filter(answers_sha256=ready.answers_sha256).first()
+
+
+def due(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
+    """What a worker still has to merge; what waits for another layer is not due."""
+    standing = ready(project, layer, conversation=conversation)
+    made = current(project, layer, standing)
+    return {pk: one for pk, one in standing.items() if pk not in made and not one.waits_for}
+
+
+def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Ruler) -> None:
+    """Merge these conversations. Repeating it changes nothing."""
+    chosen = project.conversations.filter(pk__in=waiting)
+    everything = [settling.answers_of(one) for one in settling.labelled(chosen, layer)]
+    settling.prime(ruler, everything, layer)
+    for answers in everything:
+        outcomes = settling.Outcomes(answers, project, ruler)
+        base = outcomes.base(layer)
+        if isinstance(base, str):
+            continue  # what it refers to has changed meanwhile: it waits again
+        settlement = outcomes.settlement(layer, base)
+        standing = waiting[answers.conversation.pk]
+        merged = {
+            "round_id": standing.round,
+            "answers_sha256": standing.answers_sha256,
+            "state": settlement.state,
+            "agreement": agreement_of(settlement),
+            "n_agreed": len(settlement.agreed),
+            "n_disputed": len(settlement.disputed),
+            "clusters": clusters_of(settlement),
+        }
+        _store(answers.conversation, layer, merged)
+
+
+@transaction.atomic
+def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> None:
+    """The first merge of a conversation is when everybody has answered it; told once."""
+    Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
+    is_first = not conversation.merges.exists()
+    Merge.objects.update_or_create(conversation=conversation, layer=layer, defaults=merged)
+    if is_first:
+        events.record(
+            "conversation.answered",
+            conversation,
+            project=conversation.project,
+            conversation=conversation.external_id,
+        )
+
+
+class Reading(NamedTuple):
+    """A merge for somebody who decides: its clusters, and what its labels may refer to."""
+
+    clusters: list[Cluster]
+    given: dict[str, list[dict[str, Any]]]  # by layer
+
+
+def read(merge: Merge) -> Reading:
+    """The clusters with everybody's labels as they are now, in terms of the labels that stand."""
+    conversation = Conversation.objects.select_related("project").get(pk=merge.conversation_id)
+    chosen = Conversation.objects.filter(pk=merge.conversation_id)
+    (found,) = settling.labelled(chosen, merge.layer)
+    answers = settling.answers_of(found)
+    base, given = _base(conversation, merge.layer, answers)
+    labels = {name: one.labels for name, one in given_by(answers, merge.layer, base).items()}
+    fields = [field["name"] for field in form_fields(merge.layer)]
+    return Reading(read_clusters(merge.clusters, labels, fields=fields), given)
+
+
+def given_to(conversation: Conversation, layer: str) -> dict[str, list[dict[str, Any]]]:
+    """The labels that stand of the layers that this one refers to, by layer."""
+    if not settling.needs_of(conversation.project, layer):
+        return {}
+    chosen = Conversation.objects.filter(pk=conversation.pk)
+    found = list(settling.labelled(chosen, layer))
+    return _base(conversation, layer, settling.answers_of(found[0]))[1] if found else {}
+
+
+def _base(
+    conversation: Conversation, layer: str, answers: Answers
+) -> tuple[Base, dict[str, list[dict[str, Any]]]]:
+    """What stands of the layers that this one refers to, from decisions and stored merges."""
+    base = Base()
+    given: dict[str, list[dict[str, Any]]] = {}
+    people = [one.annotator.get_username() for one in answers.submitted]
+    for need in settling.needs_of(conversation.project, layer):
+        given[need] = []
+        for label, holders in _standing_labels(conversation, need, answers, people):
+            base.add(label, holders)
+            given[need].append(label)
+    return base, given
+
+
+def _standing_labels(
+    conversation: Conversation, layer: str, answers: Answers, people: list[str]
+) -> Iterator[tuple[dict[str, Any], dict[str, str | None]]]:
+    decision = settling.decision_on(answers, layer)
+    if decision and decision.kind != Adjudication.Kind.ACCEPTED:
+        for label in decision.payload.get(LAYERS[layer].key, []):
+            yield plain(label), label.get("uids") or dict.fromkeys(people, str(label["uid"]))
+        return
+    merge = Merge.objects.filter(conversation=conversation, layer=layer).first()
+    for one in merge.clusters if merge else []:
+        if one["how"] != "disputed":
+            yield one["label"], one["uids"]
+
+
+def request(project: Project, *, conversation: int | None = None) -> None:
+    """Wake a worker, which merges whatever is due."""
+    arguments: list[Any] = [project.pk, conversation]
+    wake_up = partial(current_app.send_task, "labeling.tasks.merge_answers", arguments)
+    transaction.on_commit(wake_up, robust=True)
+
+
+def request_when_complete(assignment: Assignment) -> None:
+    """Once an answer is stored: have the conversation merged if it was the last one."""
+    transaction.on_commit(partial(_wake_if_complete, assignment.pk), robust=True)
+
+
+def _wake_if_complete(assignment_pk: int) -> None:
+    assignment = Assignment.objects.select_related("round__project").get(pk=assignment_pk)
+    measured = assignment.round
+    if measured.kind == Round.Kind.CALIBRATION:
+        if measured.state != Round.State.OPEN:
+            request(measured.project)
+        return
+    here = measured.assignments.filter(conversation=assignment.conversation_id)
+    if here.filter(ANSWERED).count() >= measured.overlap:
+        request(measured.project, conversation=assignment.conversation_id)
+
+
+def layers_of(project: Project) -> list[str]:
+    """The project's layers; those that others refer to come before these."""
+    return sorted(project.layers, key=lambda layer: len(LAYERS[layer].needs))

@@ -1,0 +1,168 @@
+"""Where the labels of a settled conversation come from: who held them, and who says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from labeling.domain.exchange.origins import FIELDS as ORIGIN_FIELDS
+from labeling.domain.exchange.origins import is_assisted, is_same
+from labeling.domain.matching.consensus import Settlement
+from labeling.domain.matching.references import Base, Given, in_terms_of
+from labeling.domain.schema import LAYERS
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Review, Round
+
+Labels = list[dict[str, Any]]
+
+
+class Answers(NamedTuple):
+    """What the annotators of a conversation's newest round gave."""
+
+    conversation: Conversation
+    round: Round
+    submitted: list[Assignment]
+    skipped: list[Assignment]
+    missing: int  # answers that are still to come
+
+
+def labels_by(answers: Answers, layer: str) -> dict[str, Labels]:
+    """By annotator: the labels as submitted, or as a reviewer fixed them."""
+    key = LAYERS[layer].key
+    given = {one.annotator.get_username(): one.annotation for one in answers.submitted}
+    fixed = {name: fix_of(annotation) for name, annotation in given.items()}
+    return {
+        name: ((fixed[name] or annotation).payload or {}).get(key, [])
+        for name, annotation in given.items()
+    }
+
+
+def given_by(answers: Answers, layer: str, base: Base) -> dict[str, Given]:
+    """The same with references to the labels that stand, and what refers to none of them."""
+    own = labels_by(answers, layer)
+    if not LAYERS[layer].needs:
+        return {name: Given(list(labels), []) for name, labels in own.items()}
+    return {name: in_terms_of(base, layer, labels, name) for name, labels in own.items()}
+
+
+def fix_of(annotation: Annotation) -> Review | None:
+    """The newest review, if it corrected the labels that are submitted now.
+
+    A fix stands for that annotator's answer in settling and in gold. Agreement is measured on
+    what was submitted: a reviewer's hand must not make people look as if they had agreed.
+    """
+    verdicts: list[Review] = annotation.verdicts  # type: ignore[attr-defined]
+    newest = verdicts[0] if verdicts else None
+    if newest is None or newest.version != annotation.version:
+        return None
+    return newest if newest.verdict == Review.Verdict.FIXED else None
+
+
+def of_agreed(
+    answers: Answers,
+    settlement: Settlement,
+    given: Mapping[str, Given],
+    accepted: Adjudication | None,
+) -> dict[str, Any]:
+    labels = {name: one.labels for name, one in given.items()}
+    provenance = {
+        "how": settlement.state,
+        "labels": {
+            str(each.label["uid"]): each.provenance | _origins(_held_by(each.uids, labels))
+            for each in settlement.agreed
+        },
+        "adjudicated_by": None,
+        "reason": None,
+        **_who(answers),
+        **_lost(given),
+    }
+    if accepted:
+        provenance["accepted_by"] = accepted.decided_by.get_username()
+    return provenance
+
+
+def of_decided(
+    answers: Answers, layer: str, given: Mapping[str, Given], decision: Adjudication
+) -> dict[str, Any]:
+    decided: Labels = decision.payload.get(LAYERS[layer].key, [])
+    labels = {name: one.labels for name, one in given.items()}
+    return {
+        "how": "adjudicated",
+        "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
+        "adjudicated_by": decision.decided_by.get_username(),
+        "reason": decision.reason,
+        "answers": labels,  # the dissent is kept whole
+        **_who(answers),
+        **_lost(given),
+        "guideline_version": decision.guideline.version,
+    }
+
+
+def _lost(given: Mapping[str, Given]) -> dict[str, Any]:
+    """Labels that could not stand, because nothing that they refer to does."""
+    lost = {name: one.lost for name, one in given.items() if one.lost}
+    return {"without_reference": lost} if lost else {}
+
+
+def _held_by(
+    uids: Mapping[str, str | None], given: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Mapping[str, Any]]:
+    """Each holder's own label."""
+    return {
+        person: label
+        for person, uid in uids.items()
+        for label in given[person]
+        if label.get("uid") == uid
+    }
+
+
+def _origins(held: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Who took the label over from a suggestion; nothing where everybody typed it."""
+    assisted = {
+        person: {field: label.get(field) for field in ORIGIN_FIELDS}
+        for person, label in held.items()
+        if is_assisted(label)
+    }
+    return {"origins": assisted} if assisted else {}
+
+
+def _adopted(
+    label: Mapping[str, Any], layer: str, given: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    source = label.get("adopted_from") or []
+    by = [source] if isinstance(source, str) else list(source)
+    held = {
+        person: own for person in by for own in given.get(person, []) if is_same(layer, own, label)
+    }
+    uids = {"uids": label["uids"]} if "uids" in label else {}
+    return {"how": "adjudicated", "by": by, **uids, "dissent": [], **_origins(held)}
+
+
+def _who(answers: Answers) -> dict[str, Any]:
+    """Who answered, under which guideline, and who skipped with what reason."""
+    return {
+        "annotators": [
+            {
+                "username": one.annotator.get_username(),
+                "guideline_version": one.annotation.guideline.version,
+                "submitted_at": one.annotation.submitted_at.isoformat(),
+                **_fixed_by(one.annotation),
+            }
+            for one in answers.submitted
+            if one.annotation.submitted_at
+        ],
+        "skipped": [
+            {"username": one.annotator.get_username(), "reason": one.annotation.skip_reason}
+            for one in answers.skipped
+        ],
+        "guideline_version": _newest_guideline(answers.submitted),
+        "round": answers.submitted[0].round.number if answers.submitted else None,
+    }
+
+
+def _fixed_by(annotation: Annotation) -> dict[str, str]:
+    fix = fix_of(annotation)
+    return {"fixed_by": fix.reviewer.get_username()} if fix else {}
+
+
+def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
+    return max((one.annotation.guideline.version for one in submitted), default=None)

@@ -1,0 +1,307 @@
+"""Which conversations of a project are settled, with what labels, and where these come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from django.db.models import Prefetch, QuerySet
+
+from labeling.domain.exchange.origins import plain
+from labeling.domain.matching.consensus import Settlement, settle
+from labeling.domain.matching.matchers import texts_of
+from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
+from labeling.domain.matching.merging import plain as undecided
+from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import END_TO_END, STAGES, title_of
+from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
+from labeling.services.settling import provenance
+from labeling.services.settling.provenance import Answers, given_by
+
+WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
+
+
+class SettledConversation(NamedTuple):
+    """The labels of one conversation that may become gold.
+
+    ``given`` are the labels of other layers that these refer to, by the layers' keys.
+    """
+
+    conversation: Conversation
+    layer: str
+    payload: dict[str, Any]
+    provenance: dict[str, Any]
+    given: dict[str, Any]
+
+
+LeftOut = dict[str, str]
+
+
+def settle_project(
+    project: Project, layer: str, *, ruler: Ruler
+) -> tuple[list[SettledConversation], list[LeftOut]]:
+    """Every labelled conversation, either settled or left out with a reason, ordered by id.
+
+    A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
+    asked must have answered, and each label must be held by a strict majority. What labels refer
+    to must be settled, too.
+    """
+    layers = stages_of(layer)
+    everything = [answers_of(each) for each in labelled(project.conversations.all(), *layers)]
+    prime(ruler, everything, *layers)
+    settled: list[SettledConversation] = []
+    left_out: list[LeftOut] = []
+    for answers in everything:
+        outcome = Outcomes(answers, project, ruler).of(layer)
+        if isinstance(outcome, str):
+            left_out.append({"conversation": answers.conversation.external_id, "reason": outcome})
+        else:
+            settled.append(outcome)
+    return settled, left_out
+
+
+def stages_of(layer: str) -> list[str]:
+    """The layers that gold of this layer is made of."""
+    return [name for name in LAYERS if name in STAGES] if layer == END_TO_END else [layer]
+
+
+def needs_of(project: Project, layer: str) -> list[str]:
+    """The layers of the project that labels of this layer refer to."""
+    return [name for name in LAYERS[layer].needs if name in project.layers]
+
+
+def prime(ruler: Ruler, everything: Sequence[Answers], *layers: str) -> None:
+    """Encode the texts of all these answers in one batch."""
+    names = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
+    ruler.prime(
+        text
+        for answers in everything
+        for name in sorted(names)
+        for labels in provenance.labels_by(answers, name).values()
+        for text in texts_of(name, labels)
+    )
+
+
+def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Conversation]:
+    """Those with answers, ready for :func:`answers_of`, ordered by their id."""
+    needed = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
+    verdicts = Review.objects.select_related("reviewer").order_by("-pk")
+    assignments = (
+        Assignment.objects.with_answered()
+        .select_related("annotation__guideline", "annotator", "round")
+        .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
+        .order_by("-round__number", "annotator__username")
+    )
+    decisions = Adjudication.objects.filter(layer__in=needed).select_related(
+        "decided_by", "guideline"
+    )
+    return (
+        conversations.filter(assignments__purpose=Assignment.Purpose.LABELLING)
+        .distinct()
+        .order_by("external_id")
+        .prefetch_related(
+            "messages",
+            Prefetch("assignments", assignments, to_attr="given"),
+            Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
+        )
+    )
+
+
+def answers_of(conversation: Conversation) -> Answers:
+    given: list[Assignment] = conversation.given  # type: ignore[attr-defined]
+    newest = [one for one in given if one.round_id == given[0].round_id]
+    by_status = {
+        status: [one for one in newest if _status(one) == status]
+        for status in (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
+    }
+    submitted = by_status[Annotation.Status.SUBMITTED]
+    skipped = by_status[Annotation.Status.SKIPPED]
+    answered = sum(one.is_answer for one in newest)  # type: ignore[attr-defined]
+    missing = given[0].round.overlap - answered
+    return Answers(conversation, given[0].round, submitted, skipped, missing)
+
+
+def _status(assignment: Assignment) -> str:
+    return assignment.annotation.status if hasattr(assignment, "annotation") else ""
+
+
+class Outcomes:
+    """What came of one conversation, layer by layer; each is found out once."""
+
+    def __init__(self, answers: Answers, project: Project, ruler: Ruler) -> None:
+        self.answers, self.project, self.ruler = answers, project, ruler
+        self._found: dict[str, SettledConversation | str] = {}
+
+    def of(self, layer: str) -> SettledConversation | str:
+        """The settled labels, or the reason why there are none."""
+        if layer not in self._found:
+            find = self._whole if layer == END_TO_END else self._settled
+            self._found[layer] = find(layer)
+        return self._found[layer]
+
+    def base(self, layer: str) -> Base | str:
+        """What labels of the layer may refer to, or why that is not settled."""
+        found = Base()
+        for need in needs_of(self.project, layer):
+            outcome = self.of(need)
+            if isinstance(outcome, str):
+                return f"its {title_of(need).lower()} are not settled ({outcome})"
+            people = [one.annotator.get_username() for one in self.answers.submitted]
+            for label in outcome.payload[LAYERS[need].key]:
+                found.add(label, holders_of(label, outcome.provenance, people))
+        return found
+
+    def settlement(self, layer: str, base: Base) -> Settlement:
+        """What the annotators agree on, by the project's rules."""
+        given = given_by(self.answers, layer, base)
+        return settle(
+            {name: one.labels for name, one in given.items()},
+            ruler=self.ruler,
+            layer=layer,
+            synonyms=synonyms_of(self.project),
+            threshold=self.project.match_threshold,
+            order=list(base.labels),
+        )
+
+    def _settled(self, layer: str) -> SettledConversation | str:
+        answers = self.answers
+        if answers.round.is_blind:
+            number = answers.round.number
+            return f"calibration round {number} is open: its answers are blind until then"
+        decision = decision_on(answers, layer)
+        decided = decision if decision and decision.kind != Adjudication.Kind.ACCEPTED else None
+        if not decided and not answers.submitted:
+            return "nobody has submitted labels"
+        if not decided and answers.missing > 0:
+            return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
+        base = self.base(layer)
+        if isinstance(base, str):
+            return base
+        if decided:
+            return self._decided(layer, base, decided)
+        settlement = self.settlement(layer, base)
+        if settlement.state == "disputed":
+            return f"disputed: {_shown(settlement, base)}; decide in adjudication"
+        given = given_by(answers, layer, base)
+        origin = provenance.of_agreed(answers, settlement, given, decision)
+        labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
+        return self._with(layer, labels, origin)
+
+    def _decided(self, layer: str, base: Base, decision: Adjudication) -> SettledConversation | str:
+        decided = decision.payload.get(LAYERS[layer].key, [])
+        labels = [undecided(plain(label)) for label in decided]
+        if unresolved(layer, labels, base.labels):
+            return (
+                "its decision refers to labels that do not stand any more; decide it again in "
+                "adjudication"
+            )
+        given = given_by(self.answers, layer, base)
+        origin = provenance.of_decided(self.answers, layer, given, decision)
+        return self._with(layer, [quoting(base, label) for label in labels], origin)
+
+    def _with(
+        self, layer: str, labels: list[dict[str, Any]], origin: dict[str, Any]
+    ) -> SettledConversation:
+        given: dict[str, Any] = {}
+        for need in needs_of(self.project, layer):
+            outcome = self.of(need)
+            if not isinstance(outcome, str):
+                given |= outcome.payload
+        payload = {LAYERS[layer].key: labels}
+        return SettledConversation(self.answers.conversation, layer, payload, origin, given)
+
+    def _whole(self, layer: str) -> SettledConversation | str:
+        """Every stage from the conversation to the document, in one item."""
+        parts: dict[str, SettledConversation] = {}
+        for stage in stages_of(layer):
+            outcome = self.of(stage)
+            if isinstance(outcome, str):
+                return f"{title_of(stage).lower()}: {outcome}"
+            parts[stage] = outcome
+        parts = _told_apart(parts)
+        payload = {key: labels for one in parts.values() for key, labels in one.payload.items()}
+        return SettledConversation(
+            self.answers.conversation, layer, payload, _combined(parts), given={}
+        )
+
+
+def _told_apart(parts: dict[str, SettledConversation]) -> dict[str, SettledConversation]:
+    """No uid twice in the whole: it is unique in one answer, but labels of two people may meet.
+
+    Requirements come first and keep theirs; nothing refers to the labels that are called anew.
+    """
+    taken: set[str] = set()
+    found = {}
+    for stage, one in parts.items():
+        found[stage] = _renamed(one, taken)
+        taken |= {label["uid"] for label in found[stage].payload[LAYERS[stage].key]}
+    return found
+
+
+def _renamed(one: SettledConversation, taken: set[str]) -> SettledConversation:
+    key = LAYERS[one.layer].key
+    known = taken | {label["uid"] for label in one.payload[key]}
+    names: dict[str, str] = {}
+    for uid in sorted(taken & {label["uid"] for label in one.payload[key]}):
+        numbers = (f"{uid}-{number}" for number in count(2))
+        names[uid] = next(name for name in numbers if name not in known)
+        known.add(names[uid])
+    labels = [{**label, "uid": names.get(label["uid"], label["uid"])} for label in one.payload[key]]
+    rows = {names.get(uid, uid): row for uid, row in one.provenance["labels"].items()}
+    origin = {**one.provenance, "labels": rows}
+    return one._replace(payload={key: labels}, provenance=origin)
+
+
+def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
+    """The origin of each label, and of each stage; the whole came about as its weakest part."""
+    origins = {name: one.provenance for name, one in parts.items()}
+    first = next(iter(origins.values()))
+    shared = ("annotators", "skipped", "round")
+    own = {
+        name: {key: value for key, value in origin.items() if key not in (*shared, "labels")}
+        for name, origin in origins.items()
+    }
+    decided = [origin for origin in origins.values() if origin["adjudicated_by"]]
+    versions = [o["guideline_version"] for o in origins.values() if o["guideline_version"]]
+    return {
+        "how": min((o["how"] for o in origins.values()), key=WEAKEST_FIRST.index),
+        "labels": {
+            uid: row for origin in origins.values() for uid, row in origin["labels"].items()
+        },
+        "adjudicated_by": ", ".join(sorted({o["adjudicated_by"] for o in decided})) or None,
+        "reason": "; ".join(o["reason"] for o in decided) or None,
+        "stages": own,
+        "guideline_version": max(versions, default=None),
+        **{name: first[name] for name in shared},
+    }
+
+
+def holders_of(
+    label: dict[str, Any], origin: dict[str, Any], people: Sequence[str]
+) -> dict[str, str | None]:
+    """Who calls a label that stands by which uid; without a record of it, all by its own."""
+    uid = str(label["uid"])
+    known: dict[str, str | None] | None = origin["labels"].get(uid, {}).get("uids")
+    return dict.fromkeys(people, uid) if known is None else known
+
+
+def decision_on(answers: Answers, layer: str) -> Adjudication | None:
+    """The newest one."""
+    decisions: list[Adjudication] = answers.conversation.decisions  # type: ignore[attr-defined]
+    return next((one for one in decisions if one.layer == layer), None)
+
+
+def synonyms_of(project: Project) -> Synonyms:
+    """The built-in actor synonyms and the project's own groups."""
+    return [*DEFAULT_SYNONYMS, *(frozenset(group) for group in project.actor_synonyms)]
+
+
+def _shown(settlement: Settlement, base: Base) -> str:
+    """Which labels no majority held."""
+    layer, disputed = settlement.layer, settlement.disputed
+    titles = [heading_of(layer, each.label, base.labels) for each in disputed]
+    more = f" and {len(titles) - 2} more" if len(titles) > 2 else ""
+    return ", ".join(f"“{title}”" for title in titles[:2]) + more

@@ -1,0 +1,380 @@
+"""What happens to one answer: save, submit, skip, reopen, restore. Every change is a revision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
+from labeling.domain.reasons import reason_in
+from labeling.domain.sentences import noted, say
+from labeling.models import Annotation, AnnotationRevision, Assignment, Round
+from labeling.services import events
+from labeling.services.quality import check_requests
+from labeling.services.settling import merges
+from labeling.services.work import admission, assignments, locking, rounds, suggestions
+from labeling.services.work.checking import problems_of
+
+Kind = AnnotationRevision.Kind
+Status = Annotation.Status
+GONE = noted("Somebody else has got this conversation since you skipped it, so the skip stands.")
+
+
+class InvalidPayload(RuleError):
+    """The labels break the schema, or a submission is incomplete."""
+
+    code = "invalid_payload"
+
+
+class RoundClosed(RuleError):
+    """The round has ended; its annotations can no longer change."""
+
+    code = "round_closed"
+
+
+class ReasonMissing(RuleError):
+    """A skip must say why."""
+
+    code = "reason_missing"
+
+
+class UnknownRevision(RuleError):
+    """The answer has no such version."""
+
+    code = "unknown_revision"
+
+
+class Save(NamedTuple):
+    """One save of one open page.
+
+    ``client`` names the page (None: no page) and ``seq`` counts its saves; ``base_version`` is the
+    version the page has seen. ``active_seconds`` is the total time of work on this annotation.
+    """
+
+    base_version: int
+    client: UUID | None
+    seq: int
+    payload: Mapping[str, Any]
+    empty: bool = False
+    active_seconds: int = 0
+
+
+@transaction.atomic
+def save_draft(assignment: Assignment, save: Save) -> Annotation:
+    """Store one autosave.
+
+    Saves of one page may arrive late, twice or in the wrong order; the highest ``seq`` wins and
+    the others are ignored without an error. A save from a page that has not seen what another
+    page stored is refused with both versions.
+    """
+    _check(assignment, save, complete=False)
+    assignments.hold(assignment)  # a draft is kept even when the place is gone
+    annotation = _lock(assignment)
+    if _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(assignment, annotation)
+    _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
+    return _store(annotation, save, kind=Kind.SAVED, status=Status.DRAFT, skip_reason="")
+
+
+@transaction.atomic
+def submit(assignment: Assignment, save: Save) -> Annotation:
+    """Store the final answer. It must be complete; submitting it again changes nothing."""
+    _check(assignment, save, complete=True)
+    _lock_round(assignment)
+    annotation = _lock(assignment)
+    if annotation.status == Status.SUBMITTED and _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(assignment, annotation)
+    _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
+    if not assignments.hold(assignment, for_good=True):
+        raise assignments.PlaceTaken(
+            "Your reservation ran out and others have finished this conversation, or a lead gave "
+            "it to somebody else. Your draft is kept; go on with the next one."
+        )
+    annotation = _store(
+        annotation,
+        save,
+        kind=Kind.SUBMITTED,
+        status=Status.SUBMITTED,
+        skip_reason="",
+        submitted_at=timezone.now(),
+    )
+    Assignment.every.filter(pk=assignment.pk).update(returned_reason="")
+    _record("annotation.submitted", annotation)
+    _finish(assignment)
+    return annotation
+
+
+@transaction.atomic
+def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
+    """Put the conversation aside with a reason. What was labelled so far is kept.
+
+    Where the round gives it to the same person again, it stays a draft at the end of the queue.
+    """
+    reason = reason_in(reason)
+    if not reason:
+        raise ReasonMissing("Say why you skip this conversation.")
+    _check(assignment, save, complete=False)
+    _lock_round(assignment)
+    annotation = _lock(assignment)
+    if annotation.status != Status.SUBMITTED and _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(assignment, annotation)
+    _refuse_if_stale(annotation, save)
+    save = _with_origins(annotation, save)
+    comes_again = assignments.put_aside(assignment)
+    annotation = _store(
+        annotation,
+        save,
+        kind=Kind.SKIPPED,
+        status=Status.DRAFT if comes_again else Status.SKIPPED,
+        skip_reason="" if comes_again else reason,
+    )
+    _record("annotation.skipped", annotation, reason=reason)
+    _finish(assignment)
+    return annotation
+
+
+@transaction.atomic
+def reopen(assignment: Assignment) -> Annotation:
+    """Take one's own submission or skip back: it is a draft again, with the same labels.
+
+    What is neither stays as it is, so that a repeated request changes nothing.
+    """
+    open_round = _lock_round(assignment)
+    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    if found is not None and _is_skipped(found):
+        return _take_skip_back(found, open_round)
+    if found is None or found.status != Status.SUBMITTED:
+        return found or Annotation(assignment=assignment)
+    _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
+    if found.revisions.filter(kind=Kind.RETURNED).exists():
+        reason = events.reason_of("annotation.returned", found, project=open_round.project)
+        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
+    _record("annotation.reopened", found)
+    return found
+
+
+def why_skip_stands(annotation: Annotation) -> str:
+    """Why a skip cannot be taken back, as a sentence; empty when it can."""
+    assignment = annotation.assignment
+    reason = locking.why_skip_stands(annotation, assignment.round)
+    return reason or ("" if assignments.can_hold(assignment) else GONE)
+
+
+def _is_skipped(annotation: Annotation) -> bool:
+    """Also one that comes again, which is a draft: as long as it is as it was skipped."""
+    last = annotation.revisions.order_by("version").last()
+    return last is not None and last.kind == Kind.SKIPPED
+
+
+def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
+    reason = locking.why_skip_stands(annotation, open_round)
+    if reason:
+        raise locking.Locked(reason)
+    if not assignments.take_up_again(annotation.assignment):
+        raise locking.Locked(GONE)
+    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    _store(annotation, as_it_is, kind=Kind.REOPENED, status=Status.DRAFT, skip_reason="")
+    _record("annotation.unskipped", annotation)
+    return annotation
+
+
+@transaction.atomic
+def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
+    """Return a submitted answer to who gave it, as a draft, with what has to change."""
+    reason = reason_in(reason)
+    if not reason:
+        raise ReasonMissing("Say what has to change.")
+    open_round = _lock_round(assignment)
+    annotation = Annotation.every.select_for_update().get(assignment=assignment)
+    if annotation.status == Status.SUBMITTED:
+        _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
+        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
+        _record("annotation.returned", annotation, by=by, reason=reason)
+    return annotation
+
+
+def try_again(assignment: Assignment) -> None:
+    """An answer of the qualification test is open for the next try, with its labels."""
+    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    if found is not None and found.status != Status.DRAFT:
+        as_it_is = Save(found.version, None, 0, found.payload, found.empty)
+        _store(
+            found,
+            as_it_is,
+            kind=Kind.REOPENED,
+            status=Status.DRAFT,
+            submitted_at=None,
+            skip_reason="",
+        )
+
+
+def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User) -> None:
+    """``open_round`` is locked by the caller, so that its last answer does not close it meanwhile.
+
+    No page is named as the writer: a submission that arrives late meets a version it has not seen.
+    """
+    reason = locking.why_locked(annotation, open_round)
+    if reason:
+        raise locking.Locked(reason)
+    assignments.hold(annotation.assignment)  # its lease may have run out since it was submitted
+    as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
+    _store(annotation, as_it_is, kind=kind, by=by, status=Status.DRAFT, submitted_at=None)
+
+
+@transaction.atomic
+def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
+    """Make the labels of an earlier revision the newest draft. ``save`` says who asks, from where.
+
+    The labels of ``save`` itself are not looked at.
+    """
+    assignments.hold(assignment)
+    annotation = _lock(assignment)
+    if _is_repeated(annotation, save):
+        return annotation
+    _refuse_if_final(assignment, annotation)
+    _refuse_if_stale(annotation, save)
+    chosen = annotation.revisions.filter(version=version).first()
+    if chosen is None:
+        raise UnknownRevision(
+            say("This answer has no revision {version}: choose one of the list.", version=version)
+        )
+    save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
+    _check(assignment, save, complete=False)  # the project's layers may have changed since
+    return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
+
+
+def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
+    problems = problems_of(
+        save.payload,
+        project=assignment.round.project,
+        conversation=assignment.conversation,
+        complete=complete,
+        empty=save.empty,
+    )
+    if problems:
+        raise InvalidPayload(
+            "Some labels are not complete yet." if complete else "These labels cannot be stored.",
+            problems=[problem._asdict() for problem in problems],
+        )
+
+
+def _lock_round(assignment: Assignment) -> Round:
+    """The round as it is now, locked, and then the place in it.
+
+    Always in this order and before the annotation, so that nobody waits in a ring. Autosaves do
+    without the round: they would wait for each other, and a draft in an ended round harms none.
+    """
+    return assignments.lock_place(assignment)
+
+
+def _lock(assignment: Assignment) -> Annotation:
+    """The annotation, made on first use; on PostgreSQL its row is locked until the end.
+
+    What was begun may be finished, also by who is given nothing new.
+    """
+    _, is_new = Annotation.every.get_or_create(
+        assignment=assignment, defaults={"guideline_id": assignment.round.guideline_id}
+    )
+    if is_new:
+        admission.refuse_unless_admitted(assignment)
+    return Annotation.every.select_for_update().get(assignment=assignment)
+
+
+def _is_repeated(annotation: Annotation, save: Save) -> bool:
+    return annotation.last_client == save.client and save.seq <= annotation.last_seq
+
+
+def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
+    if annotation.status == Status.SUBMITTED:
+        raise AlreadySubmitted("This is submitted: reopen it before you change it.")
+    # Read anew: the round may have ended since the page's request came in.
+    if not Round.every.filter(pk=assignment.round_id, state=Round.State.OPEN).exists():
+        raise RoundClosed("This round has ended, so nothing more can be saved in it.")
+
+
+def _refuse_if_stale(annotation: Annotation, save: Save) -> None:
+    if annotation.last_client != save.client and annotation.version != save.base_version:
+        raise _stale(annotation, save)
+
+
+def _with_origins(annotation: Annotation, save: Save) -> Save:
+    """What was taken over from a suggestion says so, and nothing else does."""
+    return save._replace(payload=suggestions.with_origins(annotation, save.payload))
+
+
+def _stale(annotation: Annotation, save: Save) -> StaleVersion:
+    return StaleVersion(
+        "This was changed in another window. Compare both versions and choose one.",
+        base_version=save.base_version,
+        current_version=annotation.version,
+        payload=annotation.payload,
+        empty=annotation.empty,
+    )
+
+
+def _store(
+    annotation: Annotation, save: Save, *, kind: Kind, by: User | None = None, **changes: Any
+) -> Annotation:
+    """Write the new version and its revision. The version in the condition is the guard."""
+    seen = annotation.version
+    values = {
+        "payload": save.payload,
+        "empty": save.empty,
+        "version": seen + 1,
+        "last_client": save.client,
+        "last_seq": save.seq,
+        "active_seconds": max(annotation.active_seconds, save.active_seconds),
+        "updated_at": timezone.now(),
+        **changes,
+    }
+    if not Annotation.every.filter(pk=annotation.pk, version=seen).update(**values):
+        raise _stale(Annotation.every.get(pk=annotation.pk), save)
+    for name, value in values.items():
+        setattr(annotation, name, value)
+    AnnotationRevision.objects.create(
+        annotation=annotation,
+        version=annotation.version,
+        kind=kind,
+        payload=save.payload,
+        empty=save.empty,
+        client=save.client,
+        seq=save.seq,
+        author=by or annotation.assignment.annotator,
+    )
+    return annotation
+
+
+def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data: Any) -> None:
+    assignment = annotation.assignment
+    events.record(
+        verb,
+        annotation,
+        project=assignment.round.project,
+        actor=by or assignment.annotator,
+        conversation=assignment.conversation.external_id,
+        version=annotation.version,
+        **data,
+    )
+
+
+def _finish(assignment: Assignment) -> None:
+    """What an answer sets off: it is compared with gold, or with those of others.
+
+    The last answer of a calibration round closes it; two last answers wait for each other.
+    """
+    if assignment.purpose != Assignment.Purpose.LABELLING:
+        check_requests.request(assignment)
+        return
+    if assignment.round.kind == Round.Kind.CALIBRATION:
+        rounds.close_if_complete(_lock_round(assignment))
+    merges.request_when_complete(assignment)

@@ -1,0 +1,401 @@
+"""Who works on what: the queue, taking from a pool, leases and the overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Membership,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.models.assignments import PUT_ASIDE
+from labeling.services.quality import check_turns
+from labeling.services.work import admission
+
+_TRIES = 5  # another annotator may take the same place in between
+NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}
+UNFINISHED = Q(annotation__isnull=True) | Q(annotation__status=Annotation.Status.DRAFT)
+
+
+class PlaceTaken(RuleError):
+    """The reservation ran out and others have filled the conversation's places."""
+
+    code = "place_taken"
+
+
+def queue(user: User) -> QuerySet[Assignment]:
+    """Everything the user has been given, open rounds first, in the order to work through."""
+    return (
+        Assignment.every.owned_by(user)
+        .with_status()
+        .select_related("conversation", "round__project")
+        .order_by(
+            F("round__closed_at").asc(nulls_first=True), "round__kind", "round_id", "position", "pk"
+        )
+    )
+
+
+def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
+    """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
+
+    Who comes from an assignment (``after``) stays in its round as long as it has work.
+    """
+    shut = admission.shut_to(user)
+    open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
+    open_work = open_work.exclude(admission.not_begun_in(shut))
+    if after is not None:
+        open_work = open_work.exclude(pk=after.pk)
+        here = open_work.filter(round=after.round_id, position__lt=PUT_ASIDE)
+        if found := _first(here) or take(user, only=after.round_id):
+            return found
+    tests = open_work.filter(purpose=Assignment.Purpose.QUALIFICATION)
+    found = (
+        tests.first()
+        or _first(open_work.filter(position__lt=PUT_ASIDE))
+        or take(user)
+        or open_work.first()
+    )
+    if found is None and shut:
+        raise admission.why_shut(user, shut)
+    return found
+
+
+def _first(work: QuerySet[Assignment]) -> Assignment | None:
+    """The first of the queue, or of its round what the round's order names; begun work first."""
+    first = work.first()
+    if first is None or first.round.order == Round.Order.SEED or hasattr(first, "annotation"):
+        return first
+    begun = F("annotation__pk").asc(nulls_last=True)
+    same_round = work.filter(round=first.round)
+    if first.round.order == Round.Order.PRIORITY:
+        return same_round.order_by(begun, "-conversation__priority", "position").first()
+    answers = _places(first.round).filter(annotation__status=Annotation.Status.SUBMITTED)
+    labelled = same_round.annotate(labelled=_per_conversation(answers))
+    return labelled.order_by(begun, "labelled", "position").first()
+
+
+def pools_for(user: User) -> QuerySet[Round]:
+    """Where the user may take something new."""
+    return _pools_of(user).exclude(project__in=admission.shut_to(user))
+
+
+def _pools_of(user: User) -> QuerySet[Round]:
+    projects = Project.objects.filter(
+        memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
+    )
+    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN)
+
+
+def take(user: User, *, only: int | None = None) -> Assignment | None:
+    """Reserve the next free place in one of the user's pools; None when there is none."""
+    pools = pools_for(user) if only is None else pools_for(user).filter(pk=only)
+    for pool in pools.order_by("pk"):
+        for _ in range(_TRIES):
+            try:
+                taken = _take_from(pool, user)
+            except IntegrityError:
+                continue  # the database gave the place to somebody else
+            if taken is not None:
+                return taken
+            break
+    return None
+
+
+@transaction.atomic
+def _take_from(pool: Round, user: User) -> Assignment | None:
+    lock(pool)
+    give_back_expired(pool)
+    place = _free_places(pool, user).first()
+    if place is None:
+        return None
+    hidden = check_turns.take_turn(pool, user)
+    if hidden is not None:
+        return Assignment.every.create(
+            round=pool,
+            conversation_id=hidden,
+            annotator=user,
+            purpose=Assignment.Purpose.HONEYPOT,
+            slot=0,
+            position=place.position,
+            lease_expires_at=lease_end(),
+        )
+    assignment, _ = Assignment.objects.update_or_create(
+        round=pool,
+        conversation_id=place.conversation_id,
+        annotator=user,
+        defaults={
+            "slot": _free_slot(pool, place.conversation_id),
+            "position": place.position,
+            "lease_expires_at": lease_end(),
+        },
+    )
+    return assignment
+
+
+def lock(round_: Round) -> Round:
+    """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
+    return Round.every.select_for_update(no_key=True).get(pk=round_.pk)
+
+
+def lock_place(assignment: Assignment) -> Round:
+    """The round, then one place in it: an autosave locks the place before its annotation, too."""
+    found = lock(assignment.round)
+    Assignment.every.select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    return found
+
+
+def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
+    """Conversations with a free slot that the user has not answered, skipped or holds."""
+    mine = (
+        pool.assignments(manager="every")
+        .filter(annotator=user)
+        .filter(
+            Q(slot__isnull=False)
+            | Q(annotation__status__in=["submitted", "skipped"])
+            | ~Q(purpose=Assignment.Purpose.LABELLING)  # it had the conversation as a check
+        )
+    )
+    return (
+        pool.places.exclude(conversation__in=mine.values("conversation"))
+        .annotate(taken=_per_conversation(_places(pool)))
+        .filter(taken__lt=pool.overlap)
+        .order_by(*_ORDERS[Round.Order(pool.order)])
+    )
+
+
+_ORDERS = {
+    Round.Order.SEED: ["position"],
+    Round.Order.LEAST: ["taken", "position"],
+    Round.Order.PRIORITY: ["-conversation__priority", "position"],
+}
+
+
+def _places(round_: Round) -> QuerySet[Assignment]:
+    return round_.assignments.filter(slot__isnull=False).order_by()
+
+
+def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
+    """How many of them each row's conversation has: a look into the index of the slots."""
+    mine = counted.filter(conversation=OuterRef("conversation")).values("conversation")
+    return Coalesce(Subquery(mine.annotate(n=Count("pk")).values("n")), 0)
+
+
+def _free_slot(pool: Round, conversation_id: int) -> int:
+    used = set(_places(pool).filter(conversation_id=conversation_id).values_list("slot", flat=True))
+    return min(set(range(pool.overlap)) - used)
+
+
+def give_back_expired(pool: Round) -> int:
+    """Free the places of leases that ran out before an answer. Drafts are kept."""
+    expired = pool.assignments(manager="every").filter(
+        slot__isnull=False, lease_expires_at__lt=timezone.now()
+    )
+    answers = Annotation.every.filter(assignment=OuterRef("pk"))
+    # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
+    finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
+    return expired.exclude(finished).update(slot=None)
+
+
+def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
+    """Renew the lease of work in progress; take the place again if it was given back.
+
+    ``for_good`` ends the lease: the answer is in and keeps its place. False when the place is
+    gone: others have filled the conversation's places, or it was handed to somebody else.
+    """
+    lease = None if for_good or not assignment.round.pool else lease_end()
+    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
+    # One conditional update: whoever gives back expired places waits for it, then sees the lease.
+    return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
+
+
+def can_hold(assignment: Assignment) -> bool:
+    """Whether ``hold`` would find a place, as far as one can tell without a lock."""
+    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
+    pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
+    return mine.exists() or (pool.exists() and not _is_full(assignment))
+
+
+def _is_full(assignment: Assignment) -> bool:
+    taken = _places(assignment.round).filter(conversation=assignment.conversation).count()
+    is_check = assignment.purpose == Assignment.Purpose.HONEYPOT  # nobody else takes its place
+    return not is_check and taken >= assignment.round.overlap
+
+
+def _retake(assignment: Assignment, lease: datetime | None) -> bool:
+    """Only from a pool, and only for its annotators: planned work without a place was moved."""
+    pool = assignment.round
+    if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
+        return False
+    mine = Assignment.every.filter(pk=assignment.pk)
+    if assignment.purpose == Assignment.Purpose.HONEYPOT:
+        return bool(mine.update(slot=0, lease_expires_at=lease))
+    lock(pool)
+    give_back_expired(pool)
+    if _is_full(assignment):
+        return False
+    slot = _free_slot(pool, assignment.conversation_id)
+    return bool(mine.update(slot=slot, lease_expires_at=lease))
+
+
+@transaction.atomic
+def renew(assignment: Assignment) -> bool:
+    """Reserve unfinished work of an open pool for longer; False when the place is gone."""
+    unfinished = Assignment.every.filter(
+        UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
+    )
+    return unfinished.exists() and hold(assignment)
+
+
+@transaction.atomic
+def give_back(assignment: Assignment) -> bool:
+    """Return a pool's place before an answer, so that somebody else gets the conversation.
+
+    A draft is kept. False when there was nothing to return, or it is just being submitted.
+    """
+    lock(assignment.round)
+    reserved = Assignment.every.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
+    return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
+
+
+def put_aside(assignment: Assignment) -> bool:
+    """Do with a skipped conversation what the round says; True when it comes again.
+
+    To the same person it comes again once: a second skip hands it to others. Planned work goes
+    to whoever of the round has least left and never had it; if nobody is left, it stays skipped.
+    """
+    round_ = assignment.round
+    if round_.skip_policy == Round.SkipPolicy.NEVER:
+        hold(assignment, for_good=True)
+        return False
+    if round_.skip_policy == Round.SkipPolicy.SAME and assignment.position < PUT_ASIDE:
+        return _move_to_end(assignment)
+    if round_.pool:
+        give_back(assignment)
+    else:
+        _hand_on(assignment)
+    return False
+
+
+def take_up_again(assignment: Assignment) -> bool:
+    """The opposite of ``put_aside``: its place, next in the queue. False when the place is gone."""
+    Assignment.every.filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(position=0)
+    return hold(assignment)
+
+
+def _move_to_end(assignment: Assignment) -> bool:
+    """False when the place is gone: there is nothing to come again."""
+    if not hold(assignment):
+        return False
+    mine = Assignment.every.owned_by(assignment.annotator).filter(round=assignment.round_id)
+    last = mine.aggregate(last=Max("position"))["last"] or 0
+    end = max(last + 1, PUT_ASIDE)
+    return bool(Assignment.every.filter(pk=assignment.pk).update(position=end))
+
+
+def _hand_on(assignment: Assignment) -> None:
+    lock(assignment.round)
+    other = _least_loaded(assignment)
+    held = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()
+    if other is not None and held is not None:
+        hand_over([held], to=other)
+
+
+def _least_loaded(assignment: Assignment) -> User | None:
+    """Of the round's annotators who never had the conversation, the one with least left to do."""
+    round_ = assignment.round
+    had = round_.assignments(manager="every").filter(conversation=assignment.conversation_id)
+    left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
+        Q(assignments__annotation__isnull=True)
+        | Q(assignments__annotation__status=Annotation.Status.DRAFT)
+    )
+    return (
+        annotators(round_.project)
+        .filter(pk__in=round_.assignments.order_by().values("annotator"))
+        .exclude(pk__in=had.order_by().values("annotator"))
+        .annotate(left=Count("assignments", filter=left))
+        .order_by("left", "pk")
+        .first()
+    )
+
+
+def annotators(project: Project) -> QuerySet[User]:
+    role = Membership.Role.ANNOTATOR
+    return User.objects.filter(
+        pk__in=project.memberships.filter(role=role).order_by().values("user")
+    ).order_by("username")
+
+
+def hand_over(held: Sequence[Assignment], *, to: User) -> None:
+    """Give the places of one round to somebody else, at the end of their queue.
+
+    The round is locked by the caller, and ``to`` has no place in these conversations.
+    """
+    round_ = held[0].round
+    places = [(one.conversation_id, one.slot) for one in held]
+    release(held)
+    queued = round_.assignments.filter(annotator=to, position__lt=PUT_ASIDE)
+    last = queued.aggregate(last=Max("position"))["last"]
+    start = 0 if last is None else last + 1
+    Assignment.objects.bulk_create(
+        [
+            Assignment(
+                round=round_,
+                conversation_id=conversation,
+                annotator=to,
+                slot=slot,
+                position=position,
+                lease_expires_at=lease_end() if round_.pool else None,
+            )
+            for position, (conversation, slot) in enumerate(places, start=start)
+        ],
+        batch_size=1000,
+        update_conflicts=True,  # somebody whose reservation ran out has a row already
+        unique_fields=["round", "conversation", "annotator"],
+        update_fields=["slot", "position", "lease_expires_at"],
+    )
+
+
+def release(held: Sequence[Assignment]) -> None:
+    """Take places back. What was labelled in them is kept, and counts for nothing."""
+    ids = [one.pk for one in held]
+    for start in range(0, len(ids), 1000):
+        Assignment.every.filter(pk__in=ids[start : start + 1000]).update(
+            slot=None, lease_expires_at=None
+        )
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(minutes=settings.ASSIGNMENT_LEASE_MINUTES)
+
+
+def progress(project: Project) -> dict[str, int]:
+    """How many assignments of a project are in each status."""
+    return sum_of(by_round(project.rounds.all()).values())
+
+
+def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
+    """Of each round, how many of its assignments are in each status."""
+    counts = {one.pk: dict(NOTHING_GIVEN) for one in rounds}
+    given = Assignment.objects.filter(round__in=counts).order_by()
+    for pk, status, n in given.values_list("round", "annotation__status").annotate(n=Count("pk")):
+        counts[pk][status or "pending"] = n
+    return counts
+
+
+def sum_of(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """By status, over everything that was counted."""
+    counts = list(counts)
+    return {status: sum(one[status] for one in counts) for status in NOTHING_GIVEN}

@@ -1,0 +1,128 @@
+"""Work that changes hands: an answer that goes back, and the open work of one person to another."""
+
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.domain.errors import RuleError
+from labeling.domain.sentences import say
+from labeling.models import Assignment, Project, Round
+from labeling.services import events
+from labeling.services.quality import check_turns
+from labeling.services.work import annotations, assignments, rounds
+
+
+class HandoverImpossible(RuleError):
+    """The work cannot go to this person."""
+
+    code = "handover_impossible"
+
+
+class Moved(NamedTuple):
+    """How much went to the other person, and how much was only taken back."""
+
+    moved: int
+    taken_back: int
+
+
+@transaction.atomic
+def return_to(
+    assignment: Assignment, *, reason: str, by: User, to: User | None = None
+) -> Assignment:
+    """Return a submitted answer of full labeling: to who gave it, or to another annotator.
+
+    It becomes a draft with the reason beside it. With ``to`` the place goes to that person, who
+    begins anew and sees nothing of the first answer, which no longer counts.
+    """
+    round_ = assignment.round
+    if round_.kind == Round.Kind.CALIBRATION:
+        raise HandoverImpossible(
+            "A calibration round is blind and ends with its last answer: nothing is returned in it."
+        )
+    assignments.lock(round_)
+    if to is not None:
+        _check_taker(assignment, to)
+    annotations.send_back(assignment, by=by, reason=reason)
+    if to is None:
+        return Assignment.objects.get(pk=assignment.pk)
+    assignments.hand_over([Assignment.objects.get(pk=assignment.pk)], to=to)
+    events.record(
+        "assignment.handed_over",
+        assignment,
+        project=round_.project,
+        actor=by,
+        conversation=assignment.conversation.external_id,
+        user=assignment.annotator.get_username(),
+        to=to.get_username(),
+    )
+    return round_.assignments.get(conversation=assignment.conversation, annotator=to)
+
+
+def _check_taker(assignment: Assignment, to: User) -> None:
+    if not assignments.annotators(assignment.round.project).filter(pk=to.pk).exists():
+        raise HandoverImpossible(say("{to} is no annotator of this project.", to=to.get_username()))
+    if assignment.conversation_id in _had(assignment.round, to):
+        raise HandoverImpossible(
+            say("{to} has this conversation already: choose somebody else.", to=to.get_username())
+        )
+
+
+def _had(round_: Round, person: User) -> set[int]:
+    """Conversations that the person holds, or has answered or skipped."""
+    rows = round_.assignments(manager="every").filter(annotator=person).order_by()
+    idle = rows.filter(assignments.UNFINISHED, slot__isnull=True)
+    return set(rows.exclude(pk__in=idle.values("pk")).values_list("conversation", flat=True))
+
+
+def open_work(project: Project, person: User) -> QuerySet[Assignment]:
+    """What the person holds in open rounds and has not answered."""
+    held = Assignment.objects.owned_by(person).filter(
+        assignments.UNFINISHED,
+        round__project=project,
+        round__state=Round.State.OPEN,
+        slot__isnull=False,
+    )
+    return held.order_by("round", "position", "pk")
+
+
+@transaction.atomic
+def move_open_work(*, project: Project, person: User, by: User, to: User | None = None) -> Moved:
+    """Give the open work of one person to another, or only take it back.
+
+    What the other person has already is taken back as well: its conversations stay with fewer
+    annotators. Drafts are kept with who wrote them. A calibration round that only waited for this
+    work is measured.
+    """
+    if to is not None and (to == person or to not in assignments.annotators(project)):
+        raise HandoverImpossible("Choose another annotator of this project.")
+    total = Moved(0, 0)
+    for round_ in project.rounds.filter(state=Round.State.OPEN):
+        assignments.lock(round_)
+        moved = _move(round_, list(open_work(project, person).filter(round=round_)), to)
+        assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them
+        total = Moved(total.moved + moved.moved, total.taken_back + moved.taken_back)
+        if any(moved):
+            rounds.close_if_complete(round_)
+    if any(total):
+        events.record(
+            "assignment.moved",
+            project,
+            project=project,
+            actor=by,
+            user=person.get_username(),
+            to=to.get_username() if to else "nobody",
+            **total._asdict(),
+        )
+    return total
+
+
+def _move(round_: Round, held: list[Assignment], to: User | None) -> Moved:
+    had = _had(round_, to) if to is not None else set()
+    going = [one for one in held if to is not None and one.conversation_id not in had]
+    if to is not None and going:
+        assignments.hand_over(going, to=to)
+    staying = [one for one in held if to is None or one.conversation_id in had]
+    assignments.release(staying)
+    return Moved(len(going), len(staying))

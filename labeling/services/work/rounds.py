@@ -1,0 +1,296 @@
+"""Rounds of labeling: opening them behind the gate, closing a calibration with its agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.matching.similarity import Ruler
+from labeling.domain.planning import Planned, plan, shuffled
+from labeling.domain.reasons import reason_in
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Conversation,
+    Guideline,
+    Project,
+    Round,
+    RoundConversation,
+)
+from labeling.services import events, projects
+from labeling.services.agreement import agreement
+from labeling.services.quality import check_turns
+from labeling.services.work import assignments, locking
+
+
+class GateLocked(RuleError):
+    """Full labeling needs a passed calibration round."""
+
+    code = "gate_locked"
+
+
+class RoundImpossible(RuleError):
+    """The round cannot be opened as asked."""
+
+    code = "round_impossible"
+
+
+def gate_is_open(project: Project) -> bool:
+    return project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.PASSED).exists()
+
+
+def unplanned(project: Project) -> QuerySet[Conversation]:
+    """Conversations that are in no round yet."""
+    return project.conversations.filter(rounds__isnull=True)
+
+
+@transaction.atomic
+def open_round(
+    *,
+    project: Project,
+    kind: str,
+    by: User | None,
+    conversations: Iterable[Conversation],
+    annotators: Sequence[User] | None = None,
+    overlap: int | None = None,
+    seed: int = 0,
+    pool: bool = False,
+    order: str = Round.Order.SEED,
+    skip_policy: str = Round.SkipPolicy.OTHERS,
+    quotas: Mapping[int, int] | None = None,
+    override_reason: str = "",
+) -> Round:
+    """Open a round and, unless annotators take from a pool, hand out its assignments.
+
+    A calibration round goes to all its annotators. ``annotators`` None means everybody with the
+    annotator role; ``quotas`` gives each of them, by id, a number of conversations instead of the
+    same to all. ``override_reason`` opens full labeling although the gate is locked; it is
+    recorded and printed on every gold release made after it.
+    """
+    project = projects.lock(project)  # one round after the other
+    calibration = kind == Round.Kind.CALIBRATION
+    people = list(annotators) if annotators is not None else annotators_of(project)
+    ids = [conversation.pk for conversation in conversations]
+    _check(project, kind, ids, people)
+    override = "" if calibration else _override(project, override_reason)
+    opened = Round.objects.create(
+        project=project,
+        number=(project.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
+        kind=kind,
+        guideline=_newest_guideline(project),
+        overlap=len(people) if calibration else overlap or project.overlap,
+        seed=seed,
+        pool=pool and not calibration,
+        order=order,
+        skip_policy=skip_policy,
+        override_reason=override,
+        opened_by=by,
+    )
+    _check_sharing(opened, quotas)
+    _place(opened, ids, people, quotas)
+    events.record(
+        "round.opened",
+        opened,
+        project=project,
+        actor=by,
+        kind=kind,
+        conversations=len(ids),
+        override_reason=override,
+    )
+    return opened
+
+
+@transaction.atomic
+def add_batch(
+    to: Round,
+    *,
+    conversations: Iterable[Conversation],
+    by: User | None,
+    annotators: Sequence[User] | None = None,
+) -> int:
+    """Add conversations to open full labeling, behind what is there; how many were new to it.
+
+    Planned work is spread evenly over ``annotators``, by default those who have work in the round.
+    It leaves out what somebody has in the round as a hidden check: nobody gets a text twice there.
+    """
+    assignments.lock(to)
+    current = Round.objects.get(pk=to.pk)
+    if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
+        raise RoundImpossible("Conversations are added only to an open round of full labeling.")
+    known = set(current.places.order_by().values_list("conversation", flat=True))
+    if not current.pool:
+        known |= check_turns.given_in(current)
+    ids = [one.pk for one in conversations if one.pk not in known]
+    people = list(annotators) if annotators is not None else working_in(current)
+    if not ids:
+        raise RoundImpossible(
+            "Nothing to add: these conversations are in the round already, or check people in it. "
+            "Import others, or open another round for these."
+        )
+    if not people and not current.pool:
+        raise RoundImpossible("Nobody is chosen: name the annotators of the new conversations.")
+    _place(current, ids, people, None)
+    events.record(
+        "round.extended", current, project=current.project, actor=by, conversations=len(ids)
+    )
+    return len(ids)
+
+
+def annotators_of(project: Project) -> list[User]:
+    return list(assignments.annotators(project))
+
+
+def working_in(round_: Round) -> list[User]:
+    """The annotators of the project who were given something in the round."""
+    given = round_.assignments.order_by().values("annotator")
+    return list(assignments.annotators(round_.project).filter(pk__in=given))
+
+
+def _newest_guideline(project: Project) -> Guideline:
+    newest = project.guidelines.first()
+    if newest is None:
+        raise RoundImpossible("Write the guidelines first: a round is labelled under a version.")
+    return newest
+
+
+def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[User]) -> None:
+    if not ids:
+        raise RoundImpossible("A round needs conversations: import some, or choose a larger batch.")
+    if not people:
+        raise RoundImpossible("The project has no annotators: add some first.")
+    if kind == Round.Kind.CALIBRATION:
+        if len(people) < 2:
+            raise RoundImpossible("Agreement needs at least two annotators: add one.")
+        if project.rounds.filter(kind=kind, state=Round.State.OPEN).exists():
+            raise RoundImpossible("A calibration round is open already: finish it first.")
+
+
+def _override(project: Project, reason: str) -> str:
+    """Why full labeling is opened past the gate; nothing to say where the gate is open."""
+    if gate_is_open(project):
+        return ""
+    if not reason_in(reason):
+        raise GateLocked(
+            "Full labeling is locked until a calibration round passes. "
+            "Open a calibration round, or override the gate with a written reason."
+        )
+    return reason_in(reason)
+
+
+def _check_sharing(opened: Round, quotas: Mapping[int, int] | None) -> None:
+    if quotas is None:
+        return
+    if opened.kind == Round.Kind.CALIBRATION:
+        raise RoundImpossible("In a calibration round everybody labels everything: share evenly.")
+    if opened.pool:
+        raise RoundImpossible(
+            "Annotators take from a pool as they work, so nobody gets a fixed number: share "
+            "evenly, or plan the work."
+        )
+
+
+def _place(
+    round_: Round, ids: Sequence[int], people: Sequence[User], quotas: Mapping[int, int] | None
+) -> None:
+    """Put conversations into a round, behind those that are there, and hand out planned work."""
+    rank = _rank(round_)
+    start = _after(round_.places.aggregate(last=Max("position"))["last"])
+    RoundConversation.objects.bulk_create(
+        (
+            RoundConversation(round=round_, conversation_id=pk, position=position)
+            for position, pk in enumerate(shuffled(ids, seed=round_.seed, rank=rank), start=start)
+        ),
+        batch_size=1000,
+    )
+    if not round_.pool:
+        planned = plan(
+            ids,
+            [user.pk for user in people],
+            overlap=round_.overlap,
+            seed=round_.seed,
+            rank=rank,
+            quotas=quotas,
+        )
+        _hand_out(round_, planned)
+
+
+def _rank(round_: Round) -> dict[int, int]:
+    """What comes first by the round's order: a lower number before a higher one."""
+    conversations = round_.project.conversations.order_by()
+    if round_.order == Round.Order.PRIORITY:
+        return {pk: -priority for pk, priority in conversations.values_list("pk", "priority")}
+    if round_.order == Round.Order.LEAST:
+        submitted = Q(
+            assignments__annotation__status=Annotation.Status.SUBMITTED,
+            assignments__purpose=Assignment.Purpose.LABELLING,
+        )
+        counted = conversations.annotate(answers=Count("assignments", filter=submitted))
+        return dict(counted.values_list("pk", "answers"))
+    return {}
+
+
+def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
+    queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
+    ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
+    rows = [
+        Assignment(
+            round=round_,
+            conversation_id=one.conversation,
+            annotator_id=one.annotator,
+            slot=one.slot,
+            position=_after(ends.get(one.annotator)) + one.position,
+        )
+        for one in planned
+    ]
+    Assignment.every.bulk_create(check_turns.mix_in(round_, rows), batch_size=1000)
+
+
+def _after(last: int | None) -> int:
+    return 0 if last is None else last + 1
+
+
+@transaction.atomic
+def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
+    """Close a calibration round once nothing is open in it; call inside the last submission.
+
+    Where a layer needs its requirements matched, a worker closes the round moments later: the
+    web process never loads the encoder.
+    """
+    if finished.kind != Round.Kind.CALIBRATION or finished.state != Round.State.OPEN:
+        return False
+    done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
+    held = finished.assignments.filter(slot__isnull=False)  # what was moved or taken back is over
+    if held.exclude(annotation__status__in=done).exists():
+        return False
+    if ruler is None:
+        agreement.request(finished)
+        if agreement.needs_ruler(finished.project):
+            return False
+    figures = agreement.measure(finished, ruler=ruler)
+    state = Round.State.PASSED if figures["passed"] else Round.State.FAILED
+    closed = Round.objects.filter(pk=finished.pk, state=Round.State.OPEN).update(
+        state=state, agreement=figures, closed_at=timezone.now()
+    )
+    if closed:
+        locking.lock(Annotation.objects.filter(assignment__round=finished))
+        events.record(f"round.{state}", finished, project=finished.project, kappa=figures["value"])
+    return bool(closed)
+
+
+@transaction.atomic
+def close(finished: Round, *, by: Any) -> None:
+    """End full labeling; open assignments can no longer be saved."""
+    closed = Round.objects.filter(
+        pk=finished.pk, kind=Round.Kind.FULL, state=Round.State.OPEN
+    ).update(state=Round.State.CLOSED, closed_at=timezone.now())
+    if not closed:
+        raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
+    locking.lock(Annotation.every.filter(assignment__round=finished))
+    events.record("round.closed", finished, project=finished.project, actor=by)
+    agreement.request(finished)

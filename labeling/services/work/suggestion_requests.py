@@ -1,0 +1,242 @@
+"""Asking for suggestions, and keeping what a pipeline made of it.
+
+Which pipelines there are and how they run is not known here: evaluation runs them, and calls this.
+What is left to do follows from the suggestions that exist, so the work may stop anywhere, start
+again anywhere, and a repeated result changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from labeling.domain.errors import RuleError
+from labeling.domain.exchange.origins import plain
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import say
+from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
+from labeling.services import events
+from labeling.services.work.checking import problems_of
+from labeling.services.work.suggestions import allowed
+
+MAX_TRIES = 3
+GIVEN_UP = f"Given up after {MAX_TRIES} tries: the worker stopped each time."
+
+
+class NothingToSuggest(RuleError):
+    """There is no conversation that may have suggestions."""
+
+    code = "nothing_to_suggest"
+
+
+class UnusableSuggestion(RuleError):
+    """What the pipeline returned is no list of labels of this layer."""
+
+    code = "unusable_suggestion"
+
+
+class Progress(NamedTuple):
+    """How far a request has come, in conversations."""
+
+    wanted: int
+    done: int
+    failed: int
+
+
+def wanted(project: Project) -> QuerySet[Conversation]:
+    """The conversations of full labeling that is open, without the test split and blind ones."""
+    open_rounds = project.rounds.filter(kind=Round.Kind.FULL, state=Round.State.OPEN)
+    return allowed(Conversation.objects.filter(pk__in=open_rounds.values("places__conversation")))
+
+
+@transaction.atomic
+def request(
+    project: Project,
+    *,
+    layer: str,
+    pipeline: str,
+    by: User | None,
+    budget_cost: float | None = None,
+    budget_tokens: int | None = None,
+) -> SuggestionRequest:
+    """Ask for suggestions. While the same are being made, asking again changes nothing."""
+    _refuse_without_work(project, layer)
+    asked = {"project": project, "layer": layer, "pipeline": pipeline}
+    found = SuggestionRequest.objects.filter(**asked, finished_at=None).first()
+    if found:
+        return found
+    try:
+        with transaction.atomic():
+            made = SuggestionRequest.objects.create(
+                **asked, requested_by=by, budget_cost=budget_cost, budget_tokens=budget_tokens
+            )
+    except IntegrityError:  # somebody asked for the same just now
+        return SuggestionRequest.objects.get(**asked, finished_at=None)
+    _record("suggestions.requested", made, conversations=wanted(project).count())
+    return made
+
+
+def _refuse_without_work(project: Project, layer: str) -> None:
+    if layer not in project.layers:
+        raise NothingToSuggest(
+            say(
+                "{slug} has no layer {value}. It labels: {layers}.",
+                slug=project.slug,
+                value=f"{layer!r}",
+                layers=", ".join(project.layers),
+            )
+        )
+    if not wanted(project).exists():
+        raise NothingToSuggest(
+            "Suggestions are for the conversations of full labeling outside the test split, and "
+            "there are none: open a round of full labeling first."
+        )
+
+
+def progress(asked: SuggestionRequest) -> Progress:
+    conversations = wanted(asked.project)
+    done = conversations.filter(pk__in=_made(asked)).count()
+    return Progress(conversations.count(), done, len(asked.failures))
+
+
+def left(asked: SuggestionRequest) -> list[int]:
+    """The conversations that have neither a suggestion nor a failure yet."""
+    failed = [int(pk) for pk in asked.failures]
+    waiting = wanted(asked.project).exclude(pk__in=_made(asked)).exclude(pk__in=failed)
+    return list(waiting.order_by("pk").values_list("pk", flat=True))
+
+
+def _made(asked: SuggestionRequest) -> QuerySet[Suggestion, int]:
+    return Suggestion.objects.filter(
+        conversation__project=asked.project_id,
+        layer=asked.layer,
+        pipeline=asked.pipeline,
+        pipeline_version=asked.pipeline_version,
+    ).values_list("conversation", flat=True)
+
+
+def claim(request_id: int, owner: UUID, *, until: datetime) -> SuggestionRequest | None:
+    """The request, now held by ``owner``; None if it is done or somebody else is at it."""
+    free = Q(lease_expires_at=None) | Q(lease_expires_at__lte=timezone.now())
+    waiting = SuggestionRequest.objects.filter(free, pk=request_id, finished_at=None)
+    if not waiting.update(owner=owner, lease_expires_at=until):
+        return None
+    return SuggestionRequest.objects.select_related("project", "requested_by").get(pk=request_id)
+
+
+def renew(request_id: int, owner: UUID, *, until: datetime) -> bool:
+    return _held(request_id, owner).update(lease_expires_at=until) == 1
+
+
+def give_back(request_id: int, owner: UUID) -> None:
+    """The worker is being stopped: the next one need not wait."""
+    _held(request_id, owner).update(owner=None, lease_expires_at=None)
+
+
+def unattended(*, woken_before: datetime) -> list[int]:
+    """Requests that nobody works on and of which no worker was told lately."""
+    now = timezone.now()
+    idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=now)
+    return list(idle.exclude(woken_at__gt=woken_before).values_list("pk", flat=True))
+
+
+def begin(asked: SuggestionRequest, conversation: int, owner: UUID) -> bool:
+    """Count the try before it is made: what kills its worker each time is given up.
+
+    False when it was given up, or when somebody else has taken the request over.
+    """
+    tries = asked.tries.get(str(conversation), 0)
+    if tries >= MAX_TRIES:
+        fail(asked, conversation, owner, GIVEN_UP)
+        return False
+    asked.tries[str(conversation)] = tries + 1
+    return _held(asked.pk, owner).update(tries=asked.tries) == 1
+
+
+def fail(asked: SuggestionRequest, conversation: int, owner: UUID, why: str) -> None:
+    asked.failures[str(conversation)] = why
+    _held(asked.pk, owner).update(failures=asked.failures)
+
+
+def store(
+    asked: SuggestionRequest, conversation: Conversation, labels: Sequence[Any]
+) -> Suggestion:
+    """Keep what the pipeline made. A repeated result changes nothing: the first one stays."""
+    key = LAYERS[asked.layer].key
+    payload = {key: [_named(asked.layer, label, n) for n, label in enumerate(labels, start=1)]}
+    problems = problems_of(
+        payload,
+        project=asked.project,
+        conversation=conversation,
+        complete=False,
+        empty=not labels,
+    )
+    if problems:
+        raise UnusableSuggestion(f"{problems[0].path}: {problems[0].message}")
+    made, _ = Suggestion.objects.get_or_create(
+        conversation=conversation,
+        layer=asked.layer,
+        pipeline=asked.pipeline,
+        pipeline_version=asked.pipeline_version,
+        defaults={"payload": payload},
+    )
+    return made
+
+
+def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
+    """A label of the schema: pipelines know no uid, and may say more than an annotator can."""
+    if not isinstance(label, Mapping):
+        raise UnusableSuggestion(say("Label {number} is no JSON object.", number=number))
+    shape = LAYERS[layer]
+    known = {name: value for name, value in label.items() if name in shape.label.model_fields}
+    named = {"uid": f"s{number}"}
+    if "id" in shape.label.model_fields:
+        named["id"] = f"{shape.prefix}-{number:03d}"
+    return plain(known) | named
+
+
+@transaction.atomic
+def finish(asked: SuggestionRequest, owner: UUID, *, failure: str = "") -> bool:
+    """Nothing is left to do, or nothing can be done: ``failure`` tells a person why."""
+    ended = _held(asked.pk, owner).update(
+        owner=None, lease_expires_at=None, finished_at=timezone.now(), failure=failure
+    )
+    if not ended:
+        return False
+    if failure:
+        _record("suggestions.broke_off", asked, reason=failure)
+    else:
+        came = progress(asked)
+        _record("suggestions.made", asked, conversations=came.done, failed=came.failed)
+    return True
+
+
+def _held(request_id: int, owner: UUID) -> QuerySet[SuggestionRequest]:
+    return SuggestionRequest.objects.filter(pk=request_id, owner=owner, finished_at=None)
+
+
+def _record(verb: str, asked: SuggestionRequest, **data: Any) -> None:
+    events.record(
+        verb,
+        asked,
+        project=asked.project,
+        actor=asked.requested_by,
+        pipeline=asked.pipeline,
+        layer=asked.layer,
+        **data,
+    )
+
+
+def woken(request_id: int) -> None:
+    SuggestionRequest.objects.filter(pk=request_id).update(woken_at=timezone.now())
+
+
+def soon(seconds: float) -> datetime:
+    return timezone.now() + timedelta(seconds=seconds)

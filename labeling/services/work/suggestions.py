@@ -1,0 +1,171 @@
+"""What annotators see of suggestions, and when: never before their own first pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from labeling.domain.errors import RuleError
+from labeling.domain.exchange.origins import Suggested, claims, verified
+from labeling.domain.schema import LAYERS
+from labeling.domain.sentences import noted
+from labeling.models import (
+    Annotation,
+    Assignment,
+    Conversation,
+    FirstPass,
+    Project,
+    Round,
+    Suggestion,
+)
+from labeling.services import events
+
+MAX_DISMISSED = 2000
+
+
+class SuggestionsHidden(RuleError):
+    """There is nothing that may be suggested to this person here."""
+
+    code = "suggestions_hidden"
+
+
+class FirstPassEmpty(RuleError):
+    """Nothing was labelled yet, so no first pass can be done."""
+
+    code = "first_pass_empty"
+
+
+class Sight(NamedTuple):
+    """Whether somebody sees suggestions: ``off``, ``waiting`` for their first pass, or ``shown``.
+
+    ``reason`` says in words why there are none.
+    """
+
+    state: Literal["off", "waiting", "shown"]
+    reason: str = ""
+
+
+def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
+    """Those that may have suggestions: kept out are the test split and what is labelled blind."""
+    blind = Round.objects.blind().values("places__conversation")
+    return conversations.exclude(split=Conversation.Split.TEST).exclude(pk__in=blind)
+
+
+def sight(assignment: Assignment) -> Sight:
+    reason = _why_off(assignment)
+    if reason:
+        return Sight("off", reason)
+    return Sight("shown" if FirstPass.objects.filter(assignment=assignment).exists() else "waiting")
+
+
+def _why_off(assignment: Assignment) -> str:
+    if assignment.round.kind != Round.Kind.FULL:
+        return noted("Nothing is suggested in a calibration round.")
+    if not assignment.round.project.suggestions:
+        return noted("Suggestions are switched off in this project.")
+    if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
+        return noted(
+            "Nothing is suggested for conversations of the test split or of a blind round."
+        )
+    if assignment.round.state != Round.State.OPEN:
+        return noted("This round has ended.")
+    if not _of(assignment).exists():
+        return noted("There are no suggestions for this conversation.")
+    return ""
+
+
+def shown(assignment: Assignment) -> list[Suggestion]:
+    """The newest suggestion of each layer; none before the annotator's own first pass."""
+    if sight(assignment).state != "shown":
+        return []
+    newest: dict[str, Suggestion] = {}
+    for one in _of(assignment).order_by("-pk"):
+        newest.setdefault(one.layer, one)
+    return [newest[layer] for layer in assignment.round.project.layers if layer in newest]
+
+
+def _of(assignment: Assignment) -> QuerySet[Suggestion]:
+    return Suggestion.objects.filter(
+        conversation=assignment.conversation_id, layer__in=assignment.round.project.layers
+    )
+
+
+@transaction.atomic
+def declare_first_pass(assignment: Assignment) -> FirstPass:
+    """The annotator's word that they have labelled what they see; saying it again changes nothing.
+
+    What they had found by then stays readable: it is the named revision of their answer.
+    """
+    found = FirstPass.objects.filter(assignment=assignment).first()
+    if found:
+        return found
+    reason = _why_off(assignment)
+    if reason:
+        raise SuggestionsHidden(reason)
+    answer = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    if answer is None or not (answer.empty or any(answer.payload.values())):
+        raise FirstPassEmpty("Label what you see first, or say “nothing here”.")
+    if answer.status == Annotation.Status.SUBMITTED:
+        raise SuggestionsHidden("This is submitted: reopen it before you look at suggestions.")
+    made, is_new = FirstPass.objects.get_or_create(
+        assignment=assignment, defaults={"version": answer.version}
+    )
+    if is_new:
+        _record("annotation.first_pass", assignment, version=answer.version)
+    return made
+
+
+@transaction.atomic
+def dismiss(assignment: Assignment, dismissed: Sequence[Mapping[str, Any]]) -> FirstPass:
+    """Remember which suggested labels the annotator does not want. The newest list counts."""
+    found = FirstPass.objects.select_for_update().filter(assignment=assignment).first()
+    if found is None:
+        raise SuggestionsHidden("Do your own first pass before you dismiss a suggestion.")
+    known = {source for labels in known_to(assignment).values() for source in labels}
+    kept = {(int(one["id"]), str(one["uid"])) for one in dismissed[:MAX_DISMISSED]}
+    found.dismissed = [{"id": number, "uid": uid} for number, uid in sorted(kept & known)]
+    found.save(update_fields=["dismissed"])
+    return found
+
+
+def known_to(assignment: Assignment) -> Suggested:
+    """Every suggested label of the conversation, for who has done their first pass."""
+    if not FirstPass.objects.filter(assignment=assignment).exists():
+        return {}
+    found: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
+    for one in _of(assignment):
+        labels = {(one.pk, label["uid"]): label for label in one.payload[LAYERS[one.layer].key]}
+        found.setdefault(one.layer, {}).update(labels)
+    return found
+
+
+def with_origins(annotation: Annotation, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The payload with the truth about where its labels come from, whatever it says."""
+    if not claims(payload) and not claims(annotation.payload):
+        return payload
+    return verified(payload, suggested=known_to(annotation.assignment), before=annotation.payload)
+
+
+@transaction.atomic
+def switch(project: Project, *, on: bool, by: User) -> None:
+    """Show or hide suggestions in the whole project. Labels that were taken over stay so."""
+    if Project.objects.filter(pk=project.pk).exclude(suggestions=on).update(suggestions=on):
+        if on:
+            events.record("suggestions.switched_on", project, project=project, actor=by)
+        else:
+            events.record("suggestions.switched_off", project, project=project, actor=by)
+
+
+def _record(verb: str, assignment: Assignment, **data: Any) -> None:
+    events.record(
+        verb,
+        assignment.annotation,
+        project=assignment.round.project,
+        actor=assignment.annotator,
+        conversation=assignment.conversation.external_id,
+        **data,
+    )
