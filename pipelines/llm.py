@@ -70,7 +70,6 @@ class ChatModel(Protocol):
 class ModelError(PipelineError):
     """The model gave no usable reply."""
 
-    code = "model_error"
     usage: Usage = NO_USAGE
     """What was spent before it failed."""
 
@@ -78,62 +77,42 @@ class ModelError(PipelineError):
 class RateLimited(ModelError):
     """Too many requests; ``retry_after`` is in seconds where the server says it."""
 
-    code = "rate_limited"
-
-    def __init__(self, message: str, *, retry_after: float | None = None, **details: Any) -> None:
-        super().__init__(message, retry_after=retry_after, **details)
+    def __init__(self, code: str, /, *, retry_after: float | None = None, **values: Any) -> None:
+        super().__init__(code, **values)
         self.retry_after = retry_after
 
 
 class Unavailable(ModelError):
     """The server failed, broke the connection off or took too long."""
 
-    code = "model_unavailable"
-
 
 class InvalidReply(ModelError):
     """The reply is not what was asked for, also after repair."""
-
-    code = "invalid_reply"
 
 
 class Refused(ModelError):
     """The model declined to answer."""
 
-    code = "model_refused"
-
 
 class WrongKey(ModelError):
     """The server does not accept the key."""
-
-    code = "wrong_model_key"
 
 
 class UnknownModel(ModelError):
     """The server has no such model, or nothing at this address."""
 
-    code = "unknown_model"
-
 
 class PromptTooLong(ModelError):
     """What was asked does not fit into the model's context."""
-
-    code = "prompt_too_long"
 
 
 class NoQuota(ModelError):
     """The provider's account may spend no more."""
 
-    code = "no_quota"
-
 
 class OutOfTime(ModelError):
     """What the model is asked for may take no longer."""
 
-    code = "out_of_time"
-
 
 class OverBudget(ModelError):
     """The run may spend no more."""
-
-    code = "over_budget"

@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from pipelines.errors import PipelineError
+
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 OPENING = re.compile(r"[{\[]")
 MAX_DEPTH = 100
@@ -23,8 +25,8 @@ class Parsed:
     """It was no JSON before something was mended: a comma, a quote, words around it."""
 
 
-class Unparsable(ValueError):
-    """No JSON can be read from it; the text says why, to a person or to the model."""
+class Unparsable(PipelineError):
+    """No JSON can be read from it; the code says why."""
 
 
 def parse_json(text: str) -> Parsed:
@@ -40,11 +42,11 @@ def parse_json(text: str) -> Parsed:
     """
     whole = text.strip()
     if not whole:
-        raise Unparsable("The reply is empty.")
+        raise Unparsable("reply.empty")
     try:
         return _parsed(whole)
     except RecursionError:
-        raise Unparsable("The reply is nested too deeply.") from None
+        raise Unparsable("reply.too_deep") from None
 
 
 def _parsed(whole: str) -> Parsed:
@@ -63,15 +65,15 @@ def _repaired(body: str) -> Any:
 
     opening = OPENING.search(body)
     if opening is None:
-        raise Unparsable("The reply holds no JSON.")
+        raise Unparsable("reply.no_json")
     document = body[opening.start() :]
     end = _end_of(document)
     if end is None:
-        raise Unparsable("The reply breaks off before its end.")
+        raise Unparsable("reply.broken_off")
     try:
         return _loads(repair_json(document[:end]))
     except (json.JSONDecodeError, RecursionError):
-        raise Unparsable("The reply holds no JSON.") from None
+        raise Unparsable("reply.no_json") from None
 
 
 def _end_of(document: str) -> int | None:
@@ -89,7 +91,7 @@ def _end_of(document: str) -> int | None:
         if depth == 0:
             return place + 1
         if depth > MAX_DEPTH:
-            raise Unparsable("The reply is nested too deeply.")
+            raise Unparsable("reply.too_deep")
     return None
 
 
@@ -104,7 +106,7 @@ def _finite(digits: str) -> float:
 
 
 def _no_number(name: str) -> NoReturn:
-    raise Unparsable(f"The reply holds {name}, which is no JSON number.")
+    raise Unparsable("reply.no_number", name=name)
 
 
 def schema_problem(value: Any, schema: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pipelines import events, memory, requirements
 from pipelines.baselines import Everything, EverythingConfig, Nothing, NothingConfig
 from pipelines.encoder import MiniLM
-from pipelines.errors import InvalidSetting, NoModel, UnknownPipeline, UnknownSetting
+from pipelines.errors import Fact, InvalidSetting, NoModel, UnknownPipeline, UnknownSetting, fact
 from pipelines.events.local import EventsLocal, EventsLocalConfig
 from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
@@ -88,7 +88,7 @@ def _requirements_agent(config: AgentConfig, tools: Tools) -> Pipeline:
     analysts: dict[str, Analyst] = {"local": local}
     if "model" in means.values():
         if tools.model is None:
-            raise NoModel("A node by “model” needs a language model, and none is configured.")
+            raise NoModel("pipeline.node_needs_model")
         analysts["model"] = ModelAnalyst(tools.model)
     return RequirementsAgent(config, Team(**{node: analysts[by] for node, by in means.items()}))
 
@@ -249,11 +249,7 @@ def build(
 
 def entry_for(name: str) -> Entry:
     if name not in PIPELINES:
-        raise UnknownPipeline(
-            f"There is no pipeline “{name}”. {_hint(name, PIPELINES)}",
-            name=name,
-            known=sorted(PIPELINES),
-        )
+        raise UnknownPipeline("pipeline.unknown", name=name, hint=_hint(name, PIPELINES))
     return PIPELINES[name]
 
 
@@ -265,9 +261,7 @@ def check_config(entry: Entry, config: dict[str, Any]) -> BaseModel:
         first = error.errors(include_url=False)[0]
         setting = ".".join(str(part) for part in first["loc"])
         raise InvalidSetting(
-            f"Setting “{setting}” of pipeline “{entry.name}”: {first['msg']}.",
-            pipeline=entry.name,
-            setting=setting,
+            "pipeline.invalid_setting", pipeline=entry.name, setting=setting, said=first["msg"]
         ) from error
 
 
@@ -309,16 +303,16 @@ def _refuse_unknown(entry: Entry, config: dict[str, Any]) -> None:
     for key in config:
         if key not in known:
             raise UnknownSetting(
-                f"Pipeline “{entry.name}” has no setting “{key}”. {_hint(key, known)}",
+                "pipeline.unknown_setting",
                 pipeline=entry.name,
                 setting=key,
-                known=sorted(known),
+                hint=_hint(key, known),
             )
 
 
-def _hint(word: str, known: Iterable[str]) -> str:
+def _hint(word: str, known: Iterable[str]) -> Fact:
     names = sorted(known)
     nearest = get_close_matches(str(word), names, n=1, cutoff=0.5)
     if nearest:
-        return f"Did you mean “{nearest[0]}”?"
-    return f"Known are: {', '.join(names)}." if names else "It takes no settings."
+        return fact("hint.nearest", name=nearest[0])
+    return fact("hint.known", names=names) if names else fact("hint.no_settings")

@@ -45,6 +45,16 @@ ASK_AGAIN = (
     "Your reply cannot be used. {problem} Reply again with the whole, corrected JSON document "
     "and nothing else. It must fit this JSON schema:\n{schema}"
 )
+PROBLEMS = {
+    "reply.cut_off": "The model's reply was cut off (LLM_MAX_TOKENS is {limit}).",
+    "reply.empty": "The reply is empty.",
+    "reply.too_deep": "The reply is nested too deeply.",
+    "reply.no_json": "The reply holds no JSON.",
+    "reply.broken_off": "The reply breaks off before its end.",
+    "reply.no_number": "The reply holds {name}, which is no JSON number.",
+    "reply.unfit": "It does not fit the schema: {problem}.",
+}
+"""What the model reads of its own reply: part of the prompt that asks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +105,9 @@ class OpenAIModel:
     def _text(self, messages: Sequence[ChatMessage], bill: Bill) -> Reply:
         answer = self._answer(messages, None, bill)
         if answer.truncated:
-            raise InvalidReply(self._cut_off())
+            raise InvalidReply("reply.cut_off", limit=self.endpoint.max_tokens)
         if not answer.text.strip():
-            raise InvalidReply("The model's reply is empty.")
+            raise InvalidReply("reply.no_text")
         return bill.reply(answer)
 
     def _document(self, messages: list[ChatMessage], schema: dict[str, Any], bill: Bill) -> Reply:
@@ -105,7 +115,7 @@ class OpenAIModel:
         try:
             data = self._understood(answer, schema)
         except Unparsable as problem:
-            again = ASK_AGAIN.format(problem=problem, schema=_shown(schema))
+            again = ASK_AGAIN.format(problem=_told(problem), schema=_shown(schema))
             said = [ChatMessage("assistant", answer.text or "–"), ChatMessage("user", again)]
             answer = self._answer([*messages, *said], schema, bill)
             data = self._second(answer, schema)
@@ -115,22 +125,16 @@ class OpenAIModel:
         try:
             return self._understood(answer, schema)
         except Unparsable as problem:
-            raise InvalidReply(
-                f"The model's reply cannot be used, also after it was asked again. {problem}"
-            ) from None
+            raise InvalidReply("reply.unusable_twice", problem=problem.as_json()) from None
 
     def _understood(self, answer: Answer, schema: dict[str, Any]) -> Any:
         if answer.truncated:
-            raise Unparsable(self._cut_off())
+            raise Unparsable("reply.cut_off", limit=self.endpoint.max_tokens)
         value = parse_json(answer.text).value
         problem = schema_problem(value, schema)
         if problem:
-            raise Unparsable(f"It does not fit the schema: {problem}.")
+            raise Unparsable("reply.unfit", problem=problem)
         return value
-
-    def _cut_off(self) -> str:
-        most = self.endpoint.max_tokens
-        return f"The model's reply was cut off (LLM_MAX_TOKENS is {most})."
 
     def _answer(
         self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None, bill: Bill
@@ -147,7 +151,7 @@ class OpenAIModel:
                 self._sleep(wait)
         bill.add(messages, answer)
         if answer.refused:
-            raise Refused("The model declined to answer.")
+            raise Refused("model.declined")
         return answer
 
     def _wait(self, error: ModelError, attempt: int) -> float | None:
@@ -293,6 +297,10 @@ def _instructed(messages: Sequence[ChatMessage], schema: dict[str, Any]) -> list
         first = ChatMessage("system", f"{messages[0].content}\n\n{instruction}")
         return [first, *messages[1:]]
     return [ChatMessage("system", instruction), *messages]
+
+
+def _told(problem: Unparsable) -> str:
+    return PROBLEMS[problem.code].format(**problem.values)
 
 
 def _shown(schema: dict[str, Any]) -> str:

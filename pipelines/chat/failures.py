@@ -38,45 +38,36 @@ def typed(error: BaseException, endpoint: Endpoint) -> ModelError:
         return _of_status(error, endpoint)
     if isinstance(error, openai.APITimeoutError | TimeoutError):
         limit = endpoint.timeout_seconds
-        return Unavailable(f"The model's server gave no answer within {limit:g} s.")
+        return Unavailable("model.no_answer_in_time", limit=limit)
     if isinstance(error, openai.APIResponseValidationError):
-        return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
+        return InvalidReply("model.not_a_chat_completion", said=_said(error, key))
     if isinstance(error, openai.APIConnectionError | OSError):
-        return Unavailable(f"The model's server cannot be reached: {_cause(error, key)}")
-    return InvalidReply(f"The server's answer is no chat completion: {_said(error, key)}")
+        return Unavailable("model.unreachable", said=_cause(error, key))
+    return InvalidReply("model.not_a_chat_completion", said=_said(error, key))
 
 
 def _of_status(error: Any, endpoint: Endpoint) -> ModelError:
     named = endpoint.settings
     status, code, said = error.status_code, _code(error), _said(error, endpoint.api_key)
     if code in OUT_OF_MONEY or status == 402:
-        return NoQuota(f"The provider's account may spend no more: {said}", status=status)
+        return NoQuota("model.no_quota", said=said)
     if status == 429:
         return RateLimited(
-            f"The model's server takes no more requests: {said}",
+            "model.too_many_requests",
+            said=said,
             retry_after=retry_after(error.response.headers),
         )
     if status in (401, 403):
-        return WrongKey(
-            f"The model's server does not accept the key: {said}. Correct {named}_API_KEY.",
-            status=status,
-        )
+        return WrongKey("model.wrong_key", said=said, setting=named)
     if status == 404:
-        return UnknownModel(
-            f"The server does not know the model or the address: {said}. "
-            f"Correct {named}_MODEL or {named}_BASE_URL.",
-        )
+        return UnknownModel("model.unknown", said=said, setting=named)
     if status >= 500 or status in BUSY:
-        return Unavailable(f"The model's server failed ({status}): {said}", status=status)
+        return Unavailable("model.server_failed", status=status, said=said)
     if code in REFUSALS:
-        return Refused(f"The model's server declined the request: {said}", status=status)
+        return Refused("model.server_declined", said=said)
     if code in TOO_LONG or any(words in said.lower() for words in TOO_LONG_SAID):
-        return PromptTooLong(
-            f"The conversation does not fit into one prompt of this model: {said}. "
-            "Choose a model with a longer context; no conversation is read in parts.",
-            status=status,
-        )
-    return ModelError(f"The model's server refused the request ({status}): {said}", status=status)
+        return PromptTooLong("model.prompt_too_long", said=said)
+    return ModelError("model.server_refused", status=status, said=said)
 
 
 def takes_no_format(error: BaseException) -> bool:

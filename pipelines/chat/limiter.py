@@ -57,7 +57,7 @@ class AdaptiveLimit:
                 if now >= end or (now < self._opens and self._closed_until > end):
                     wait = max(self._closed_until - now, 0.0)
                     raise RateLimited(
-                        "The model's server takes no more requests at the moment.",
+                        "model.too_many_requests_now",
                         retry_after=round(wait, 1) or None,
                     )
                 self._changed.wait(_sooner(end, self._opens, now))

@@ -31,7 +31,7 @@ class EventsModel:
 
     def __init__(self, config: EventsModelConfig, model: ChatModel | None) -> None:
         if model is None:
-            raise NoModel("Pipeline “events-model” needs a language model, and none is configured.")
+            raise NoModel("pipeline.needs_model", pipeline=self.name)
         self._model = model
         self._prompt = PROMPTS[config.thought]
         self.config: dict[str, Any] = config.model_dump(mode="json")

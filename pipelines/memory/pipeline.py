@@ -24,7 +24,7 @@ NAME = "memory"
 
 
 class NoQuestion(PipelineError):
-    code = "no_question"
+    """The case asks nothing, so there is nothing to look for."""
 
 
 class Memory:
@@ -35,10 +35,7 @@ class Memory:
     ) -> None:
         """``open_talk`` gives the built talk of a case, see ``pipelines.memory.talks``."""
         if config.use_model and model is None:
-            raise NoModel(
-                "The setting “use_model” needs a language model: "
-                "set the LLM settings, or turn it off."
-            )
+            raise NoModel("pipeline.setting_needs_model", setting="use_model")
         self.config: dict[str, Any] = config.model_dump(mode="json")
         self._config = config
         self._open_talk = open_talk
@@ -53,9 +50,7 @@ class Memory:
 
     def run(self, case: Case) -> Output:
         if not (case.question or "").strip():
-            raise NoQuestion(
-                f"Case {case.case_id} has no question: memory answers the layers qa and arc."
-            )
+            raise NoQuestion("pipeline.no_question", case=case.case_id)
         talk = self._open_talk(case)
         meter = Metered(self._model) if self._model else None
         answered = self._answer(case, talk, meter)

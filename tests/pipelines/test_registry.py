@@ -10,7 +10,7 @@ import pytest
 
 from pipelines import prompting
 from pipelines.baselines import Everything
-from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting
+from pipelines.errors import InvalidSetting, UnknownPipeline, UnknownSetting, fact
 from pipelines.registry import PIPELINES, build, describe
 from pipelines.types import Case, Message, Preparing
 from tests.fakes import Scripted
@@ -91,30 +91,38 @@ def test_descriptions_are_plain_json() -> None:
     [("requirement-local", "requirements-local"), ("evrything", "everything")],
 )
 def test_a_wrong_name_is_answered_with_the_nearest_one(name: str, nearest: str) -> None:
-    with pytest.raises(UnknownPipeline, match=f"Did you mean “{nearest}”") as refused:
+    with pytest.raises(UnknownPipeline, match=r"pipeline\.unknown") as refused:
         build(name, {})
 
-    assert refused.value.code == "unknown_pipeline"
+    assert refused.value.values == {"name": name, "hint": fact("hint.nearest", name=nearest)}
 
 
 def test_a_name_like_no_other_is_answered_with_all_of_them() -> None:
-    with pytest.raises(UnknownPipeline, match=r"Known are: events-local, .*nothing"):
+    with pytest.raises(UnknownPipeline, match=r"pipeline\.unknown") as refused:
         build("zzz", {})
+
+    assert refused.value.values["hint"] == fact("hint.known", names=sorted(PIPELINES))
 
 
 def test_a_wrong_setting_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(UnknownSetting, match=r"no setting “min_kep”\. Did you mean “min_keep”"):
+    with pytest.raises(UnknownSetting, match=r"pipeline\.unknown_setting") as refused:
         build("requirements-local", {"min_kep": 0.5})
+
+    assert refused.value.values["setting"] == "min_kep"
+    assert refused.value.values["hint"] == fact("hint.nearest", name="min_keep")
 
 
 def test_a_pipeline_without_settings_says_so() -> None:
-    with pytest.raises(UnknownSetting, match="It takes no settings"):
+    with pytest.raises(UnknownSetting, match=r"hint\.no_settings"):
         build("nothing", {"confidence": 1})
 
 
 def test_a_value_out_of_range_is_refused_with_the_name_of_the_setting() -> None:
-    with pytest.raises(InvalidSetting, match="Setting “confidence” of pipeline “everything”"):
+    with pytest.raises(InvalidSetting, match=r"pipeline\.invalid_setting") as refused:
         build("everything", {"confidence": 1.5})
+
+    assert refused.value.values["pipeline"] == "everything"
+    assert refused.value.values["setting"] == "confidence"
 
 
 def test_listing_pipelines_loads_no_heavy_library() -> None:

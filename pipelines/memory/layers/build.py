@@ -75,11 +75,7 @@ def _model_for(config: LayersConfig, model: ChatModel | None) -> ChatModel | Non
     if config.implementation == "local":
         return None
     if model is None:
-        raise InvalidSetting(
-            "The layers are to be built by a language model, but none is set up; use "
-            "“implementation: local”.",
-            setting="implementation",
-        )
+        raise InvalidSetting("pipeline.layers_need_model", setting="implementation")
     return model
 
 

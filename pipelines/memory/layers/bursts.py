@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from pipelines.errors import fact
 from pipelines.memory.layers.times import moment
 from pipelines.types import Message
 
 Burst = tuple[Message, ...]
-NO_TIMES = "no message has a time, so the whole conversation is one burst"
+NO_TIMES = fact("memory.one_burst")
 
 
 def bursts(messages: Sequence[Message], *, gap_seconds: float) -> list[Burst]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.errors import Fact, fact
 from pipelines.llm import ChatModel, InvalidReply, Refused
 from pipelines.memory.layers.bursts import Burst, bursts
 from pipelines.memory.layers.config import LayersConfig
@@ -32,7 +33,7 @@ SHOWN_CHARACTERS = 500
 FIRST_MESSAGES = 8
 CANDIDATE_SIMILARITY = 0.3
 NEIGHBOURS = 10
-NO_RATING = "the model gave no usable rating"
+NO_RATING = fact("memory.no_rating")
 
 Progress = Callable[[int, int], None]
 Item = TypeVar("Item")
@@ -79,7 +80,7 @@ def model_topics(
 ) -> Topics:
     found = bursts(messages, gap_seconds=config.burst_gap_seconds)
     named: list[tuple[int, Burst, str]] = []
-    problems: list[str] = []
+    problems: list[Fact] = []
     for batch in _batches(list(enumerate(found, start=1))):
         known = list(dict.fromkeys(name for _, _, name in named))
         answer = _asked(
@@ -99,10 +100,10 @@ def model_ratings(
     *,
     model: ChatModel,
     progress: Progress,
-) -> tuple[dict[str, Rating], list[str]]:
+) -> tuple[dict[str, Rating], list[Fact]]:
     """Tone and conflict of every node, and what the model failed to rate."""
     ratings = {node.node_id: Rating(None, None, NO_RATING) for node in nodes}
-    problems: list[str] = []
+    problems: list[Fact] = []
     for start in range(0, len(nodes), NODES_PER_CALL):
         batch = nodes[start : start + NODES_PER_CALL]
         given = [_part(node, messages, len(messages)) for node in batch]
@@ -112,7 +113,10 @@ def model_ratings(
                 ratings[row.node_id] = _rating(row)
         progress(start + len(batch), len(nodes))
     missing = [node_id for node_id, rating in ratings.items() if rating.tone is None]
-    return ratings, [*problems, *(f"{node_id}: {NO_RATING}" for node_id in missing)]
+    return ratings, [
+        *problems,
+        *(fact("memory.node_not_rated", node=node_id) for node_id in missing),
+    ]
 
 
 def model_threads(
@@ -128,7 +132,7 @@ def model_threads(
     pairs = similar_pairs(nodes, vectors, least=CANDIDATE_SIMILARITY, neighbours=NEIGHBOURS)
     by_id = {node.node_id: node for node in nodes}
     links: list[Link] = []
-    problems: list[str] = []
+    problems: list[Fact] = []
     for start in range(0, len(pairs), PAIRS_PER_CALL):
         batch = list(enumerate(pairs[start : start + PAIRS_PER_CALL], start=1))
         given = [_pair(number, link, by_id, messages) for number, link in batch]
@@ -140,12 +144,12 @@ def model_threads(
 
 
 def _asked(
-    model: ChatModel, name: str, answer: type[Answer], problems: list[str], **given: Any
+    model: ChatModel, name: str, answer: type[Answer], problems: list[Fact], **given: Any
 ) -> Answer | None:
     try:
         return ask(model, name, answer, **given)
     except (InvalidReply, Refused) as error:
-        problems.append(error.message)
+        problems.append(error.as_json())
         return None
 
 
@@ -163,13 +167,15 @@ def _batches(found: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, Bur
 
 
 def _divided(
-    number: int, burst: Burst, topics: Sequence[_Topic], problems: list[str]
+    number: int, burst: Burst, topics: Sequence[_Topic], problems: list[Fact]
 ) -> list[tuple[int, Burst, str]]:
     """By the starts that the model gave; what it left out goes to the topic before."""
     place = {message.index + 1: at for at, message in enumerate(burst)}
     usable = [topic for topic in topics if topic.start in place and topic.name.strip()]
     if len(usable) < len(topics) or not usable:
-        problems.append(f"burst {number}: {len(topics) - len(usable)} of {len(topics)} topics fit")
+        problems.append(
+            fact("memory.topics_unfit", burst=number, fit=len(usable), topics=len(topics))
+        )
     if not usable:
         return [(number, burst, UNNAMED)]
     starts = {place[topic.start]: _name(topic) for topic in usable}

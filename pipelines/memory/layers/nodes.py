@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pipelines.errors import Fact
+
 SIGNALS = (
     "reply_delay",
     "term_shift",
@@ -66,9 +68,9 @@ class TopicNode:
 class Topics:
     nodes: tuple[TopicNode, ...]
     bursts: int
-    reason: str = ""
-    """Why the bursts are not what they are said to be; empty: they are."""
-    problems: tuple[str, ...] = ()
+    reason: Fact | None = None
+    """Why the bursts are not what they are said to be; ``None``: they are."""
+    problems: tuple[Fact, ...] = ()
     model: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class NodeSignals:
     node_id: str
     values: Mapping[str, float | None]
     """By measure; ``None`` where the definition gives no value."""
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Fact] = field(default_factory=dict)
     """Why, for every measure that is ``None``."""
 
 
@@ -116,7 +118,7 @@ class Signals:
     baselines: tuple[Baseline, ...]
     anchors: tuple[Anchor, ...]
     pet_names: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[Fact, ...] = ()
     model: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Thread:
 class Threads:
     links: tuple[Link, ...]
     threads: tuple[Thread, ...]
-    problems: tuple[str, ...] = ()
+    problems: tuple[Fact, ...] = ()
     model: str | None = None
 
     def as_json(self) -> dict[str, Any]:

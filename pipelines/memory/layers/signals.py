@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from statistics import StatisticsError, mean, median, stdev
 
+from pipelines.errors import Fact, fact
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import (
     MEASURES,
@@ -24,16 +25,16 @@ from pipelines.memory.layers.tone import Rating, local_rating
 from pipelines.memory.layers.words import lexicon
 from pipelines.types import Message
 
-Found = tuple[float | None, str]
+Found = tuple[float | None, Fact | None]
 """A value, or None and the reason."""
 FIRST_PART = 5
 """Pet names are usual if they stand in the first of five parts of the chat."""
-ONE_SPEAKER = "only one person speaks, so nobody replies"
-NO_TIMES = "the messages have no times"
-NO_PARTNER = "the partner says nothing in the node"
-NO_PET_NAMES = "the chat does not begin with pet names"
-LAST = "nothing follows the last node"
-NO_PAUSES = "there is no pause between bursts to compare with"
+ONE_SPEAKER = fact("memory.one_speaker")
+NO_TIMES = fact("memory.no_times")
+NO_PARTNER = fact("memory.silent_partner")
+NO_PET_NAMES = fact("memory.no_pet_names")
+LAST = fact("memory.last_node")
+NO_PAUSES = fact("memory.no_pauses")
 
 Rate = Callable[[Sequence[Message]], Rating]
 
@@ -57,7 +58,7 @@ def measure_nodes(
             **_delays(own),
             "term_shift": term_shift(own, messages, names),
             "silence_event": silence(node, following, messages, pause, config.silence_factor),
-            "topic_frequency": (float(_earlier(node, nodes[:at])), ""),
+            "topic_frequency": (float(_earlier(node, nodes[:at])), None),
             "initiator_ratio": initiator_ratio(own, messages),
             **_rated(local_rating(own) if ratings is None else ratings[node.node_id]),
         }
@@ -72,7 +73,7 @@ def messages_of(node: TopicNode, messages: Sequence[Message]) -> list[Message]:
     return [messages[local - 1] for local in node.all_message_ids]
 
 
-def reply_delays(messages: Sequence[Message]) -> list[float] | str:
+def reply_delays(messages: Sequence[Message]) -> list[float] | Fact:
     """Seconds from each message to the next where the sender changes, or why there are none."""
     turns = [(a, b) for a, b in pairwise(messages) if a.speaker != b.speaker]
     if not turns:
@@ -88,7 +89,7 @@ def term_shift(own: Sequence[Message], chat: Sequence[Message], names: Sequence[
     partner = [message for message in own if message.speaker != chat[0].speaker]
     if not partner:
         return None, NO_PARTNER
-    return sum(not _calls(message, names) for message in partner) / len(partner), ""
+    return sum(not _calls(message, names) for message in partner) / len(partner), None
 
 
 def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Found:
@@ -102,7 +103,7 @@ def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Found:
             opened.append(own[at].speaker == chat[0].speaker)
             at += 1
         at += 1
-    return (sum(opened) / len(opened), "") if opened else (None, ONE_SPEAKER)
+    return (sum(opened) / len(opened), None) if opened else (None, ONE_SPEAKER)
 
 
 def silence(
@@ -120,7 +121,7 @@ def silence(
         return None, NO_TIMES
     if pause is None:
         return None, NO_PAUSES
-    return float(gap > factor * pause), ""
+    return float(gap > factor * pause), None
 
 
 def usual_pause(nodes: Sequence[TopicNode], messages: Sequence[Message]) -> float | None:
@@ -178,9 +179,9 @@ def _stands_out(value: float, line: Baseline) -> bool:
 
 def _delays(own: Sequence[Message]) -> dict[str, Found]:
     delays = reply_delays(own)
-    if isinstance(delays, str):
+    if isinstance(delays, dict):
         return {"reply_delay_avg": (None, delays), "reply_delay_max": (None, delays)}
-    return {"reply_delay_avg": (mean(delays), ""), "reply_delay_max": (max(delays), "")}
+    return {"reply_delay_avg": (mean(delays), None), "reply_delay_max": (max(delays), None)}
 
 
 def _rated(rating: Rating) -> dict[str, Found]:
@@ -194,7 +195,7 @@ def _row(node: TopicNode, found: Mapping[str, Found]) -> NodeSignals:
     return NodeSignals(
         node.node_id,
         {name: None if value is None else round(value, 6) for name, (value, _) in found.items()},
-        {name: reason for name, (value, reason) in found.items() if value is None},
+        {name: reason for name, (_, reason) in found.items() if reason is not None},
     )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from statistics import mean
 from typing import Any, NamedTuple, cast
 
+from pipelines.errors import Fact, fact
 from pipelines.memory.layers.words import lexicon
 from pipelines.memory.retrieval.text import spoken
 from pipelines.types import Message
@@ -20,10 +21,10 @@ _WORDS = re.compile(r"[^\W\d_]|[\u2600-\u27bf\U0001f300-\U0001faff]")
 class Rating(NamedTuple):
     tone: float | None
     conflict: float | None
-    reason: str = ""
+    reason: Fact | None = None
 
 
-NO_WORDS = "no message of the node has words"
+NO_WORDS = fact("memory.no_words")
 
 
 def local_rating(messages: Sequence[Message]) -> Rating:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pipelines.errors import Fact, fact
 from pipelines.memory.layers.bursts import NO_TIMES, Burst, bursts
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import TopicNode, Topics
@@ -34,10 +35,10 @@ def local_topics(messages: Sequence[Message], *, encoder: Encoder, config: Layer
     return Topics(tuple(named), len(found), reason_of(messages))
 
 
-def reason_of(messages: Sequence[Message]) -> str:
+def reason_of(messages: Sequence[Message]) -> Fact | None:
     if not messages:
-        return "the conversation has no message"
-    return "" if any_times(messages) else NO_TIMES
+        return fact("memory.no_message")
+    return None if any_times(messages) else NO_TIMES
 
 
 def message_vectors(burst: Sequence[Message], encoder: Encoder) -> Vectors:

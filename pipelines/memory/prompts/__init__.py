@@ -29,7 +29,5 @@ def ask(model: ChatModel, name: str, answer: type[Answer], **given: Any) -> Answ
         return answer.model_validate(reply.data)
     except ValidationError as error:
         raise InvalidReply(
-            f"The model's reply to {prompt.id} is not what was asked for: "
-            f"{error.error_count()} fields are missing or wrong.",
-            prompt=prompt.id,
+            "reply.wrong_fields", prompt=prompt.id, fields=error.error_count()
         ) from error

@@ -134,7 +134,7 @@ def _days(said: list[str] | None) -> Days | None:
     try:
         first, last = (date.fromisoformat(day) for day in said)
     except ValueError as error:
-        raise InvalidReply(f"The model's time range {said} is no pair of days.") from error
+        raise InvalidReply("reply.no_pair_of_days", days=said) from error
     return Days(min(first, last), max(first, last))
 
 

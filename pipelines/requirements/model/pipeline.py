@@ -26,7 +26,7 @@ class RequirementsModel:
 
     def __init__(self, config: RequirementsModelConfig, model: ChatModel | None) -> None:
         if model is None:
-            raise NoModel(f"Pipeline “{NAME}” needs a language model, and none is configured.")
+            raise NoModel("pipeline.needs_model", pipeline=NAME)
         self.config: dict[str, Any] = config.model_dump(mode="json")
         self._analyst = ModelAnalyst(model)
 

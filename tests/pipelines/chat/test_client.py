@@ -143,7 +143,7 @@ def test_what_is_unusable_twice_is_an_invalid_reply_that_was_paid(
 ) -> None:
     server.plan(way, way)
 
-    with pytest.raises(InvalidReply, match="also after it was asked again") as caught:
+    with pytest.raises(InvalidReply, match=r"reply\.unusable_twice") as caught:
         ask(model)
 
     assert len(server.requests) == 2
@@ -151,13 +151,15 @@ def test_what_is_unusable_twice_is_an_invalid_reply_that_was_paid(
     assert caught.value.usage.cost == pytest.approx(2 * ONE_CALL)
 
 
-@pytest.mark.parametrize(("way", "said"), [("truncated", "LLM_MAX_TOKENS"), ("empty", "empty")])
+@pytest.mark.parametrize(
+    ("way", "code"), [("truncated", "reply.cut_off"), ("empty", "reply.no_text")]
+)
 def test_a_text_that_is_cut_off_or_empty_is_no_reply(
-    model: OpenAIModel, server: LanguageServer, way: str, said: str
+    model: OpenAIModel, server: LanguageServer, way: str, code: str
 ) -> None:
     server.plan(way)
 
-    with pytest.raises(InvalidReply, match=said):
+    with pytest.raises(InvalidReply, match=code):
         ask(model, schema=None)
 
 
@@ -179,10 +181,10 @@ def test_a_refusal_is_final(
     ("way", "error", "said"),
     [
         ("no_quota", NoQuota, "You exceeded your current quota"),
-        ("too_long", PromptTooLong, "Choose a model with a longer context"),
+        ("too_long", PromptTooLong, "model.prompt_too_long"),
         ("too_long_without_code", PromptTooLong, "maximum context length is 4096"),
-        ("unknown_model", UnknownModel, "Correct LLM_MODEL"),
-        ("page", InvalidReply, "no chat completion"),
+        ("unknown_model", UnknownModel, "model.unknown"),
+        ("page", InvalidReply, "model.not_a_chat_completion"),
     ],
 )
 def test_what_would_fail_again_is_not_tried_again(
@@ -230,7 +232,7 @@ def test_a_failure_that_does_not_pass_is_given_up(
 
 
 def test_nobody_listening_is_unavailable(make_model: Any) -> None:
-    with pytest.raises(Unavailable, match="cannot be reached"):
+    with pytest.raises(Unavailable, match=r"model\.unreachable"):
         ask(make_model(base_url="http://127.0.0.1:9/v1"))
 
 
@@ -242,9 +244,10 @@ def test_a_request_ends_at_its_time_limit_by_the_clock_on_the_wall(
     server.default = way
     started = time.monotonic()
 
-    with pytest.raises(Unavailable, match=r"no answer within 0\.3 s"):
+    with pytest.raises(Unavailable, match=r"model\.no_answer_in_time") as caught:
         ask(model)
 
+    assert caught.value.values == {"limit": 0.3}
     assert time.monotonic() - started < 30  # three tries; the server would never come to an end
 
 
@@ -314,10 +317,11 @@ def test_the_key_is_in_no_error_and_no_traceback(make_model: Any) -> None:
     wrong = "sk-wrong-9876543210zyx"
     model = make_model(api_key=wrong)
 
-    with pytest.raises(WrongKey, match="Correct LLM_API_KEY") as caught:
+    with pytest.raises(WrongKey, match=r"model\.wrong_key") as caught:
         ask(model)
 
-    shown = "".join(traceback.format_exception(caught.value)) + str(caught.value.details)
+    assert caught.value.values["setting"] == "LLM"
+    shown = "".join(traceback.format_exception(caught.value)) + str(caught.value.values)
     assert wrong not in shown
     assert "[key]" in shown
     assert wrong not in repr(model.endpoint)

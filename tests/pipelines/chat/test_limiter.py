@@ -13,7 +13,7 @@ from pipelines.llm import RateLimited
 
 def be_refused(limit: AdaptiveLimit, *, after: float = 0.0) -> None:
     with pytest.raises(RateLimited), limit.slot(patience=1):
-        raise RateLimited("Slow down", retry_after=after)
+        raise RateLimited("model.too_many_requests_now", retry_after=after)
 
 
 def succeed(limit: AdaptiveLimit, times: int) -> None:
@@ -47,7 +47,7 @@ def test_requests_refused_together_halve_once() -> None:
         together.enter_context(pytest.raises(RateLimited))
         together.enter_context(limit.slot(patience=1))
         be_refused(limit)
-        raise RateLimited("Slow down")
+        raise RateLimited("model.too_many_requests_now")
 
     assert limit.limit == 4
 

@@ -135,5 +135,5 @@ def test_text_and_schema_are_data_in_the_prompt():
 
 
 def test_without_a_model_it_cannot_be_built():
-    with pytest.raises(NoModel, match="needs a language model"):
+    with pytest.raises(NoModel, match=r"pipeline\.needs_model"):
         build("events-model", {})

@@ -222,7 +222,7 @@ def test_the_extraction_alone_is_a_pipeline() -> None:
     [("requirements-model", {}), ("requirements-agent", {"document": "model"})],
 )
 def test_without_a_model_it_cannot_be_built(name: str, config: dict[str, str]) -> None:
-    with pytest.raises(NoModel, match="needs a language model"):
+    with pytest.raises(NoModel, match="needs_model"):
         build(name, config)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.errors import InvalidSetting
+from pipelines.errors import InvalidSetting, fact
 from pipelines.llm import InvalidReply, Reply, Unavailable
 from pipelines.memory.layers.build import KeptInMemory, build_layers, key_for
 from pipelines.memory.layers.config import LayersConfig
@@ -135,7 +135,7 @@ def test_a_build_is_known_by_settings_encoder_and_model():
 
 
 def test_a_model_that_is_not_there_is_not_replaced():
-    with pytest.raises(InvalidSetting, match="implementation: local"):
+    with pytest.raises(InvalidSetting, match=r"pipeline\.layers_need_model"):
         build(MODEL)
 
 
@@ -176,7 +176,11 @@ def test_a_topic_that_the_model_began_elsewhere_begins_with_the_burst():
         ("small talk", (5, 6, 7, 8)),
         ("small talk", (9, 10, 11, 12)),
     ]
-    assert len(topics.problems) == 3
+    assert topics.problems == (
+        fact("memory.topics_unfit", burst=1, fit=2, topics=3),
+        fact("memory.topics_unfit", burst=2, fit=0, topics=0),
+        fact("memory.topics_unfit", burst=3, fit=0, topics=0),
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,13 +207,13 @@ def test_a_mood_outside_its_range_is_no_mood(rating):
 def test_a_reply_that_cannot_be_read_is_named_and_costs_only_its_part():
     def garbled(kind: str, given: Any) -> Any:
         if kind == "Bursts":
-            raise InvalidReply("The reply is no JSON.")
+            raise InvalidReply("reply.no_text")
         return sensible(kind, given)
 
     topics = build(MODEL, model=Scripted(garbled)).topics
 
     assert [node.topic_name for node in topics.nodes] == ["small talk"] * 3
-    assert "The reply is no JSON." in topics.problems
+    assert fact("reply.no_text") in topics.problems
 
 
 def test_a_model_that_cannot_be_reached_stops_the_build_but_keeps_what_is_ready():
@@ -217,7 +221,7 @@ def test_a_model_that_cannot_be_reached_stops_the_build_but_keeps_what_is_ready(
 
     def gone(kind: str, given: Any) -> Any:
         if kind == "Parts":
-            raise Unavailable("The server is down.")
+            raise Unavailable("model.unreachable", said="down")
         return sensible(kind, given)
 
     with pytest.raises(Unavailable):

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from pipelines.errors import fact
 from pipelines.memory.layers.bursts import bursts
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.segmentation import cuts, valleys
@@ -39,7 +40,7 @@ def test_a_chat_without_times_is_one_burst_and_says_so():
     )
 
     assert topics.bursts == 1
-    assert topics.reason == "no message has a time, so the whole conversation is one burst"
+    assert topics.reason == fact("memory.one_burst")
 
 
 def test_system_messages_belong_to_no_burst():

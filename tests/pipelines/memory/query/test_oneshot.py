@@ -86,7 +86,7 @@ def test_the_steps_are_the_five_of_the_query():
 
 
 def test_a_case_without_a_question_is_refused():
-    with pytest.raises(NoQuestion, match="has no question"):
+    with pytest.raises(NoQuestion, match=r"pipeline\.no_question"):
         ask("  ")
 
 
@@ -175,7 +175,7 @@ def test_a_reply_that_is_not_what_was_asked_for_is_an_error(reply):
 
 def test_an_error_of_the_model_stays_what_it_is():
     with pytest.raises(RateLimited):
-        ask(model=Scripted(INTENT, RateLimited("Slow down.", retry_after=2)))
+        ask(model=Scripted(INTENT, RateLimited("model.too_many_requests_now", retry_after=2)))
 
 
 def test_messages_reach_the_model_as_data():
@@ -190,7 +190,7 @@ def test_messages_reach_the_model_as_data():
 
 def test_a_model_is_not_used_unless_asked_for_and_missed_when_it_is():
     talk = a_talk()
-    with pytest.raises(NoModel, match="needs a language model"):
+    with pytest.raises(NoModel, match=r"pipeline\.setting_needs_model"):
         Memory(MemoryConfig(use_model=True), open_talk=lambda case: talk, model=None)
 
     model = Scripted()
