@@ -81,7 +81,7 @@ def _of_python() -> Iterator[Text]:
         for path in sorted((ROOT / app).rglob("*.py"))
         if not {"migrations", "management"} & set(path.parts)
     ]
-    errors = _rule_errors(trees)
+    errors = below({"RuleError"}, trees)
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
@@ -110,17 +110,17 @@ def _constants(node: ast.expr) -> list[str]:
     return []
 
 
-def _rule_errors(trees: list[ast.Module]) -> set[str]:
-    """The names of the classes below RuleError: the first thing they take is a sentence."""
+def below(roots: set[str], trees: list[ast.Module]) -> set[str]:
+    """These classes and all that derive from them, by name."""
     bases = {
         node.name: {getattr(base, "id", "") for base in node.bases}
         for tree in trees
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
-    found = {"RuleError"}
-    while below := {name for name, above in bases.items() if above & found} - found:
-        found |= below
+    found = set(roots)
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
     return found
 
 

@@ -14,8 +14,10 @@ from typing import Any
 
 from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Rating, Run
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
 from labeling.models import GoldItem, Project
+from pipelines.errors import PipelineError
 from pipelines.types import Case, Message
 
 Ratings = dict[int, dict[int, dict[int, int]]]
@@ -88,6 +90,16 @@ def checked_output(output: Any, layer: str, *, message_count: int) -> dict[str, 
         raise MalformedOutput("The output is nested too deeply.") from None
     gold_layer(layer).check(cleaned, message_count=message_count)
     return cleaned
+
+
+def fact_of(error: PipelineError) -> Fact:
+    """What a pipeline said, as a fact that can be stored."""
+    return Fact.from_json(storable(error.as_json()))
+
+
+def details_of(error: PipelineError) -> dict[str, Any]:
+    """What the API tells a program of it."""
+    return {name: value for name, value in error.values.items() if not isinstance(value, dict)}
 
 
 def storable(value: Any) -> Any:

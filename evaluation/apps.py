@@ -18,7 +18,9 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         from evaluation.stored import PATTERNS
-        from labeling import translation
+        from evaluation.words import WORDS
+        from labeling import translation, words
 
         translation.STORED.extend(PATTERNS)
+        words.register(WORDS)
         post_migrate.connect(_install_guards, sender=self)

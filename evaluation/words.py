@@ -46,6 +46,23 @@ MODELS: dict[str, Text] = {
     "reply.no_pair_of_days": _("The model's time range {days} is no pair of days."),
 }
 
+BUDGETS: dict[str, Text] = {
+    "budget.tokens_used_up": _("The budget of {tokens} tokens is used up ({used} are used)."),
+    "budget.money_used_up": _("The budget of {money} is used up ({spent} are spent)."),
+    "budget.used_up": _("The budget of {money} is used up."),
+    "budget.left_unknown": _("It is not known how much of the budget is left: {todo}."),
+    "budget.give_tokens": _("give a budget in tokens"),
+    "budget.set_prices": _(
+        "set {name}_INPUT_PRICE and {name}_OUTPUT_PRICE, or give a budget in tokens"
+    ),
+    "budget.not_above_zero": _("A budget is more than nothing."),
+    "budget.too_many_tokens": _("A budget has at most 2^53 tokens."),
+    "budget.needs_prices": _("A budget in money needs the prices of the model: {todo}."),
+    "money.with_cents": "{amount:.2f} {currency}",
+    "money.with_fractions": "{amount:.4f} {currency}",
+    "case.too_long": _("The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."),
+}
+
 PIPELINES: dict[str, Text] = {
     "pipeline.needs_model": _(
         "Pipeline “{pipeline}” needs a language model, and none is configured."
@@ -84,4 +101,4 @@ PIPELINES: dict[str, Text] = {
     "memory.topics_unfit": _("burst {burst}: {fit} of {topics} topics fit"),
 }
 
-WORDS = MODELS | PIPELINES
+WORDS = MODELS | BUDGETS | PIPELINES

@@ -62,8 +62,6 @@ class Asking:
         """Called before each request that would have to be paid."""
         used, cost = self.spent.prompt_tokens + self.spent.completion_tokens, self.spent.cost
         if self._tokens is not None and used >= self._tokens:
-            raise OverBudget(
-                f"The budget of {self._tokens:,} tokens is used up ({used:,} are used)."
-            )
+            raise OverBudget("budget.tokens_used_up", tokens=self._tokens, used=used)
         if self._cost is not None and (cost is None or cost >= self._cost):
-            raise OverBudget(f"The budget of {budgets.shown(self._cost)} is used up.")
+            raise OverBudget("budget.used_up", money=budgets.amount(self._cost).as_json())

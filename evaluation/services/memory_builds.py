@@ -18,6 +18,7 @@ from django.db.models import F
 from django.utils import timezone
 from pydantic import ValidationError
 
+from evaluation import adapters
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.language_models.endpoints import model_from_settings
 from evaluation.services.launch.runs import RESEND_SECONDS, PipelineRefused
@@ -29,6 +30,7 @@ from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
 from labeling.services.vectors import StoredVectors
+from labeling.words import in_english
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
 from pipelines.llm import ChatModel, RateLimited, Unavailable
@@ -72,7 +74,9 @@ def key_of(config: LayersConfig) -> str:
     try:
         return key_for(config, _encoder(), _model())
     except PipelineError as error:
-        raise PipelineRefused(error.message, **error.details) from error
+        raise PipelineRefused(
+            adapters.fact_of(error), details=adapters.details_of(error)
+        ) from error
 
 
 def request(
@@ -261,8 +265,7 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
 
 
 def _failure(error: Exception, attempts: int) -> dict[str, Any]:
-    said = isinstance(error, PipelineError | RuleError)
-    text = str(error) if said else working.text_of(error)
+    text = in_english(error.fact) if isinstance(error, RuleError) else working.text_of(error)
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
         wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))

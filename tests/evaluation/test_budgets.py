@@ -22,6 +22,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.asking import ONE_CALL, Asking, states
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
+from tests.refusals import refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
@@ -50,7 +51,7 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     assert len(server.requests) == 3  # the first case, and the first question of the second
     assert states(run) == ["done", "queued", "queued"]
     assert budgets.spent(run.pk).tokens == 330
-    with pytest.raises(runs.BudgetRefused, match="give a larger one"):
+    with refused(runs.BudgetRefused, match="give a larger one"):
         runs.resume(run, by=people["rita"])
     assert Run.objects.get(pk=run.pk).paused
 
@@ -117,7 +118,7 @@ def test_a_budget_in_money_without_prices_is_refused(
 ) -> None:
     settings.LLM_OUTPUT_PRICE = None
 
-    with pytest.raises(runs.BudgetRefused, match="LLM_OUTPUT_PRICE"):
+    with refused(runs.BudgetRefused, match="LLM_OUTPUT_PRICE"):
         launch(pipeline="asking", budget_cost=1.0)
     run = work(launch(pipeline="asking"))
 
@@ -128,12 +129,12 @@ def test_a_budget_in_money_without_prices_is_refused(
 def test_a_budget_of_nothing_is_refused(
     launch: Any, server: LanguageServer, budget: dict[str, Any]
 ) -> None:
-    with pytest.raises(runs.BudgetRefused, match="more than nothing"):
+    with refused(runs.BudgetRefused, match="more than nothing"):
         launch(pipeline="asking", **budget)
 
 
 def test_a_budget_for_a_pipeline_without_a_model_is_refused(launch: Any) -> None:
-    with pytest.raises(runs.BudgetRefused, match="uses no language model"):
+    with refused(runs.BudgetRefused, match="uses no language model"):
         launch(pipeline="nothing", budget_tokens=5)
 
 

@@ -20,6 +20,7 @@ from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.views import comparison
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +84,7 @@ def test_figures_of_different_gold_are_not_compared(
     script(perfect)
     runs = [finished(release=make_release(2, name=name)) for name in ("one", "two")]
 
-    with pytest.raises(NotComparable, match="different gold"):
+    with refused(NotComparable, match="different gold"):
         compare_runs(*runs)
 
 
@@ -96,14 +97,14 @@ def test_figures_by_different_thresholds_are_not_compared(
     release.project.match_threshold = 0.5
     release.project.save()
 
-    with pytest.raises(NotComparable, match="different thresholds"):
+    with refused(NotComparable, match="different thresholds"):
         compare_runs(before, finished(release=release))
 
 
 def test_a_run_without_scores_is_not_compared(pair: tuple[Run, Run], launch: Any) -> None:
     waiting = launch(release=pair[0].release)
 
-    with pytest.raises(NotComparable, match="no scores yet"):
+    with refused(NotComparable, match="no scores yet"):
         compare_runs(pair[0], waiting)
 
 

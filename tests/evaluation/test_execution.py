@@ -11,6 +11,7 @@ from evaluation.services.run import scoring, working
 from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, work
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -227,7 +228,7 @@ def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any
 
     assert work(run).status == "cancelled"
     assert pipeline.seen == []
-    with pytest.raises(runs.RunRefused, match="not finished"):
+    with refused(runs.RunRefused, match="not finished"):
         runs.resume(run, by=people["rita"])
 
 
@@ -278,17 +279,17 @@ def test_scoring_anew_names_the_metrics_it_used(
 
 @pytest.mark.parametrize("seed", [-1, 2**31])
 def test_a_seed_that_cannot_be_stored_is_refused(make_release: Any, seed: int) -> None:
-    with pytest.raises(runs.RunRefused, match="seed"):
+    with refused(runs.RunRefused, match="seed"):
         runs.launch(make_release(), pipeline="nothing", seed=seed)
 
 
 def test_a_name_that_cannot_be_stored_is_refused(make_release: Any) -> None:
-    with pytest.raises(runs.RunRefused, match="at most 200 characters"):
+    with refused(runs.RunRefused, match="at most 200 characters"):
         runs.launch(make_release(1), pipeline="nothing", name="x" * 201, queue=False)
 
 
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
-    with pytest.raises(runs.RunRefused, match="all done"):
+    with refused(runs.RunRefused, match="all done"):
         runs.rescore(launch(), by=people["rita"])
 
 

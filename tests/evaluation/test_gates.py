@@ -31,6 +31,7 @@ from labeling.models import Project
 from labeling.templatetags import figures
 from tests.evaluation.conftest import perfect, requirement
 from tests.pages import page
+from tests.refusals import refused
 
 RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
 
@@ -253,7 +254,7 @@ def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
 def test_limits_that_cannot_be_are_refused(
     project: Project, people: dict[str, User], name: str, value: float, said: str
 ) -> None:
-    with pytest.raises(thresholds.ThresholdRefused, match=said):
+    with refused(thresholds.ThresholdRefused, match=said):
         thresholds.store(project, {name: value}, None, by=people["rita"])
 
 

@@ -7,6 +7,7 @@ import pytest
 from evaluation.models import Run
 from evaluation.services.launch import runs
 from labeling.models import Event
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.django_db
 def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(
     launch: Any, options: dict[str, Any], sentence: str
 ) -> None:
-    with pytest.raises(runs.RuleError, match=sentence):
+    with refused(runs.RuleError, match=sentence):
         launch(**options)
 
     assert not Run.objects.exists()

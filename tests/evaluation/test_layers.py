@@ -20,6 +20,7 @@ from pipelines.llm import RateLimited, Unavailable
 from pipelines.memory.layers.config import LayersConfig
 from tests.evaluation.chats import ask, make_chat
 from tests.fakes import WordOverlap
+from tests.refusals import refused
 
 CONFIG = LayersConfig()
 
@@ -244,12 +245,12 @@ def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):
 
 @pytest.mark.parametrize("settings", [{"windw": 3}, {"window": 0}, {"implementation": "magic"}])
 def test_wrong_settings_are_refused_by_name(settings):
-    with pytest.raises(PipelineRefused, match=next(iter(settings))):
+    with refused(PipelineRefused, match=next(iter(settings))):
         memory_builds.checked_config(settings)
 
 
 def test_a_model_is_refused_when_none_is_set_up(chat):
-    with pytest.raises(PipelineRefused, match="language model"):
+    with refused(PipelineRefused, match="language model"):
         ask(chat, config=LayersConfig(implementation="model"))
 
     assert not LayerBuild.objects.exists()

@@ -20,6 +20,7 @@ from pipelines.types import Case, Output
 from tests.evaluation.asking import ONE_CALL, Asking, states
 from tests.evaluation.conftest import work
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
+from tests.refusals import refused
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("asking")]
 
@@ -41,7 +42,7 @@ def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
     for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
         setattr(settings, name, given.get(name, ""))
 
-    with pytest.raises(endpoints.ModelMissing, match=f"set {missing} in the environment"):
+    with refused(endpoints.ModelMissing, match=f"set {missing} in the environment"):
         launch(pipeline="asking")
 
     assert endpoints.model_from_settings() is None
@@ -243,7 +244,7 @@ def test_a_wrong_key_pauses_and_stands_nowhere(
     assert wrong not in json.dumps(list(Event.objects.values_list("data", flat=True)))
     formatter = KeylessFormatter("%(message)s")
     lines = [formatter.format(record) for record in caplog.records]
-    assert any("does not accept the key" in line for line in lines)
+    assert any("model.wrong_key" in line for line in lines)
     assert wrong not in "\n".join(lines)
 
 

@@ -24,6 +24,7 @@ from labeling.services.gold.gold import NameTaken
 from labeling.services.gold.verification import verify
 from tests.fakes import WordOverlap
 from tests.llm_server import MODEL
+from tests.refusals import refused
 
 TEXTS = [
     "Morning! The cooking course at Brunello starts tomorrow evening.",
@@ -179,7 +180,7 @@ def test_generated_gold_never_mixes_with_other_gold(chats: Project, tmp_path: Pa
     given = {"project": chats.slug, "layer": "qa", "name": "asked", "format": "native"}
     with pytest.raises(CommandError, match="the two are never mixed"):
         call_command("import_gold", str(path), stdout=StringIO(), **given)
-    with pytest.raises(NameTaken, match="gold that a program made"):
+    with refused(NameTaken, match="gold that a program made"):
         gold.check_name(chats, "qa", "asked")
 
 

@@ -21,6 +21,7 @@ from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release
 from tests.pages import markup, page
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -116,13 +117,13 @@ def test_older_figures_never_replace_newer_ones(
 def test_closing_freezes_every_rating_in_the_database_too(
     panel: RatingPanel, people: dict[str, User]
 ) -> None:
-    with pytest.raises(ratings.RatingRefused, match="Nobody has rated"):
+    with refused(ratings.RatingRefused, match="Nobody has rated"):
         ratings.close(panel, by=people["rita"])
     rate(panel, people["noor"], 2, 1, 0)
     ratings.close(panel, by=people["rita"])
 
     for judge, score in (("noor", 0), ("noor", None), ("rita", 1)):
-        with pytest.raises(ratings.RatingRefused, match="closed"):
+        with refused(ratings.RatingRefused, match="closed"):
             ratings.rate(panel, 1, judge=people[judge], score=score)
     for change in (lambda: Rating.objects.update(score=0), lambda: Rating.objects.all().delete()):
         with pytest.raises(DatabaseError, match="closed"), transaction.atomic():
@@ -132,10 +133,10 @@ def test_closing_freezes_every_rating_in_the_database_too(
 def test_runs_without_anything_to_rate_are_refused(
     project: Project, script: Any, finished: Any, people: dict[str, User], release: Any
 ) -> None:
-    with pytest.raises(ratings.RatingRefused, match="inferred nothing"):
+    with refused(ratings.RatingRefused, match="inferred nothing"):
         ratings.open_panel(_run(project, script, finished, {"case-1": []}), by=people["rita"])
     script(lambda case: {"requirements": []})
-    with pytest.raises(ratings.RatingRefused, match="launch the pipeline on such gold"):
+    with refused(ratings.RatingRefused, match="launch the pipeline on such gold"):
         ratings.open_panel(finished(release=release), by=people["rita"])
 
 

@@ -17,6 +17,7 @@ from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.staged import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -265,7 +266,7 @@ def test_without_settings_it_is_refused_before_anything_runs(
 ) -> None:
     settings.LLM_MODEL = settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with pytest.raises(endpoints.ModelMissing, match="set LLM_MODEL in the environment"):
+    with refused(endpoints.ModelMissing, match="set LLM_MODEL in the environment"):
         launch(pipeline=pipeline, config=config)
 
     assert not Run.objects.exists()

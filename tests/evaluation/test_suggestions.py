@@ -23,6 +23,7 @@ from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement
 from tests.llm_server import LanguageServer
+from tests.refusals import refused
 
 PIPELINE = "requirements-local"
 
@@ -147,7 +148,7 @@ def test_neither_the_test_split_nor_calibration_is_asked_for(project, script):
     factories.make_conversations(project, 1)
     factories.open_calibration(project, 1, overlap=2)
 
-    with pytest.raises(requests.NothingToSuggest, match="open a round of full labeling"):
+    with refused(requests.NothingToSuggest, match="open a round of full labeling"):
         ask(project)
 
 
@@ -219,7 +220,7 @@ def test_a_model_that_is_missing_and_a_budget_for_nothing_are_refused_at_once(
 ) -> None:
     settings.LLM_MODEL = settings.LLM_MODEL if settings_given else ""
 
-    with pytest.raises(RuleError, match=said):
+    with refused(RuleError, match=said):
         suggestions.ask(project, by=None, queue=False, **options)
 
     assert not SuggestionRequest.objects.exists()

@@ -22,8 +22,8 @@ from labeling.domain.facts import Fact
 from labeling.templatetags.words import words_of_fact
 from labeling.words import WORDS, in_english, words
 
-NOT_VALUES = {"details"}
-"""Keywords of RuleError that are not values of the fact."""
+NOT_VALUES = {"details", "retry_after"}
+"""Keywords of errors that are not values of the fact."""
 
 
 @cache
@@ -41,7 +41,8 @@ def facts() -> Iterator[tuple[str, str, set[str] | None]]:
 
     A code with a changing end (``Fact(f"layer.{name}")``) is given with a star.
     """
-    makers = {"Fact", *messages._rule_errors(list(product().values()))}
+    trees = list(product().values())
+    makers = {"Fact", "fact", *messages.below({"RuleError", "PipelineError"}, trees)}
     for path, tree in product().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not node.args:

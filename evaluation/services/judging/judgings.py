@@ -44,7 +44,7 @@ def request(
     checked = judges.prompts(prompts)
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:
-        raise runs.BudgetRefused(problem, run=run.pk)
+        raise runs.BudgetRefused(problem, details={"run": run.pk})
     budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
     with transaction.atomic():
         runs.reopen(run, **{name: value for name, value in budget.items() if value is not None})

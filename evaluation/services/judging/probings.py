@@ -29,6 +29,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.models import Project
 from labeling.services import events, wakeups
+from labeling.words import in_english
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
 
 logger = logging.getLogger(__name__)
@@ -198,10 +199,12 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
         shown = [message["id"] for message in probe.messages]
         found = judge.read(probing.kind, reply.text, shown=shown)
         told = {"score": found.score, "reasoning": found.reasoning or found.reason}
-    except (Unreadable, InvalidReply, Refused) as problem:
+    except Unreadable as problem:
         told = {"score": None, "reasoning": str(problem)}
+    except (InvalidReply, Refused) as problem:
+        told = {"score": None, "reasoning": in_english(adapters.fact_of(problem))}
     except ModelError as error:
-        raise _BrokenOff(error.message) from error
+        raise _BrokenOff(in_english(adapters.fact_of(error))) from error
     stored: dict[str, Any] = adapters.storable({"id": probe.id, **told})
     return stored
 

@@ -17,7 +17,8 @@ from evaluation import judge
 from evaluation.layers import gold_layer
 from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
 from evaluation.services.language_models import endpoints
-from labeling.domain.sentences import Sentence, noted, say
+from labeling.domain.facts import Fact
+from labeling.domain.sentences import say
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
 from pipelines.llm import OverBudget, Usage
@@ -193,39 +194,35 @@ def spent_in(usage: Mapping[str, Any]) -> Spent:
 
 def _hold(money: float | None, tokens: int | None, used: Spent) -> None:
     if tokens is not None and used.tokens >= tokens:
-        raise OverBudget(f"The budget of {tokens:,} tokens is used up ({used.tokens:,} are used).")
+        raise OverBudget("budget.tokens_used_up", tokens=tokens, used=used.tokens)
     if money is None:
         return
     if used.cost is None or _lacking(judging=False):
-        todo = _lacking(judging=True) or "give a budget in tokens"
-        raise OverBudget(f"It is not known how much of the budget is left: {todo}.")
+        todo = _lacking(judging=True) or Fact("budget.give_tokens")
+        raise OverBudget("budget.left_unknown", todo=todo.as_json())
     if used.cost >= money:
-        raise OverBudget(f"The budget of {shown(money)} is used up ({shown(used.cost)} are spent).")
+        spent, budget = amount(used.cost).as_json(), amount(money).as_json()
+        raise OverBudget("budget.money_used_up", money=budget, spent=spent)
 
 
-def _lacking(*, judging: bool) -> Sentence | None:
-    """What to do so that money can be counted; empty if all prices are known."""
+def _lacking(*, judging: bool) -> Fact | None:
+    """What to do so that money can be counted; ``None`` if all prices are known."""
     for role in sorted({False, judging}):
         endpoint = endpoints.endpoint_from_settings(judging=role)
         if endpoint is None or not endpoint.priced:
             named = endpoint.settings if endpoint else "LLM"
-            return say(
-                "set {name}_INPUT_PRICE and {name}_OUTPUT_PRICE, or give a budget in tokens",
-                name=named,
-            )
+            return Fact("budget.set_prices", name=named)
     return None
 
 
-def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> str:
-    """Why such a budget cannot be held to; empty if it can. ``judging``: a judge is asked, too."""
+def problem_with(money: float | None, tokens: int | None, *, judging: bool = False) -> Fact | None:
+    """Why such a budget cannot be held to, if so. ``judging``: a judge is asked, too."""
     if (money is not None and not 0 < money < float("inf")) or (tokens is not None and tokens <= 0):
-        return noted("A budget is more than nothing.")
+        return Fact("budget.not_above_zero")
     if tokens is not None and tokens > 2**53:
-        return noted("A budget has at most 2^53 tokens.")
+        return Fact("budget.too_many_tokens")
     todo = _lacking(judging=judging) if money is not None else None
-    return (
-        say("A budget in money needs the prices of the model: {todo}.", todo=todo) if todo else ""
-    )
+    return Fact("budget.needs_prices", todo=todo) if todo else None
 
 
 def used_up(run: Run) -> bool:
@@ -236,9 +233,11 @@ def used_up(run: Run) -> bool:
     return False
 
 
-def shown(money: float) -> str:
-    """In English, as it is stored; ``bills`` writes it for a reader."""
-    return f"{money:,.{digits_of(money)}f} {settings.LLM_CURRENCY}"
+def amount(money: float) -> Fact:
+    currency = settings.LLM_CURRENCY
+    if digits_of(money) == 2:
+        return Fact("money.with_cents", amount=money, currency=currency)
+    return Fact("money.with_fractions", amount=money, currency=currency)
 
 
 def digits_of(money: float) -> int:

@@ -131,7 +131,7 @@ class PaidModel:
     def _check_time(self) -> None:
         """Before each request; one that is under way has its own limit."""
         if monotonic() > self._end:
-            self.late = OutOfTime(too_long())
+            self.late = OutOfTime("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
             raise self.late
 
     @transaction.atomic
@@ -144,11 +144,6 @@ class PaidModel:
         usage = row.select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
             row.update(usage=together(usage, call.as_json()))
-
-
-def too_long() -> str:
-    limit = f"{settings.CASE_TIMEOUT_SECONDS:g}"
-    return f"The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
 
 
 def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_in
 from evaluation.models import Run
@@ -17,6 +18,7 @@ from evaluation.services.launch.config_files import FORMATS, Agent, ConfigFile, 
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
+from labeling.words import in_english
 from pipelines.errors import PipelineError
 from pipelines.registry import entry_for
 
@@ -71,7 +73,7 @@ def _release(file: ConfigFile, dataset: str) -> GoldRelease:
     try:
         return gold.find(file.content.datasets[dataset].gold)
     except RuleError as error:
-        raise file.refusal(error.message, "datasets", dataset, "gold") from error
+        raise file.refusal(in_english(error.fact), "datasets", dataset, "gold") from error
 
 
 def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str, str]]:
@@ -95,7 +97,9 @@ def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) 
     try:
         layers = entry_for(agent.pipeline).layers
     except PipelineError as error:
-        raise file.refusal(error.message, "agents", name, "pipeline") from error
+        raise file.refusal(
+            in_english(adapters.fact_of(error)), "agents", name, "pipeline"
+        ) from error
     if agent.datasets is None:
         found = [dataset for dataset, release in releases.items() if release.layer in layers]
         if not found:
@@ -118,7 +122,7 @@ def _check_versions(file: ConfigFile) -> None:
         try:
             measuring.check_version(what, version)
         except measuring.MetricsRefused as error:
-            raise file.refusal(error.message, what, "version") from error
+            raise file.refusal(in_english(error.fact), what, "version") from error
 
 
 def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
@@ -171,7 +175,7 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
         try:
             thresholds.check(name, value)
         except thresholds.ThresholdRefused as error:
-            raise file.refusal(error.message, "thresholds", name) from error
+            raise file.refusal(in_english(error.fact), "thresholds", name) from error
 
 
 def _check_formats(file: ConfigFile) -> None:
@@ -204,7 +208,7 @@ def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) ->
             queue=False,
         )
     except RuleError as error:
-        raise file.refusal(error.message, *_place_of(error, dataset, agent, by)) from error
+        raise file.refusal(in_english(error.fact), *_place_of(error, dataset, agent, by)) from error
     named = dict(_lists(file)).get(dataset)
     return Launched(dataset, agent, run, named or list(gold_layer(release.layer).headline))
 
@@ -232,4 +236,4 @@ def _place_of(error: RuleError, dataset: str, agent: str, by: Agent) -> tuple[st
     if isinstance(error, runs.PipelineRefused):
         setting = error.details.get("setting")
         return ("agents", agent, "settings", setting) if setting else ("agents", agent, "pipeline")
-    return ("seed",) if "seed" in error.message else ("agents", agent, "repetitions")
+    return ("seed",) if "seed" in str(error) else ("agents", agent, "repetitions")

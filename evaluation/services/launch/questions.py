@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count
 from django.utils.formats import date_format
 
+from evaluation import adapters
 from evaluation.questions import local
 from evaluation.questions import model as by_model
 from evaluation.questions.sample import Asked, Said, Talk
@@ -19,6 +20,7 @@ from labeling.domain.schema import check_payload
 from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease, Project
 from labeling.services.exchange.gold_imports import freeze_imported
+from labeling.words import in_english
 from pipelines.llm import ModelError
 
 TRIES = 3
@@ -82,7 +84,7 @@ def make_by_model(
         try:
             _one_by_model(made, chosen, asking, wish.seed)
         except ENDS as error:
-            made.stopped = error.message
+            made.stopped = in_english(adapters.fact_of(error))
             break
         progress(len(made.kept))
     made.usage = asking.spent

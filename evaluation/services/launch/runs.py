@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
 from evaluation.services import attendance
@@ -186,7 +187,7 @@ def resume(
     changed = _given(budget_cost=budget_cost, budget_tokens=budget_tokens)
     problem = budgets.problem_with(budget_cost, budget_tokens)
     if problem:
-        raise BudgetRefused(problem, run=run.pk)
+        raise BudgetRefused(problem, details={"run": run.pk})
     with transaction.atomic():
         wrong = noted("Only a run that is not finished can go on.")
         _steer(run, by, "run.resumed", wrong, paused=False, pause_reason="", **changed)
@@ -259,7 +260,9 @@ def checked_pipeline(name: str, config: dict[str, Any], layer: str) -> tuple[Ent
         entry = entry_for(name)
         full = check_config(entry, config).model_dump(mode="json")
     except PipelineError as error:
-        raise PipelineRefused(error.message, **error.details) from error
+        raise PipelineRefused(
+            adapters.fact_of(error), details=adapters.details_of(error)
+        ) from error
     if layer not in entry.layers:
         raise PipelineRefused(
             say(

@@ -28,6 +28,7 @@ from labeling.services import wakeups
 from labeling.services.gold import releases
 from labeling.services.vectors import StoredVectors
 from labeling.services.work import suggestion_requests as requests
+from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
@@ -122,7 +123,9 @@ def _entry(pipeline: str) -> Entry:
     try:
         return registry.entry_for(pipeline)
     except PipelineError as error:
-        raise PipelineUnsuitable(error.message, **error.details) from error
+        raise PipelineUnsuitable(
+            adapters.fact_of(error), details=adapters.details_of(error)
+        ) from error
 
 
 def _unsuitable(entry: Entry, project: Project, layer: str) -> str:
@@ -155,7 +158,7 @@ def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     except _Lost:
         logger.warning("Suggestions %s were taken over.", request_id)
     except RuleError as error:
-        requests.finish(asked, owner, failure=error.message)
+        requests.finish(asked, owner, failure=in_english(error.fact))
     except BaseException:  # Ctrl-C, the database is away, or the process is told to end
         requests.give_back(request_id, owner)
         raise
@@ -172,7 +175,7 @@ def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) 
             raise BrokenOff(
                 say(
                     "{text} What was made is kept: ask again to go on.",
-                    text=model.stopped.message,
+                    text=in_english(adapters.fact_of(model.stopped)),
                 )
             )
         if progress:
@@ -186,7 +189,9 @@ def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
     try:
         pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model)
     except PipelineError as error:
-        raise PipelineUnsuitable(error.message, **error.details) from error
+        raise PipelineUnsuitable(
+            adapters.fact_of(error), details=adapters.details_of(error)
+        ) from error
     except Exception as error:
         logger.exception("Pipeline %s cannot be built.", asked.pipeline)
         raise PipelineUnsuitable(
@@ -237,8 +242,10 @@ def _labels(output: Any, layer: str) -> list[Any]:
 
 
 def _text(error: Exception) -> str:
-    if isinstance(error, PipelineError | RuleError):
-        return error.message
+    if isinstance(error, PipelineError):
+        return in_english(adapters.fact_of(error))
+    if isinstance(error, RuleError):
+        return in_english(error.fact)
     return endpoints.keyless(f"{type(error).__name__}: {error}")
 
 

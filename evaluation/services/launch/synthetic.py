@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from evaluation import adapters
 from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
@@ -21,6 +22,7 @@ from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import freeze_imported
+from labeling.words import in_english
 from pipelines.llm import ModelError
 
 ALL = "all"
@@ -76,7 +78,7 @@ def make_by_model(
         try:
             _one_by_model(made, asking, number, domain, difficulty, wish.seed)
         except ENDS as error:
-            made.stopped = error.message
+            made.stopped = in_english(adapters.fact_of(error))
             break
         progress(number)
     made.usage = asking.spent

@@ -25,6 +25,7 @@ from evaluation.services.run.working import CaseTooLong, Desk, carry_out, desk_f
 from evaluation.services.stores import FileStore
 from labeling.domain.errors import RuleError
 from labeling.services.vectors import StoredVectors
+from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
@@ -160,7 +161,7 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
             model=model,
         )
     except PipelineError as error:
-        raise CannotRun(error.message) from error
+        raise CannotRun(in_english(adapters.fact_of(error))) from error
     except Exception as error:
         logger.exception("Pipeline %s cannot be built.", run.pipeline)
         raise CannotRun(f"The pipeline cannot be built: {text_of(error)}") from error
@@ -210,7 +211,7 @@ def _score(run_id: int, owner: UUID) -> None:
         except OperationalError:  # the database is busy or away: a later try will do
             raise
         except RuleError as error:
-            raise CannotRun(error.message) from error
+            raise CannotRun(in_english(error.fact)) from error
         except Exception as error:
             logger.exception("Run %s cannot be scored.", run_id)
             raise CannotRun(f"The outputs cannot be scored: {text_of(error)}") from error

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -19,9 +20,10 @@ from evaluation.judge import how_asked
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.language_models.metering import STOPS, PaidModel, too_long
+from evaluation.services.language_models.metering import STOPS, PaidModel
 from evaluation.services.launch import runs
 from evaluation.services.run import leases
+from labeling.words import in_english
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.errors import PipelineError
 from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
@@ -44,7 +46,7 @@ class CaseTooLong(OutOfTime):
     """Raised by the clock in whatever the case is doing."""
 
     def __init__(self) -> None:
-        super().__init__(too_long())
+        super().__init__("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,8 @@ def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
 
 def text_of(error: Exception) -> str:
     """In words that can be stored, without keys, and no longer than a person reads."""
-    text = str(error) if isinstance(error, PipelineError) else f"{type(error).__name__}: {error}"
+    said = isinstance(error, PipelineError)
+    text = in_english(adapters.fact_of(error)) if said else f"{type(error).__name__}: {error}"
     return str(adapters.storable(endpoints.keyless(text)[:LONGEST_ERROR]))
 
 

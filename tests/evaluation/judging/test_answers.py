@@ -25,6 +25,7 @@ from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -153,14 +154,14 @@ def test_without_a_model_it_is_refused_before_anything_runs(
     settings.LLM_MODEL = "" if missing == "LLM_MODEL" else "m"
     settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with pytest.raises(endpoints.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
+    with refused(endpoints.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
         start()
 
     assert not Run.objects.exists()
 
 
 def test_a_layer_that_asks_nothing_has_no_answers(server: LanguageServer, release: Any) -> None:
-    with pytest.raises(answers.AnswersRefused, match="asks no question"):
+    with refused(answers.AnswersRefused, match="asks no question"):
         runs.launch(release, pipeline="everything", evaluate_answers=True)
 
     assert not Run.objects.exists()

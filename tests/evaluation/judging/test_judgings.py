@@ -24,6 +24,7 @@ from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
 from tests.evaluation.judging.conftest import CALLS
 from tests.llm_server import LanguageServer
+from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -241,9 +242,9 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_INPUT_PRICE = None
-    with pytest.raises(runs.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
+    with refused(runs.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
     settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = endpoints.OPENAI, ""
-    with pytest.raises(endpoints.ModelMissing, match="set JUDGE_API_KEY"):
+    with refused(endpoints.ModelMissing, match="set JUDGE_API_KEY"):
         start()
     assert not Run.objects.exists()
