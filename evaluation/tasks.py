@@ -10,9 +10,9 @@ from evaluation.services import memory_builds
 from evaluation.services.judging import probings, ratings
 from evaluation.services.launch import runs, suggestions
 from evaluation.services.run import execution
+from labeling.services import outbox
 from labeling.services.gold import gold_requests
-from labeling.services.quality import check_requests
-from labeling.services.webhooks import outbox
+from labeling.services.work import check_requests
 
 
 @shared_task(acks_late=True, ignore_result=True)

@@ -48,7 +48,7 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
-from labeling.services import blindness, events, projects
+from labeling.services import blindness, events, project_settings
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
@@ -115,7 +115,7 @@ class ProjectAdmin(admin.ModelAdmin):
         elif form.changed_data:
             changed = form.changed_data
             events.record("project.changed", obj, project=obj, actor=request.user, fields=changed)
-            projects.follow(obj, changed)
+            project_settings.follow(obj, changed)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         """Members: whoever loses a role is written down before the row is gone."""

@@ -7,12 +7,12 @@ from uuid import uuid4
 from celery import shared_task
 
 from labeling.models import Project, Round
-from labeling.services.agreement import agreement
+from labeling.services.agreement import agreement, splitting
 from labeling.services.gold import gold_requests
 from labeling.services.quality import check_scores
 from labeling.services.settling import merges
 from labeling.services.webhooks import sending
-from labeling.services.work import rounds, splitting
+from labeling.services.work import rounds
 
 
 @shared_task(acks_late=True)  # repeating it is harmless: a request is answered once

@@ -57,7 +57,7 @@ from labeling.views.label_files import (
 from labeling.views.leases import lease_give_back, lease_renew
 from labeling.views.members import member_add, member_remove, member_role, members
 from labeling.views.progress import progress, targets
-from labeling.views.projects import project, project_list, project_new, project_settings
+from labeling.views.projects import project, project_list, project_new, settings_page
 from labeling.views.qualification import test_begin, test_page
 from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
@@ -78,7 +78,7 @@ of_a_project = [
     path("", project, name="project"),
     path("progress/", progress, name="progress"),
     path("targets/", targets, name="targets"),
-    path("settings/", project_settings, name="project-settings"),
+    path("settings/", settings_page, name="project-settings"),
     path("tables/<slug:name>.csv", table, name="table"),
     path("audit/", audit, name="audit"),
     path("members/", members, name="members"),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.forms.projects import ProjectForm, below_one
 from labeling.models import Project
-from labeling.services import projects as service
+from labeling.services import project_settings
 
 
 class SettingsForm(ProjectForm):
@@ -51,7 +51,7 @@ class SettingsForm(ProjectForm):
     def __init__(
         self, project: Project, data: Any = None, *, mine: Mapping[str, Any] | None = None
     ) -> None:
-        self.now = service.of(project)
+        self.now = project_settings.of(project)
         values = {**self.now, **(mine or {})}
         shown = {
             "actor_synonyms": "\n".join(", ".join(group) for group in values["actor_synonyms"]),
@@ -102,7 +102,7 @@ class SettingsForm(ProjectForm):
         return base if isinstance(base, dict) else {}
 
     def settings(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in service.FIELDS}
+        return {name: self.cleaned_data[name] for name in project_settings.FIELDS}
 
     def _is_as_shown(self, name: str) -> bool:
         """What nobody touched stays as it is stored, also what this page cannot write."""

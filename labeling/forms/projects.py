@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import are_targets
 from labeling.models import Project
-from labeling.services import projects as settings
+from labeling.services import project_settings
 from labeling.templatetags.words import within
 from labeling.translation import lazy, translated
 from labeling.words import words
@@ -102,11 +102,11 @@ class ProjectSetup(forms.ModelForm):
         """What a lead may not change on the page Settings cannot be changed here either."""
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         if self.instance.pk and not self.errors:
-            wanted = {**settings.of(self.instance), **cleaned}
-            fields = settings.changed(settings.of(self.instance), wanted)
+            wanted = {**project_settings.of(self.instance), **cleaned}
+            fields = project_settings.changed(project_settings.of(self.instance), wanted)
             try:
-                settings.check(self.instance, fields, wanted)
-            except settings.SettingsRefused as refused:
+                project_settings.check(self.instance, fields, wanted)
+            except project_settings.SettingsRefused as refused:
                 self.add_error(refused.details["field"], words(refused.fact))
         return cleaned
 

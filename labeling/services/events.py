@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from labeling.models import Event, Project
-from labeling.services.webhooks import outbox
+from labeling.services import outbox
 
 
 @transaction.atomic(savepoint=False)  # with what is told of it, also where no service began one

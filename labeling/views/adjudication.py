@@ -20,6 +20,7 @@ from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
 from labeling.services.settling.adjudications import Item
 from labeling.services.settling.settling import needs_of
+from labeling.services.work import merge_requests
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
@@ -37,7 +38,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     layer = _layer(project, request.GET.get("layer", ""))
     standing = service.standing(project, layer)
     if standing.preparing and not request.htmx:  # type: ignore[attr-defined]
-        merges.request(project)
+        merge_requests.request(project)
     items = _filtered(standing.items, request)
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
@@ -143,7 +144,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
 def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | None) -> HttpResponse:
     waits_for = ready.waits_for if ready else ""
     if ready:
-        merges.request(found.project, conversation=found.pk)
+        merge_requests.request(found.project, conversation=found.pk)
     newest = found.rounds.order_by("-number").first()
     blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
     context = {

@@ -23,9 +23,9 @@ from labeling.models import (
     Qualification,
 )
 from labeling.services import blindness
-from labeling.services.quality import check_scores, check_turns, qualification
+from labeling.services.quality import check_scores, qualification
 from labeling.services.quality import checks as service
-from labeling.services.work import assignments
+from labeling.services.work import assignments, check_turns
 from labeling.views import access
 from labeling.views.paging import Page, page_of, part_of
 from labeling.words import words

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.forms.targets import TargetsForm
 from labeling.services import progress as service
-from labeling.services.quality import check_scores, check_turns, checks
+from labeling.services.quality import check_scores, checks
+from labeling.services.work import check_turns
 from labeling.views import access
 
 

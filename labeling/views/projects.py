@@ -18,7 +18,7 @@ from labeling.domain.targets import Target
 from labeling.forms.project_settings import SettingsForm
 from labeling.forms.projects import ProjectForm
 from labeling.models import GoldRelease, Project
-from labeling.services import progress
+from labeling.services import progress, project_settings
 from labeling.services import projects as service
 from labeling.services.work import assignments
 from labeling.services.work.rounds import unplanned
@@ -124,15 +124,15 @@ def _flow(found: Project, rounds: list[Any]) -> dict[str, Any]:
 
 
 @require_http_methods(["GET", "POST"])
-def project_settings(request: HttpRequest, slug: str) -> HttpResponse:
+def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
     form = SettingsForm(project, request.POST or None)
     if request.method == "POST" and form.is_valid():
         user = cast(User, request.user)
         base, settings = form.cleaned_data["base"], form.settings()
         try:
-            fields = service.change(project, settings=settings, base=base, by=user)
-        except service.SettingsRefused as error:
+            fields = project_settings.change(project, settings=settings, base=base, by=user)
+        except project_settings.SettingsRefused as error:
             form.add_error(error.details["field"], words(error.fact))
         except StaleVersion as error:
             return _stale(request, project, form, error)
@@ -147,11 +147,11 @@ def _stale(
     request: HttpRequest, project: Project, form: SettingsForm, error: StaleVersion
 ) -> HttpResponse:
     """The form once more: what holds now, and in it what this person wants to change."""
-    base, wanted = form.cleaned_data["base"], service.plain(form.settings())
+    base, wanted = form.cleaned_data["base"], project_settings.plain(form.settings())
     project.refresh_from_db()
-    now = service.of(project)
+    now = project_settings.of(project)
     again = SettingsForm(
-        project, mine={name: wanted[name] for name in service.changed(base, wanted)}
+        project, mine={name: wanted[name] for name in project_settings.changed(base, wanted)}
     )
     theirs = error.details["fields"]
     stale = {

@@ -16,7 +16,7 @@ from labeling.services import blindness
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
 from labeling.services.settling.reviews import Row
-from labeling.services.work import assignments, locking
+from labeling.services.work import assignments, locking, merge_requests
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views import access
@@ -38,7 +38,7 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
     if merges.layers_of(project):
-        merges.request(project)
+        merge_requests.request(project)
     chosen = _chosen(everything, request, project)
     tab = "done" if request.GET.get("tab") == "done" else "open"
     counts = Counter("done" if row.verdict else "open" for row in chosen)

@@ -18,7 +18,8 @@ from evaluation.models import Run
 from evaluation.services.language_models import endpoints
 from evaluation.services.launch import runs
 from evaluation.services.run import execution
-from labeling.domain.gold.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.release import item_sha256, release_sha256
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import (
     Conversation,

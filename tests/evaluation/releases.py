@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from labeling.domain.gold.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.release import item_sha256, release_sha256
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 
 

@@ -15,7 +15,7 @@ from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, 
 from labeling.services import vectors
 from labeling.services.gold import gold
 from labeling.services.settling import merges
-from labeling.services.work import annotations
+from labeling.services.work import annotations, merge_requests
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of
@@ -263,7 +263,7 @@ def test_the_last_answer_wakes_a_worker(
     project: Project, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = []
-    monkeypatch.setattr(merges.current_app, "send_task", lambda *given: sent.append(given))
+    monkeypatch.setattr(merge_requests.current_app, "send_task", lambda *given: sent.append(given))
     round_ = factories.open_full(project, 1)
     *first, last = round_.assignments.order_by("pk")
     with django_capture_on_commit_callbacks(execute=True):

@@ -20,9 +20,16 @@ from labeling.services import progress
 from labeling.services.agreement import agreement
 from labeling.services.exchange import label_exports
 from labeling.services.gold import gold
-from labeling.services.quality import check_requests, check_scores, check_turns, checks
+from labeling.services.quality import check_scores, checks
 from labeling.services.settling import merges, reviews, settling
-from labeling.services.work import annotations, assignments, handovers, rounds
+from labeling.services.work import (
+    annotations,
+    assignments,
+    check_requests,
+    check_turns,
+    handovers,
+    rounds,
+)
 from tests import factories
 from tests.labeling.checked import HONEYPOT, check_by, hidden_of, take_hidden
 

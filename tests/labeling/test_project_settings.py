@@ -7,10 +7,9 @@ import json
 import pytest
 
 from labeling.models import Event, Project, Round
-from labeling.services import projects
+from labeling.services import project_settings
 from labeling.services.agreement import agreement
-from labeling.services.settling import merges
-from labeling.services.work import annotations, rounds
+from labeling.services.work import annotations, merge_requests, rounds
 from tests import factories, layers
 from tests.pages import text_of
 
@@ -22,7 +21,7 @@ BUY = {"Purchase": ["buyer", "item"], "Air:crash": []}
 def sent(project, **changed):
     """What a browser sends from the page as it is, but for what somebody changes in it."""
     project.refresh_from_db()
-    base = projects.of(project)
+    base = project_settings.of(project)
     page = {
         **{name: base[name] for name in ("name", "description", "layers", "overlap")},
         **{name: base[name] for name in ("kappa_threshold", "kappa_statistic")},
@@ -51,7 +50,7 @@ def told(monkeypatch):
     """The rounds that a worker measures anew, and whether it merges."""
     found = []
     monkeypatch.setattr(agreement, "request", lambda one: found.append(one.number))
-    monkeypatch.setattr(merges, "request", lambda project: found.append("merges"))
+    monkeypatch.setattr(merge_requests, "request", lambda project: found.append("merges"))
     return found
 
 

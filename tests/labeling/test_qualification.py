@@ -21,13 +21,8 @@ from labeling.models import (
     Round,
 )
 from labeling.services import progress
-from labeling.services.quality import (
-    check_scores,
-    check_turns,
-    checks,
-    qualification,
-)
-from labeling.services.work import admission, annotations, assignments, rounds
+from labeling.services.quality import check_scores, checks, qualification
+from labeling.services.work import admission, annotations, assignments, check_turns, rounds
 from labeling.services.work.locking import Locked
 from labeling.views import paging
 from tests import factories

@@ -14,9 +14,9 @@ from config.logs import KeylessFormatter
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.webhooks import MAX_ATTEMPTS, WAITS
 from labeling.models import Event, Round, Webhook, WebhookDelivery
-from labeling.services import events
+from labeling.services import events, outbox
 from labeling.services.settling import merges
-from labeling.services.webhooks import outbox, sending, webhooks
+from labeling.services.webhooks import sending, webhooks
 from labeling.services.work import annotations
 from labeling.views.docs import FOLDER
 from tests import factories

@@ -30,7 +30,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.keys import KEYS
 from labeling.domain.schema import PRIORITIES, TYPES, Requirement
 from labeling.services.exchange.export import export
-from labeling.services.projects import FIELDS
+from labeling.services.project_settings import FIELDS
 from labeling.views.docs import FOLDER, PAGES, address, read
 from pipelines.registry import describe
 from tests.factories import make_release

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.models import CachedReply
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage

@@ -16,8 +16,8 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
+from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
-from labeling.domain.gold.release import UNSTORABLE
 
 FORMATS = {"json": "results.json", "csv": "cases.csv"}
 """What can be written about a run, and as which file."""

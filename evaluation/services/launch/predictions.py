@@ -15,10 +15,10 @@ from evaluation.layers import GOLD_LAYERS, MalformedOutput
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch import runs, spec
 from evaluation.stored import OF_LINES
+from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
-from labeling.domain.gold.release import canonical_json
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.reasons import reason_in

@@ -19,7 +19,7 @@ from evaluation import adapters
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
 from evaluation.models import Run
 from evaluation.services.launch import measuring, thresholds
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.similarity import MINILM_ID
 from pipelines import prompting
 from pipelines.registry import PIPELINES

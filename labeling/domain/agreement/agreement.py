@@ -19,8 +19,8 @@ from labeling.domain.agreement.kappa import (
     kappas,
     krippendorff_alpha,
 )
+from labeling.domain.agreement.ratings import Grid, Ratings, grid
 from labeling.domain.agreement.resampling import Sampler, interval
-from labeling.domain.ratings import Grid, Ratings, grid
 from labeling.domain.sentences import noted
 
 __all__ = [

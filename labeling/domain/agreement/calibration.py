@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from labeling.domain.agreement.kappa import kappas
+from labeling.domain.agreement.ratings import Ratings, grid
 from labeling.domain.agreement.resampling import interval, resampled_sums
-from labeling.domain.ratings import Ratings, grid
 
 
 @dataclass(frozen=True, slots=True)

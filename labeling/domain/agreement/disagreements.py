@@ -4,11 +4,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from labeling.domain.agreement.ratings import Ratings
 from labeling.domain.agreement.units import BY_MESSAGE, Units, concerned
 from labeling.domain.matching.consensus import clusters
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.ratings import Ratings
 from labeling.domain.schema import REQUIREMENT_FIELDS
 
 Payloads = Mapping[str, Mapping[str, Any]]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.exchange.importing import Turn, with_line_feeds
-from labeling.domain.gold.release import UNSTORABLE
 from labeling.domain.schema import LAYERS
 
 SUBMITTED, SKIPPED = "submitted", "skipped"

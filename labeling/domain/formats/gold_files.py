@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_row
-from labeling.domain.gold.release import canonical_json
 from labeling.domain.schema import LAYERS
 
 ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "origin", "how", "sha256", "layer")

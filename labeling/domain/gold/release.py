@@ -1,44 +1,14 @@
 """Gold that can be proven: one written form per value, and the hashes over it."""
 
 import hashlib
-import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labeling.domain.errors import NotCanonical
-
-UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # NUL, and halves of surrogate pairs
-
+from labeling.domain.canonical import canonical_json
 
 RELEASE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
 """A release's name is part of an address and of file names."""
-
-
-def canonical_json(value: Any) -> str:
-    """The one way to write a JSON value down.
-
-    Keys are sorted, there is no white space, text stays as it is (UTF-8). Whole
-    floats are written as integers, because databases do not all keep the
-    difference between 1 and 1.0.
-
-    Raises
-    ------
-    NotCanonical
-        For NaN, infinity, keys that are not text, NUL or unpaired surrogates in a
-        text, and anything that is not JSON; the message names the place.
-
-    Examples
-    --------
-    >>> canonical_json({"b": [1.0, 0.5, None], "a": "é"})
-    '{"a":"é","b":[1,0.5,null]}'
-    >>> canonical_json({"score": float("nan")})
-    Traceback (most recent call last):
-        ...
-    labeling.domain.errors.NotCanonical: $.score: nan is not a JSON number
-    """
-    return json.dumps(_plain(value, "$"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def item_sha256(item: Any) -> str:
@@ -64,36 +34,3 @@ def release_sha256(header: Mapping[str, Any], item_hashes: Sequence[str]) -> str
     False
     """
     return item_sha256({"header": dict(header), "items": list(item_hashes)})
-
-
-def _plain(value: Any, path: str) -> Any:
-    match value:
-        case None | bool() | int():
-            return value
-        case float():
-            return _number(value, path)
-        case str():
-            return _text(value, path)
-        case list() | tuple():
-            return [_plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
-        case Mapping():
-            return {_key(key, path): _plain(item, f"{path}.{key}") for key, item in value.items()}
-    raise NotCanonical(f"{path}: {type(value).__name__} is not JSON", path=path)
-
-
-def _number(value: float, path: str) -> float | int:
-    if not math.isfinite(value):
-        raise NotCanonical(f"{path}: {value} is not a JSON number", path=path)
-    return int(value) if value.is_integer() else value
-
-
-def _text(value: str, path: str) -> str:
-    if UNSTORABLE.search(value):
-        raise NotCanonical(f"{path}: the text holds a character that cannot be stored", path=path)
-    return value
-
-
-def _key(key: Any, path: str) -> str:
-    if not isinstance(key, str):
-        raise NotCanonical(f"{path}: the key {key!r} is not text", path=path)
-    return _text(key, path)

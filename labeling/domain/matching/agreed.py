@@ -8,7 +8,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.matchers import match_parts
 from labeling.domain.matching.matching import Match, Record
 from labeling.domain.matching.places import first_place

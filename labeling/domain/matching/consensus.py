@@ -13,7 +13,7 @@ from functools import cache
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.agreed import agreed_label, gathered, support
 from labeling.domain.matching.matchers import Rules, centrality, match_labels
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms

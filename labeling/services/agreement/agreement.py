@@ -33,7 +33,7 @@ from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, marks
 from labeling.services.agreement.answers import EVERYTHING, Selection
-from labeling.services.settling.settling import synonyms_of
+from labeling.services.projects import synonyms_of
 from labeling.services.vectors import RulerNeeded
 
 RECORD_LAYERS = ("extraction", "inference")

@@ -19,10 +19,9 @@ from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import events
-from labeling.services.agreement import agreement
+from labeling.services.agreement import agreement, splitting
 from labeling.services.comments import EmptyComment
 from labeling.services.vectors import RulerNeeded
-from labeling.services.work import splitting
 from labeling.translation import in_english
 
 

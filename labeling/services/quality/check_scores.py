@@ -27,8 +27,8 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events
+from labeling.services.projects import synonyms_of
 from labeling.services.quality import qualification
-from labeling.services.settling.settling import synonyms_of
 
 Purpose = Assignment.Purpose
 ENOUGH = 5

@@ -17,7 +17,8 @@ from labeling.models import (
     Project,
 )
 from labeling.services import events, projects
-from labeling.services.quality.check_turns import HONEYPOT, draw, plan_of, with_gold
+from labeling.services.quality import qualification
+from labeling.services.work.check_turns import HONEYPOT, draw, plan_of, with_gold
 
 Purpose = Assignment.Purpose
 
@@ -39,8 +40,6 @@ def bar_of(plan: CheckPlan) -> float:
 @transaction.atomic
 def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
     """Setting it again to the same changes nothing."""
-    from labeling.services.quality import qualification  # which chooses its conversations here
-
     projects.lock(project)
     plan = plan_of(project)
     changed = {name: value for name, value in fields.items() if getattr(plan, name) != value}

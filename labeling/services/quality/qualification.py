@@ -25,8 +25,9 @@ from labeling.models import (
     Round,
 )
 from labeling.services import events, projects
-from labeling.services.quality import check_turns
+from labeling.services.work import check_turns
 from labeling.services.work.admission import ADMITTED, leads_by_project, leads_of
+from labeling.services.work.annotations import try_again
 
 PURPOSE = Assignment.Purpose.QUALIFICATION
 State = Qualification.State
@@ -159,8 +160,6 @@ def begin(project: Project, user: User) -> Qualification:
 
 
 def _hand_out(project: Project, user: User) -> None:
-    from labeling.services.work import annotations  # which sends answers here
-
     chosen = project.check_conversations.filter(purpose=PURPOSE).order_by("pk")
     ids = list(chosen.values_list("conversation", flat=True))
     had = Assignment.every.owned_by(user).filter(purpose=PURPOSE, round__project=project)
@@ -187,7 +186,7 @@ def _hand_out(project: Project, user: User) -> None:
             annotator=user,
             defaults={"purpose": PURPOSE, "slot": 0, "position": position},
         )
-        annotations.try_again(part)
+        try_again(part)
 
 
 def _round_of(project: Project) -> Round:

@@ -19,6 +19,7 @@ from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, projects
 from labeling.services.settling import merges
+from labeling.services.work import merge_requests
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 from labeling.translation import in_english
 
@@ -153,7 +154,9 @@ def decide(
         layer=layer,
         version=decision.version,
     )
-    merges.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
+    merge_requests.request(
+        conversation.project, conversation=conversation.pk
+    )  # what refers to this layer
     return decision
 
 

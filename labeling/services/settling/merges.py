@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from celery import current_app
 from django.db import transaction
 from django.db.models import Case, When
 
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.merging import (
     Cluster,
     agreement_of,
@@ -303,30 +301,6 @@ def _standing_labels(
     for one in merge.clusters if merge else []:
         if one["how"] != "disputed":
             yield one["label"], one["uids"]
-
-
-def request(project: Project, *, conversation: int | None = None) -> None:
-    """Wake a worker, which merges whatever is due."""
-    arguments: list[Any] = [project.pk, conversation]
-    wake_up = partial(current_app.send_task, "labeling.tasks.merge_answers", arguments)
-    transaction.on_commit(wake_up, robust=True)
-
-
-def request_when_complete(assignment: Assignment) -> None:
-    """Once an answer is stored: have the conversation merged if it was the last one."""
-    transaction.on_commit(partial(_wake_if_complete, assignment.pk), robust=True)
-
-
-def _wake_if_complete(assignment_pk: int) -> None:
-    assignment = Assignment.objects.select_related("round__project").get(pk=assignment_pk)
-    measured = assignment.round
-    if measured.kind == Round.Kind.CALIBRATION:
-        if measured.state != Round.State.OPEN:
-            request(measured.project)
-        return
-    here = measured.assignments.filter(conversation=assignment.conversation_id)
-    if here.filter(ANSWERED).count() >= measured.overlap:
-        request(measured.project, conversation=assignment.conversation_id)
 
 
 def layers_of(project: Project) -> list[str]:

@@ -11,13 +11,13 @@ from django.db.models import Prefetch, QuerySet
 from labeling.domain.exchange.origins import plain
 from labeling.domain.matching.consensus import Settlement, settle
 from labeling.domain.matching.matchers import texts_of
-from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
 from labeling.domain.matching.merging import plain as undecided
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END, STAGES, title_of
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
+from labeling.services.projects import synonyms_of
 from labeling.services.settling import provenance
 from labeling.services.settling.provenance import Answers, given_by
 
@@ -292,11 +292,6 @@ def decision_on(answers: Answers, layer: str) -> Adjudication | None:
     """The newest one."""
     decisions: list[Adjudication] = answers.conversation.decisions  # type: ignore[attr-defined]
     return next((one for one in decisions if one.layer == layer), None)
-
-
-def synonyms_of(project: Project) -> Synonyms:
-    """The built-in actor synonyms and the project's own groups."""
-    return [*DEFAULT_SYNONYMS, *(frozenset(group) for group in project.actor_synonyms)]
 
 
 def _shown(settlement: Settlement, base: Base) -> str:

@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from labeling.domain import webhooks as rules
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.models import (
     Conversation,
     Event,
@@ -31,8 +31,7 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
-from labeling.services import events
-from labeling.services.webhooks import outbox
+from labeling.services import events, outbox
 from labeling.services.webhooks.transport import LIMIT_SECONDS, Answer, Outcome, post
 
 logger = logging.getLogger(__name__)

@@ -20,8 +20,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
 from labeling.models import Project, Webhook, WebhookDelivery
-from labeling.services import events, projects
-from labeling.services.webhooks import outbox
+from labeling.services import events, outbox, projects
 
 MOST = 20  # of one project: each event is written down for each of them
 OVERLAP_HOURS = 24  # so long a replaced secret signs beside the new one

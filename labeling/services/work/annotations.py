@@ -15,9 +15,15 @@ from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import events
-from labeling.services.quality import check_requests
-from labeling.services.settling import merges
-from labeling.services.work import admission, assignments, locking, rounds, suggestions
+from labeling.services.work import (
+    admission,
+    assignments,
+    check_requests,
+    locking,
+    merge_requests,
+    rounds,
+    suggestions,
+)
 from labeling.services.work.checking import problems_of
 
 Kind = AnnotationRevision.Kind
@@ -377,4 +383,4 @@ def _finish(assignment: Assignment) -> None:
         return
     if assignment.round.kind == Round.Kind.CALIBRATION:
         rounds.close_if_complete(_lock_round(assignment))
-    merges.request_when_complete(assignment)
+    merge_requests.request_when_complete(assignment)

@@ -22,8 +22,7 @@ from labeling.models import (
     RoundConversation,
 )
 from labeling.models.assignments import PUT_ASIDE
-from labeling.services.quality import check_turns
-from labeling.services.work import admission
+from labeling.services.work import admission, check_turns
 
 _TRIES = 5  # another annotator may take the same place in between
 NOTHING_GIVEN = {"pending": 0, "draft": 0, "submitted": 0, "skipped": 0}

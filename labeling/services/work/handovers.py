@@ -10,8 +10,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.models import Assignment, Project, Round
 from labeling.services import events
-from labeling.services.quality import check_turns
-from labeling.services.work import annotations, assignments, rounds
+from labeling.services.work import annotations, assignments, check_turns, rounds
 
 
 class HandoverImpossible(RuleError):

@@ -25,8 +25,7 @@ from labeling.models import (
 )
 from labeling.services import events, projects
 from labeling.services.agreement import agreement
-from labeling.services.quality import check_turns
-from labeling.services.work import assignments, locking
+from labeling.services.work import assignments, check_turns, locking
 
 
 class GateLocked(RuleError):

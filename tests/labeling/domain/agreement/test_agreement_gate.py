@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from labeling.domain.agreement.agreement import agreement, cohen_kappa, pair_agreement
-from tests.labeling.domain.two_raters import A, B
+from tests.labeling.domain.agreement.two_raters import A, B
 
 NAMED_KEYS = [
     "a",

@@ -11,7 +11,7 @@ from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.models import Discussion, Project, Round
 from labeling.services.agreement import agreement
-from labeling.services.settling.settling import synonyms_of
+from labeling.services.projects import synonyms_of
 from labeling.services.vectors import stored_ruler
 
 Answers = dict[str, tuple[dict[str, dict[str, object]], int]]

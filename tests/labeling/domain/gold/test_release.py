@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
-from labeling.domain.gold.release import canonical_json, item_sha256, release_sha256
+from labeling.domain.gold.release import item_sha256, release_sha256
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(

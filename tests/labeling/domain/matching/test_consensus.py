@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.domain.gold.release import canonical_json
+from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.consensus import settle
 from labeling.domain.matching.similarity import Ruler
 from tests.fakes import WordOverlap, requirement

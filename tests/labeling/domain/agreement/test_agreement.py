@@ -13,7 +13,7 @@ from labeling.domain.agreement.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from tests.labeling.domain.two_raters import A, B
+from tests.labeling.domain.agreement.two_raters import A, B
 
 pairs_of_labels = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40)
 count_tables = st.lists(
