@@ -15,7 +15,7 @@ from django.test import Client, override_settings
 from config import broker, celery_app
 from evaluation.models import guards as evaluation_guards
 from labeling.models import Project, guards
-from tests import factories
+from tests import databases, factories
 
 OTHER_PROGRAMS = ("browser", "worker")
 
@@ -68,12 +68,24 @@ def is_loopback(name: str) -> bool:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None,
+    django_db_use_migrations: bool,
+    request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """SQLite: a file of this test run alone, so that threads, servers and other runs fit in."""
+    """SQLite: a file of this process alone, so that threads, servers and other runs fit in."""
+    own = tmp_path_factory.mktemp("database") / "test.sqlite3"
     if connection.vendor == "sqlite":
-        name = tmp_path_factory.mktemp("database") / "test.sqlite3"
-        connection.settings_dict["TEST"]["NAME"] = str(name)
+        connection.settings_dict["TEST"]["NAME"] = str(own)
+    if django_db_use_migrations:
+        cache = getattr(request.config, "cache", None)
+        folder = cache.mkdir("databases") if cache else tmp_path_factory.mktemp("template")
+        databases.use_template(connection, folder, own)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_use_migrations: bool) -> bool:
+    """SQLite: the copy is there already, and goes with the folder of the test run."""
+    return connection.vendor == "sqlite" and django_db_use_migrations
 
 
 @pytest.fixture(autouse=True, scope="session")

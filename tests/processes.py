@@ -10,15 +10,15 @@ from urllib.parse import quote, urlencode
 from django.db import connection
 
 
-def database_url() -> str:
-    """The address of the test database, for another process."""
-    used = connection.settings_dict
+def database_url(name: str = "") -> str:
+    """The address of the test database, or of another on the same server, for other processes."""
+    name = name or connection.settings_dict["NAME"]
     if connection.vendor == "sqlite":
-        return f"sqlite:///{used['NAME']}"
+        return f"sqlite:///{name}"
     known = connection.get_connection_params()
     place = urlencode({key: known[key] for key in ("host", "port") if known.get(key)})
     person = ":".join(quote(known[key], safe="") for key in ("user", "password") if known.get(key))
-    return f"postgres://{person}@/{used['NAME']}?{place}"
+    return f"postgres://{person}@/{name}?{place}"
 
 
 def free_port() -> int:
