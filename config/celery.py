@@ -36,6 +36,7 @@ def configuration() -> dict[str, Any]:
         "timezone": settings.TIME_ZONE,
         "worker_enable_remote_control": False,
         "worker_hijack_root_logger": False,
+        "worker_pool": "threads",  # each watches a process that does the work
         "worker_prefetch_multiplier": 1,
     }
 

@@ -212,7 +212,7 @@ def web_command(host: str, port: int) -> list[str]:
 
 
 def worker_command() -> list[str]:
-    """Threads, not processes: they share one text model (0.5 GB) and one cache of vectors."""
+    """Threads, each of which watches a process that does the work: ``evaluation.processes``."""
     return [
         *(sys.executable, "-m", "celery", "--app", "config", "worker"),
         *("--pool", "threads"),

@@ -212,6 +212,8 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "")
 CASE_LEASE_SECONDS = env_int("ASSAY_CASE_LEASE_SECONDS", 120, minimum=5)
 # How long one case may take in all, its waiting for a language model included.
 CASE_TIMEOUT_SECONDS = env_float("ASSAY_CASE_TIMEOUT_SECONDS", 900.0, minimum=1)
+# Whether runs, suggestions and memory builds are worked on in processes that can be ended.
+CASE_PROCESSES = env_bool("ASSAY_CASE_PROCESSES", True)
 # How long a conversation taken from the pool stays reserved for one annotator.
 ASSIGNMENT_LEASE_MINUTES = env_int("ASSAY_ASSIGNMENT_LEASE_MINUTES", 24 * 60, minimum=1)
 # Webhooks: the address of this server as others know it, and whether private networks are reached.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 from celery import shared_task
+from celery.signals import worker_shutting_down
 
+from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings, ratings
 from evaluation.services.launch import runs, suggestions
@@ -17,17 +20,17 @@ from labeling.services.work import check_requests
 
 @shared_task(acks_late=True, ignore_result=True)
 def work_on(run_id: int) -> None:
-    execution.work(run_id, uuid4())
+    processes.run(execution.work, run_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
 def suggest(request_id: int) -> None:
-    suggestions.work(request_id, uuid4())
+    processes.run(suggestions.work, request_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
 def build_layers(build_id: int) -> None:
-    memory_builds.work(build_id, uuid4())
+    processes.run(memory_builds.work, build_id, uuid4())
 
 
 @shared_task(acks_late=True, ignore_result=True)
@@ -38,6 +41,12 @@ def recount_ratings(panel_id: int) -> None:
 @shared_task(acks_late=True, ignore_result=True)
 def ask_probes(probing_id: int) -> None:
     probings.work(probing_id, uuid4())
+
+
+@worker_shutting_down.connect
+def break_off(**kwargs: Any) -> None:
+    """What is under way is given back at once; another worker, or this one later, goes on."""
+    processes.children.stop()
 
 
 @shared_task(ignore_result=True)

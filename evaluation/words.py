@@ -61,6 +61,9 @@ BUDGETS: dict[str, Text] = {
     "money.with_cents": "{amount:.2f} {currency}",
     "money.with_fractions": "{amount:.4f} {currency}",
     "case.too_long": _("The case took longer than {limit} seconds (ASSAY_CASE_TIMEOUT_SECONDS)."),
+    "case.preparing_too_long": _("Preparing the conversation took longer than {hours} hours."),
+    "run.scoring_too_long": _("Computing the scores took longer than {hours} hours."),
+    "build.too_long": _("Building the memory took longer than {hours} hours."),
 }
 
 PIPELINES: dict[str, Text] = {

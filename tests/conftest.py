@@ -121,6 +121,13 @@ def flush_past_the_guards() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def work_in_this_process() -> Iterator[None]:
+    """Where a test's own pipelines and its database are."""
+    with override_settings(CASE_PROCESSES=False):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def quick_passwords() -> Iterator[None]:
     """A slow hash is what protects real passwords and what makes test suites slow."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.models import Run
 from evaluation.services.attendance import OPEN
@@ -22,7 +23,7 @@ def reload(run_id: int) -> Run:
 
 def work_until_done(run_id: int, show: Callable[[], None]) -> None:
     while True:
-        execution.work(run_id, uuid4(), progress=show)
+        processes.run(execution.work, run_id, uuid4(), progress=show)
         if reload(run_id).status not in OPEN:
             return
         time.sleep(WAIT_SECONDS)

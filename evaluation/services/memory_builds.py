@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -26,6 +27,7 @@ from evaluation.services.run import working
 from evaluation.services.run.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.stores import FileStore
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
@@ -45,6 +47,25 @@ BUILDING_SECONDS = 6 * 3600.0
 RETRY_SECONDS = 20
 LONGEST_WAIT_SECONDS = 3600  # whatever a server asks for
 TRANSIENT = (RateLimited, Unavailable, TimeoutError, ConnectionError, OperationalError)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBuild:
+    build_id: int
+    owner: UUID
+
+    def renew(self) -> bool:
+        return _renew(self.build_id, self.owner)
+
+    def give_back(self) -> None:
+        _finish(self.build_id, self.owner, attempts=F("attempts") - 1)
+
+    def abandon(self) -> None:
+        _finish(self.build_id, self.owner)
+
+    def end_late(self) -> None:
+        problem = Fact("build.too_long", hours=BUILDING_SECONDS / 3600)
+        _finish(self.build_id, self.owner, failure=in_english(problem))
 
 
 class LeaseLost(Exception):
@@ -107,7 +128,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
     if build is None:
         return False
     try:
-        with KeepAlive(lambda: _renew(build_id, owner), seconds=BUILDING_SECONDS):
+        with KeepAlive(HeldBuild(build_id, owner), seconds=BUILDING_SECONDS):
             _build(build, owner, progress)
         _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
     except LeaseLost:
@@ -116,7 +137,7 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
         logger.info("Build %s failed.", build_id, exc_info=True)
         _finish(build_id, owner, **_failure(error, build.attempts))
     except BaseException:  # Ctrl-C, or the process is told to end
-        _finish(build_id, owner, attempts=F("attempts") - 1)
+        HeldBuild(build_id, owner).give_back()
         raise
     return True
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from config import celery_app
+from evaluation import processes
 from pipelines import registry
 from pipelines.types import Case, Output
 
@@ -41,15 +43,15 @@ class Slow:
 
 
 class Hanging(Slow):
-    """One that never comes back from its first case."""
+    """Never comes back from its first case, nor lets another thread of its process run."""
 
     name = "hanging"
 
     def run(self, case: Case) -> Output:
-        first = not Path(os.environ["SLOW_LOG"]).exists()
+        is_first = not Path(os.environ["SLOW_LOG"]).exists()
         output = super().run(case)
-        while first:
-            time.sleep(0.05)
+        if is_first:
+            re.fullmatch(r"(a+)+", "a" * 60 + "b")
         return output
 
 
@@ -81,3 +83,4 @@ if "SLOW_LOG" in os.environ:
     app = celery_app
     app.conf.sweep_seconds = 1
     app.on_after_finalize.connect(lambda **_: prepare(), weak=False)
+    processes.PREPARE.append(prepare)

@@ -45,7 +45,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     stored = leases.finish(case, slow, state="done", output={"from": "slow"})
 
     assert not stored
-    assert leases.renew(case, slow) is False
+    assert not leases.held(case, slow).renew()
     assert leases.finish(case, quick, state="done", output={"from": "quick"})
     case.refresh_from_db()
     assert case.output == {"from": "quick"}
@@ -69,50 +69,66 @@ def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
     assert run.status == "finished"
 
 
-def test_a_lease_is_renewed_while_a_case_takes_long(
-    launch: Any, script: Any, settings: Any
-) -> None:
-    renewed = threading.Event()
+def test_a_lease_is_renewed_while_a_case_takes_long(settings: Any) -> None:
+    held = Renewed()
     settings.CASE_LEASE_SECONDS = 0.03
 
-    with leases.KeepAlive(lambda: renewed.set() or True):  # type: ignore[func-returns-value]
-        assert renewed.wait(60)
+    with leases.KeepAlive(held):
+        assert held.renewed.wait(60)
 
 
 def test_a_lease_outlives_a_database_that_is_away_for_a_moment(settings: Any) -> None:
-    answers = iter([OperationalError("database is locked"), True])
-    renewed = threading.Event()
+    held = Renewed(OperationalError("database is locked"))
     settings.CASE_LEASE_SECONDS = 0.03
 
-    def renew() -> bool:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        renewed.set()
-        return False
-
-    with leases.KeepAlive(renew):
-        assert renewed.wait(60)
+    with leases.KeepAlive(held):
+        assert held.renewed.wait(60)
 
 
-def test_a_limit_that_strikes_as_a_case_ends_harms_nobody(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fate", "left"), [("give_back", ("queued", 0)), ("abandon", ("running", 1))]
+)
+def test_work_that_is_let_go_can_be_taken_at_once(
+    launch: Any, fate: str, left: tuple[str, int]
 ) -> None:
-    alive = leases.KeepAlive(lambda: True, late=TimeoutError)
-    struck = iter([TimeoutError])
-    end = alive._done.set
+    run = launch()
+    owner = uuid4()
+    case = leases.claim_case(run.pk, owner)
+    assert case is not None
 
-    def strike_once() -> None:
-        if error := next(struck, None):
-            raise error
-        end()
+    getattr(leases.held(case, owner), fate)()
 
-    monkeypatch.setattr(alive._done, "set", strike_once)
+    row = CaseRun.objects.claimable(timezone.now()).get(pk=case.pk)
+    assert (row.state, row.attempts) == left
 
-    with alive:
-        pass
 
-    assert not alive._thread.is_alive()
+def test_work_at_its_limit_fails_with_its_reason_and_is_not_tried_again(launch: Any) -> None:
+    run = launch()
+    owner = uuid4()
+    case = leases.claim_case(run.pk, owner)
+    assert case is not None
+
+    leases.held(case, uuid4()).end_late()  # another's is left alone
+    assert leases.held(case, owner).renew()
+    leases.held(case, owner).end_late()
+
+    case.refresh_from_db()
+    assert (case.state, case.error_class, case.owner) == ("failed", "transient", None)
+    assert "ASSAY_CASE_TIMEOUT_SECONDS" in case.error
+
+
+class Renewed:
+    """A lease that is renewed once, perhaps after something went wrong."""
+
+    def __init__(self, *problems: Exception) -> None:
+        self.renewed = threading.Event()
+        self._problems = list(problems)
+
+    def renew(self) -> bool:
+        if self._problems:
+            raise self._problems.pop()
+        self.renewed.set()
+        return False
 
 
 def test_scoring_may_take_longer_than_a_case(

@@ -169,9 +169,46 @@ def test_a_pipeline_that_hangs_costs_its_case_and_not_the_worker(
         log=tmp_path / "worker.log",
     )
 
-    told = CaseRun.objects.filter(run=run).order_by("pk").values_list("state", "attempts", "error")
+    rows = CaseRun.objects.filter(run=run).order_by("pk").values_list("state", "attempts", "error")
     late = "The case took longer than 3 seconds (ASSAY_CASE_TIMEOUT_SECONDS)."
-    assert list(told) == [("failed", 1, late), ("done", 1, ""), ("done", 1, "")]
+    assert list(rows) == [("failed", 1, late), ("done", 1, ""), ("done", 1, "")]
+
+
+@pytest.mark.parametrize(
+    ("number", "state"), [(signal.SIGKILL, "running"), (signal.SIGTERM, "queued")]
+)
+def test_a_worker_that_ends_leaves_no_process_and_gives_back_what_it_can(
+    make_release: Any,
+    launch: Any,
+    start_worker: Callable[..., subprocess.Popen[bytes]],
+    log: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+    state: str,
+) -> None:
+    monkeypatch.setitem(registry.PIPELINES, "hanging", HANGING)
+    run = launch(release=make_release(3, name="three"), pipeline="hanging", queue=True)
+    said = tmp_path / "worker.log"
+    worker = start_worker("--pool", "threads")
+    wait_for(log.exists, seconds=180, log=said)  # the pipeline has begun, and hangs
+    assert len(processes_of(worker)) > 2
+
+    os.kill(worker.pid, number)  # itself alone, and not its group
+
+    worker.wait(60)
+    wait_for(lambda: not processes_of(worker), seconds=60, log=said)
+    case = CaseRun.objects.filter(run=run).earliest("pk")
+    assert (case.state, case.attempts) == (state, 1 if state == "running" else 0)
+
+
+def processes_of(worker: subprocess.Popen[bytes]) -> list[str]:
+    """What runs in the session of the worker, itself among them."""
+    of_all = subprocess.run(
+        ["ps", "-e", "-o", "sess=,pid=,stat="], capture_output=True, text=True, check=True
+    )
+    rows = [line.split() for line in of_all.stdout.splitlines()]
+    return [pid for session, pid, state in rows if session == str(worker.pid) and state[0] != "Z"]
 
 
 def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from django.core.management.base import BaseCommand, CommandError
 
+from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.management.settings import NOT_USABLE
 from evaluation.services.language_models import bills, budgets
@@ -94,7 +95,7 @@ class Command(BaseCommand):
 
 def _work_until_done(asked: SuggestionRequest, show: Any) -> None:
     while True:
-        suggestions.work(asked.pk, uuid4(), progress=show)
+        processes.run(suggestions.work, asked.pk, uuid4(), progress=show)
         if _reload(asked).finished_at:
             return
         time.sleep(WAIT_SECONDS)

@@ -17,7 +17,7 @@ from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
 from evaluation.services.judging.answers import AnswersRefused, prepare_judging, shown
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import runs
-from evaluation.services.run import leases, working
+from evaluation.services.run import leases
 from labeling.domain.sentences import say
 from labeling.services import events
 from pipelines.llm import ChatModel
@@ -98,7 +98,7 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
     try:
         found = judges.read(kind, reply.text, shown=answer.message_ids)
     except Unreadable as problem:
-        return said | working.failed(str(problem), Judgement.ErrorClass.PARSE)
+        return said | leases.failed(str(problem), Judgement.ErrorClass.PARSE)
     fields: dict[str, Any] = adapters.storable(asdict(found))
     return said | fields
 

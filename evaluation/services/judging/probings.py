@@ -132,7 +132,8 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
         return
     probing = Probing.objects.select_related("project", "requested_by").get(pk=taken)
     longest = settings.CASE_TIMEOUT_SECONDS * len(probes.load().of(probing.kind))
-    with leases.KeepAlive(lambda: leases.renew(probing, owner), seconds=longest):
+    held = leases.held(probing, owner)
+    with leases.KeepAlive(held, seconds=longest):
         try:
             _ask_all(probing, owner, progress)
             ended = {"state": Probing.State.DONE, "error": "", "error_class": ""}
@@ -146,7 +147,7 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
             logger.warning("Probing %s was taken over.", probing_id)
             return
         except BaseException:  # Ctrl-C, the database is away, or the process is told to end
-            leases.give_back(probing, owner)
+            held.give_back()
             raise
     if leases.finish(probing, owner, finished_at=timezone.now(), **ended):
         _look(probing, ended["state"])

@@ -131,7 +131,7 @@ class PaidModel:
     def _check_time(self) -> None:
         """Before each request; one that is under way has its own limit."""
         if monotonic() > self._end:
-            self.late = OutOfTime("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
+            self.late = too_long()
             raise self.late
 
     @transaction.atomic
@@ -144,6 +144,10 @@ class PaidModel:
         usage = row.select_for_update().values_list("usage", flat=True).first()
         if usage is not None:
             row.update(usage=together(usage, call.as_json()))
+
+
+def too_long() -> OutOfTime:
+    return OutOfTime("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
 
 
 def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -16,10 +17,9 @@ from django.db import OperationalError, transaction
 
 from evaluation import adapters
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.language_models.metering import PaidModel
+from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import runs
 from evaluation.services.run.leases import KeepAlive
-from evaluation.services.run.working import CaseTooLong
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
@@ -59,6 +59,29 @@ class BrokenOff(RuleError):
 
 class _Lost(Exception):
     """Somebody else has taken the request over."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRequest:
+    """A request for suggestions, while they are made for one conversation."""
+
+    request_id: int
+    owner: UUID
+    conversation_id: int
+
+    def renew(self) -> bool:
+        return requests.renew(self.request_id, self.owner, until=_lease())
+
+    def give_back(self) -> None:
+        requests.give_back(self.request_id, self.owner)
+
+    def abandon(self) -> None:
+        requests.give_back(self.request_id, self.owner)
+
+    def end_late(self) -> None:
+        asked = SuggestionRequest.objects.get(pk=self.request_id)
+        requests.fail(asked, self.conversation_id, self.owner, _text(too_long()))
+        requests.give_back(self.request_id, self.owner)
 
 
 def offered(project: Project) -> list[Entry]:
@@ -209,7 +232,7 @@ def _make(
         raise _Lost
     if not requests.begin(asked, conversation.pk, owner):
         return
-    with KeepAlive(lambda: requests.renew(asked.pk, owner, until=_lease()), late=CaseTooLong):
+    with KeepAlive(HeldRequest(asked.pk, owner, conversation.pk)):
         try:
             labels = _labels(pipeline.run(_case(conversation, asked.layer)), asked.layer)
             requests.store(asked, conversation, labels)

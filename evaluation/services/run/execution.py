@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError
+from django.db.models import Q
 
 from evaluation import adapters
 from evaluation.layers import gold_layer
@@ -21,9 +23,10 @@ from evaluation.models import CaseRun, Run
 from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
 from evaluation.services.run import ceilings, leases, scoring
-from evaluation.services.run.working import CaseTooLong, Desk, carry_out, desk_for, text_of
+from evaluation.services.run.working import Desk, carry_out, desk_for, text_of
 from evaluation.services.stores import FileStore
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.services.vectors import StoredVectors
 from labeling.words import in_english
 from pipelines import registry
@@ -42,6 +45,20 @@ Progress = Callable[[], None]
 
 class CannotRun(Exception):
     """The whole run cannot go on; the text tells a person why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldForPreparing(leases.HeldWork):
+    """A case whose conversation is made ready before its first question."""
+
+    def end_late(self) -> None:
+        """Every other case of the conversation would wait as long."""
+        case = CaseRun.objects.only("run", "item").get(pk=self.pk)
+        problem = Fact("case.preparing_too_long", hours=memory_builds.BUILDING_SECONDS / 3600)
+        failed = leases.failed(in_english(problem), CaseRun.ErrorClass.TRANSIENT)
+        waiting = Q(run=case.run_id, item=case.item_id, state=CaseRun.State.QUEUED)
+        own = Q(pk=self.pk, owner=self.owner, state=CaseRun.State.RUNNING)
+        CaseRun.objects.filter(own | waiting).update(owner=None, lease_expires_at=None, **failed)
 
 
 def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
@@ -85,8 +102,8 @@ def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
 
     The case is held meanwhile. What fails here fails there again, and is told there.
     """
-    renew = partial(leases.renew, case, desk.owner)
-    with leases.KeepAlive(renew, seconds=memory_builds.BUILDING_SECONDS, late=CaseTooLong):
+    held = HeldForPreparing(type(case), case.pk, desk.owner)
+    with leases.KeepAlive(held, seconds=memory_builds.BUILDING_SECONDS):
         try:
             given = adapters.to_case(case, gold_layer(desk.run.release.layer))
             with memory_builds.alone(
@@ -96,7 +113,7 @@ def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
         except Exception:  # whatever it is: the case meets it, too
             logger.info("%s could not be prepared.", case, exc_info=True)
         except BaseException:  # Ctrl-C, or the process is told to end
-            leases.give_back(case, desk.owner)
+            held.give_back()
             raise
 
 
@@ -203,8 +220,8 @@ def _score(run_id: int, owner: UUID) -> None:
         return
     versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
     logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
-    renew = partial(leases.renew_scoring, run_id, owner)
-    with leases.KeepAlive(renew, seconds=leases.SCORING_SECONDS):
+    held = leases.HeldScoring(run_id, owner)
+    with leases.KeepAlive(held, seconds=leases.SCORING_SECONDS):
         try:
             _find_ceiling(run_id)
             scoring.score(run_id, owner)

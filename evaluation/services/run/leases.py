@@ -6,11 +6,9 @@ when the lease runs out somebody else takes over. A result is stored only by its
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from ctypes import c_ulong, py_object, pythonapi
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Event, Lock, Thread, get_ident
-from types import TracebackType
+from threading import Event, Thread
 from typing import Any
 from uuid import UUID
 
@@ -19,15 +17,20 @@ from django.db import DatabaseError, connections
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from evaluation import adapters, processes
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySet
+from evaluation.processes import Held
+from evaluation.services.language_models.metering import too_long
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
-TIMES_RAISED = 5  # what a pipeline swallows so often, it would swallow for ever
 SCORING_SECONDS = 6 * 3600.0
 """So long a worker may score one run; a limit all the same, for one that hangs."""
 
-State = CaseRun.State
+State = Work.State
+TRANSIENT = Work.ErrorClass.TRANSIENT
 
 
 def claim_case(run_id: int, owner: UUID) -> CaseRun | None:
@@ -61,28 +64,18 @@ def _with_item() -> QuerySet[CaseRun]:
     return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
-def renew(work: Work, owner: UUID) -> bool:
-    return _held(work, owner).update(lease_expires_at=expiry(timezone.now())) == 1
+def held(work: Work, owner: UUID) -> HeldWork:
+    return HeldWork(type(work), work.pk, owner)
 
 
 def finish(work: Work, owner: UUID, **fields: Any) -> bool:
     """Store a result and end the lease; False (and nothing stored) if the lease was lost."""
-    return _held(work, owner).update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
+    row = _held(type(work), work.pk, owner)
+    return row.update(**{"owner": None, "lease_expires_at": None, **fields}) == 1
 
 
-def give_back(work: Work, owner: UUID) -> None:
-    """The work is being stopped: the next worker need not wait, and the attempt does not count."""
-    _held(work, owner).update(
-        state=State.QUEUED,
-        owner=None,
-        lease_expires_at=None,
-        attempts=F("attempts") - 1,
-    )
-
-
-def _held(work: Work, owner: UUID) -> QuerySet[Any]:
-    rows = type(work)._default_manager
-    return rows.filter(pk=work.pk, owner=owner, state=State.RUNNING)
+def _held(kind: type[Work], pk: int, owner: UUID) -> QuerySet[Any]:
+    return kind._default_manager.filter(pk=pk, owner=owner, state=State.RUNNING)
 
 
 def open_work() -> list[QuerySet[Any]]:
@@ -137,76 +130,105 @@ def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
     return held.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
 
 
-class KeepAlive:
-    """Renews a lease from a thread while the block runs, by default up to the limit of a case.
+@dataclass(frozen=True, slots=True)
+class HeldWork:
+    """A case, an answer or a judgement that ``owner`` holds."""
 
-    The limit is what frees a case whose pipeline hangs: its worker looks alive for ever. ``late``
-    is raised in the block when it is still running a beat after the limit, and again at the next
-    beats, as a pipeline may swallow it: that ends what loops in Python. What waits inside of C,
-    Python cannot interrupt.
+    kind: type[Work]
+    pk: int
+    owner: UUID
+
+    @property
+    def _row(self) -> QuerySet[Any]:
+        return _held(self.kind, self.pk, self.owner)
+
+    def renew(self) -> bool:
+        return self._row.update(lease_expires_at=expiry(timezone.now())) == 1
+
+    def give_back(self) -> None:
+        """The next worker need not wait, and the attempt does not count."""
+        self._row.update(
+            state=State.QUEUED, owner=None, lease_expires_at=None, attempts=F("attempts") - 1
+        )
+
+    def abandon(self) -> None:
+        self._row.update(lease_expires_at=timezone.now())
+
+    def end_late(self) -> None:
+        """Another attempt would take as long."""
+        error = in_english(adapters.fact_of(too_long()))
+        self._row.update(owner=None, lease_expires_at=None, **failed(error, TRANSIENT))
+
+
+@dataclass(frozen=True, slots=True)
+class HeldScoring:
+    run_id: int
+    owner: UUID
+
+    def renew(self) -> bool:
+        return renew_scoring(self.run_id, self.owner)
+
+    def give_back(self) -> None:
+        held = Run.objects.filter(pk=self.run_id, scoring_owner=self.owner)
+        held.update(scoring_owner=None, scoring_expires_at=None)
+
+    def abandon(self) -> None:
+        """Others wait for the lease to end, since the attempts to score are not counted."""
+
+    def end_late(self) -> None:
+        problem = Fact("run.scoring_too_long", hours=SCORING_SECONDS / 3600)
+        Run.objects.filter(pk=self.run_id, scoring_owner=self.owner).update(
+            failure=in_english(problem),
+            scoring_owner=None,
+            scoring_expires_at=None,
+        )
+
+
+class KeepAlive:
+    """Renews a lease while the block runs, by default up to the limit of a case.
+
+    The limit is what frees a case whose pipeline hangs. In a child process the thread that watches
+    it renews the lease and ends the process at the limit; elsewhere a thread of this process
+    renews it, and after the limit no more.
     """
 
-    def __init__(
-        self,
-        renew: Callable[[], bool],
-        *,
-        seconds: float | None = None,
-        late: type[Exception] | None = None,
-    ) -> None:
-        self._renew = renew
+    def __init__(self, held: Held, *, seconds: float | None = None) -> None:
+        self._held = held
         self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
-        self._late = (late,) if late else ()
-        self._ended = Lock()  # who holds it may raise in the block, or leave it
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3
-        self._thread = Thread(target=self._repeat, name="lease", daemon=True)
+        self._thread: Thread | None = None
 
     def __enter__(self) -> None:
-        self._block = get_ident()
-        self._thread.start()
+        if processes.is_watched():
+            processes.hold(self._held, self._seconds)
+        else:
+            self._thread = Thread(target=self._repeat, name="lease", daemon=True)
+            self._thread.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            self._end()
-        except self._late:  # it came as the block was left, so it is of no use any more
-            self._end()
-        self._thread.join()
-
-    def _end(self) -> None:
-        with self._ended:
+    def __exit__(self, *error: object) -> None:
+        if self._thread is None:
+            processes.release()
+        else:
             self._done.set()
-            _raise_in(self._block, None)  # what was raised and has not arrived comes too late
+            self._thread.join()
 
     def _repeat(self) -> None:
         end = timezone.now() + timedelta(seconds=self._seconds)
         try:
             while not self._done.wait(self._interval) and timezone.now() < end:
                 try:
-                    if not self._renew():
+                    if not self._held.renew():
                         return
                 except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
                     connections.close_all()
         finally:
             connections.close_all()  # those of this thread
-        self._press()
-
-    def _press(self) -> None:
-        for late in self._late * TIMES_RAISED:
-            if self._done.wait(self._interval):
-                return
-            with self._ended:
-                if not self._done.is_set():
-                    _raise_in(self._block, late)
 
 
-def _raise_in(thread: int, error: type[Exception] | None) -> None:
-    """At the next step that the thread takes in Python; ``None`` takes back what has not come."""
-    pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(error) if error else None)
+def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
+    described = {"error": adapters.storable(error), "error_class": kind}
+    return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 
 
 def _bury_lost(rows: WorkQuerySet) -> None:

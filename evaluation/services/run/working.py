@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -23,6 +22,7 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, PaidModel
 from evaluation.services.launch import runs
 from evaluation.services.run import leases
+from evaluation.services.run.leases import failed
 from labeling.words import in_english
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.errors import PipelineError
@@ -40,13 +40,6 @@ A permanent error is not in here: the same input would fail in the same way.
 """
 
 LONGEST_ERROR = 2000  # characters
-
-
-class CaseTooLong(OutOfTime):
-    """Raised by the clock in whatever the case is doing."""
-
-    def __init__(self) -> None:
-        super().__init__("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +87,8 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> str:
 def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
-    with leases.KeepAlive(lambda: leases.renew(work, desk.owner), late=CaseTooLong):
+    held = leases.held(work, desk.owner)
+    with leases.KeepAlive(held):
         if desk.model:
             desk.model.begin(work, repetition)
         try:
@@ -108,7 +102,7 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
                 return
             result = _failure_fields(error, attempts=work.attempts)
         except BaseException:  # Ctrl-C, or the process is told to end
-            leases.give_back(work, desk.owner)
+            held.give_back()
             raise
     told = _told_usage(work, desk, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
@@ -118,11 +112,6 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
 
 def done() -> dict[str, Any]:
     return {"state": State.DONE, "error": "", "error_class": "", "finished_at": timezone.now()}
-
-
-def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
-    described = {"error": adapters.storable(error), "error_class": kind}
-    return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 
 
 def text_of(error: Exception) -> str:
@@ -147,7 +136,7 @@ def _stop(work: Work, reason: str, desk: Desk) -> None:
     """Pause first: while this work is held, nobody takes the run for done."""
     runs.halt(desk.run, reason)
     desk.storm.undo()
-    leases.give_back(work, desk.owner)
+    leases.held(work, desk.owner).give_back()
 
 
 def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any]:

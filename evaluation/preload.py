@@ -1,0 +1,12 @@
+"""Imported once by the process that the children of a worker are forked from."""
+
+import signal
+
+import django
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the worker, see ``processes``
+django.setup()
+
+from evaluation.services import memory_builds  # noqa: E402, F401
+from evaluation.services.launch import suggestions  # noqa: E402, F401
+from evaluation.services.run import execution  # noqa: E402, F401

@@ -1,0 +1,349 @@
+"""Work in child processes: what hangs is ended with its process, and the worker goes on.
+
+A worker's thread hands a whole job (a run, suggestions, a memory build) to a child process and
+watches it. The child says which leased work it holds and for how long it may; the thread renews
+that lease from outside, so that a child that never lets another thread run is watched as well, and
+kills the child at the limit. Children are kept between jobs, with the models that they have loaded.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import multiprocessing.util  # its own work at exit is registered first, hence done last
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
+from threading import Lock
+from time import monotonic
+from typing import Any, Protocol
+
+import django
+from django.conf import settings
+from django.db import DatabaseError, connections
+
+logger = logging.getLogger(__name__)
+
+Job = Callable[..., Any]
+Progress = Callable[[], None]
+
+PRELOADED = ["evaluation.preload"]
+"""What the process that children are forked from has imported, so that they start at once."""
+
+PREPARE: list[Callable[[], None]] = []
+"""Called in each new child before its first job."""
+
+KILL_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class Held(Protocol):
+    """A piece of leased work, known by its keys alone, so that another process can care for it."""
+
+    def renew(self) -> bool:
+        """False if the lease is lost."""
+
+    def give_back(self) -> None:
+        """The work is being stopped: the attempt does not count."""
+
+    def abandon(self) -> None:
+        """Its process died: others may take it, and the attempt counts."""
+
+    def end_late(self) -> None:
+        """It was ended at its limit."""
+
+
+class ChildDied(Exception):
+    """The process of a job ended while it held nothing that could be tried again."""
+
+
+class JobFailed(Exception):
+    """The job raised; the text is its traceback."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    held: Held
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Finished:
+    result: Any = None
+    error: str = ""
+
+
+@dataclass(slots=True)
+class _Child:
+    process: Any
+    connection: Connection
+
+    @property
+    def is_alive(self) -> bool:
+        return bool(self.process.is_alive())
+
+    def end(self) -> None:
+        """Dead when this returns, so that nothing it does comes after what is stored for it."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What the child at work holds, and until when."""
+
+    held: Held | None = None
+    limit: float = inf
+    renew_at: float = inf
+    lost: bool = False
+
+    def take(self, held: Held, seconds: float) -> None:
+        now = monotonic()
+        # A beat more than the work itself knows of: it may notice the limit and end properly.
+        self.held, self.limit = held, now + seconds + _beat()
+        self.renew_at, self.lost = now + _beat(), False
+
+    def hear(self, message: _Hold | _Release | _Progress, progress: Progress | None) -> None:
+        match message:
+            case _Hold():
+                self.take(message.held, message.seconds)
+            case _Release():
+                self.release()
+            case _Progress() if progress:
+                progress()
+
+    def release(self) -> None:
+        self.held, self.limit, self.renew_at, self.lost = None, inf, inf, False
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until there is something to do; ``None``: wait for the child."""
+        next_at = min(self.limit, self.renew_at)
+        return None if next_at == inf else max(0.0, next_at - monotonic())
+
+
+def _beat() -> float:
+    return float(settings.CASE_LEASE_SECONDS) / 3
+
+
+@dataclass(slots=True)
+class Children:
+    """The child processes of this process: one for each job under way, and those that wait."""
+
+    _idle: list[_Child] = field(default_factory=list)
+    _busy: list[_Child] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _stopped: bool = False
+
+    def run(self, job: Job, *args: Any, progress: Progress | None = None) -> Any:
+        """What the job returns. A child that was ended or died is replaced, and the job goes on.
+
+        So a job must be one that may be called again: it does what is left to do.
+        """
+        while not self._stopped:
+            with self._child() as child:
+                finished = None if self._stopped else self._watch(child, job, args, progress)
+            if finished is not None:
+                if finished.error:
+                    raise JobFailed(finished.error)
+                return finished.result
+        return None
+
+    def stop(self) -> None:
+        """The worker is told to stop: jobs under way are broken off, and no other begins."""
+        self._stopped = True
+        for child in [*self._busy, *self._idle]:
+            child.process.kill()
+
+    @contextmanager
+    def _child(self) -> Iterator[_Child]:
+        """Kept for the next job if it comes back alive and without work in hand."""
+        with self._lock:
+            child = next((self._idle.pop() for _ in self._idle[:1]), None)
+        child = child if child and child.is_alive else _start()
+        self._busy.append(child)
+        try:
+            yield child
+        except BaseException:
+            child.end()
+            raise
+        finally:
+            with self._lock:
+                self._busy.remove(child)
+                if child.is_alive and not self._stopped:
+                    self._idle.append(child)
+
+    def _watch(
+        self, child: _Child, job: Job, args: tuple[Any, ...], progress: Progress | None
+    ) -> _Finished | None:
+        """None if the child was ended and its job goes on in another."""
+        watch = _Watch()
+        try:
+            child.connection.send((job, args, progress is not None))
+            while True:
+                if child.connection.poll(watch.seconds_left):
+                    message = _received(child)
+                    if message is None:
+                        self._bury(child, watch)
+                        return None
+                    if isinstance(message, _Finished):
+                        return message
+                    watch.hear(message, progress)
+                elif not _attend(child, watch):
+                    return None
+        except BaseException:  # Ctrl-C
+            child.end()
+            if watch.held:
+                watch.held.give_back()
+            raise
+
+    def _bury(self, child: _Child, watch: _Watch) -> None:
+        if self._stopped:
+            if watch.held:
+                watch.held.give_back()
+            return
+        if watch.held is None:
+            raise ChildDied(f"A process ended with exit code {child.process.exitcode}.")
+        logger.warning("%s: its process ended (%s).", watch.held, child.process.exitcode)
+        watch.held.abandon()
+
+
+def _received(child: _Child) -> _Finished | _Hold | _Release | _Progress | None:
+    """None: its process has ended."""
+    try:
+        message: _Finished | _Hold | _Release | _Progress = child.connection.recv()
+        return message
+    except (EOFError, OSError):
+        child.end()
+        return None
+
+
+def _attend(child: _Child, watch: _Watch) -> bool:
+    """Renew what the child holds, or end it: at its limit, and where others took its work over."""
+    assert watch.held is not None  # else the child is waited for
+    now = monotonic()
+    if now >= watch.limit:
+        logger.warning("%s took too long: its process is ended.", watch.held)
+        child.end()
+        watch.held.end_late()
+        return False
+    if now >= watch.renew_at:
+        if watch.lost:  # a beat ago, and the child has not let go since
+            logger.warning("%s was taken over: its process is ended.", watch.held)
+            child.end()
+            return False
+        watch.renew_at = now + _beat()
+        try:
+            watch.lost = not watch.held.renew()
+        except DatabaseError:  # busy or away for a moment; the lease lasts two more tries
+            connections.close_all()
+    return True
+
+
+children = Children()
+atexit.register(children.stop)
+
+
+def run(job: Job, *args: Any, progress: Progress | None = None) -> Any:
+    """Do the job in a child process.
+
+    Or here, where the settings say so, or in a process of another pool of the worker, which may
+    have no children.
+    """
+    if settings.CASE_PROCESSES and not multiprocessing.current_process().daemon:
+        return children.run(job, *args, progress=progress)
+    return job(*args, progress=progress)
+
+
+def _start() -> _Child:
+    """Forked from a process that has a single thread and no connection to a database."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs,), name="assay-cases", daemon=True)
+    process.start()
+    theirs.close()
+    for prepare in PREPARE:
+        ours.send((prepare, (), False))
+        ours.recv()
+    return _Child(process, ours)
+
+
+# What follows runs in the child.
+
+_watcher: Connection | None = None
+
+
+def is_watched() -> bool:
+    """Whether this is a child, whose leases are renewed from outside."""
+    return _watcher is not None
+
+
+def hold(held: Held, seconds: float) -> None:
+    assert _watcher is not None
+    _watcher.send(_Hold(held, seconds))
+
+
+def release() -> None:
+    assert _watcher is not None
+    _watcher.send(_Release())
+
+
+def _serve(connection: Connection) -> None:
+    global _watcher
+    _end_with_parent()
+    # Both reach the whole group of processes; what becomes of the work, the watching thread says.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    django.setup()
+    _watcher = connection
+    while True:
+        try:
+            job, args, has_progress = connection.recv()
+        except EOFError:
+            return
+        connection.send(_done(job, args, has_progress))
+
+
+def _done(job: Job, args: tuple[Any, ...], has_progress: bool) -> _Finished:
+    told: dict[str, Any] = {"progress": _tell} if has_progress else {}
+    try:
+        return _Finished(result=job(*args, **told))
+    except Exception:
+        return _Finished(error=traceback.format_exc())
+    finally:
+        connections.close_all()
+
+
+def _tell() -> None:
+    assert _watcher is not None
+    _watcher.send(_Progress())
+
+
+def _end_with_parent() -> None:
+    """A child ends with the worker, also where it hangs and the worker was killed.
+
+    The process that children are forked from ends when the last copy of its pipe is closed, of
+    which only the worker may have one; and Linux ends each child with that process.
+    """
+    os.close(forkserver._forkserver._forkserver_alive_fd)  # type: ignore[attr-defined]
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(KILL_WITH_PARENT, signal.SIGKILL)
