@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = (
         "Make questions about the conversations of a project, each with the messages that answer "
         "it, out of the words of the messages or by the language model of the settings. They "
-        "become gold of their own, marked as synthetic wherever they go; what does not verify is "
+        "become separate gold, marked as synthetic wherever they go; what does not verify is "
         "thrown out and counted. The same seed makes the same again."
     )
 

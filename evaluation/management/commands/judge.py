@@ -17,7 +17,7 @@ from labeling.words import in_english
 
 class Command(BaseCommand):
     help = (
-        "Judge the answers of a finished run anew, in the foreground: no answer is written anew, "
+        "Judge the answers of a finished run again, in the foreground: no answer is written again, "
         "and what is known of the same judge comes from the cache. The newest judging counts; the "
         "earlier ones are kept. Exit status: 0 judged, 2 not measurable."
     )

@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--with-synthetic",
             action="store_true",
-            help="synthetic conversations may stand in it",
+            help="allow synthetic conversations",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
