@@ -2,12 +2,13 @@
 PYTHON ?= python3
 ARGS ?=
 
-.PHONY: help serve test check lint docs messages install lock
+.PHONY: help serve test test-all check lint docs messages install lock
 
 help:
 	@echo "make serve      set up and run the product with the demo project"
-	@echo "make test       set up, then all checks and all tests on SQLite and on PostgreSQL"
+	@echo "make test       set up, then all checks, and the tests on SQLite and on PostgreSQL"
 	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
+	@echo "make test-all   the same with the slow tests: long crash, training and load tests"
 	@echo "make lint       only the checks: format, lint, imports, types, migrations"
 	@echo "make docs       write the help of the commands into the documents"
 	@echo "make messages   collect the texts of the product, write and compile locale/"
@@ -19,6 +20,9 @@ serve:
 
 test:
 	@$(PYTHON) config/bootstrap.py test $(ARGS)
+
+test-all:
+	@$(PYTHON) config/bootstrap.py test-all
 
 check: test
 

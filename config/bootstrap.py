@@ -1,6 +1,6 @@
 """Sets everything up and starts what was asked for; needs nothing but a Python.
 
-    python3 config/bootstrap.py install|serve|test|lint|lock [arguments]
+    python3 config/bootstrap.py install|serve|test|test-all|lint|lock [arguments]
 
 Runs before anything is installed and by any Python 3.7 or newer, hence only the standard library
 and, for a Python that is not 3.11, a search for one that is. What can go wrong on a person's
@@ -48,6 +48,7 @@ def main(arguments: list[str]) -> None:
         "install": install,
         "serve": lambda: run_module("config.serve", []),
         "test": lambda: test(arguments[1:]),
+        "test-all": lambda: test(["--all"]),
         "lint": lambda: run_module("config.check", ["--lint-only"]),
         "lock": refresh_lock,
     }

@@ -1,8 +1,10 @@
-"""Says whether the product is good: the checks, then all tests on SQLite and on PostgreSQL.
+"""Says whether the product is good: the checks, then the tests on SQLite and on PostgreSQL.
 
-    python -m config.check [--lint-only] [arguments for pytest]
+    python -m config.check [--lint-only] [--all] [arguments for pytest]
 
-With arguments for pytest the checks are left out: somebody is at work on one thing.
+Without arguments each test runs where it can say something (``SHARES``), as many at a time as there
+are processors; ``--all`` runs the slow ones too, and those with a browser or a worker on both
+databases. With arguments for pytest the checks are left out, and only the named tests run, on both.
 """
 
 import os
@@ -12,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -29,8 +32,15 @@ CHECKS = {
     "types": ["mypy"],
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
-COUNTS = "counts.xml"
+COUNTS, LEFT_OUT = "counts.xml", "left-out.txt"
 NOT_PASSED = ("failure", "error", "skipped")
+NO_TESTS = 5  # pytest's exit status
+SHARES = {
+    "SQLite": "not slow",
+    "PostgreSQL": "not slow and not no_database and (postgres or not (browser or worker))",
+}
+"""What ``make test`` runs on each database, as markers of pyproject.toml."""
+ALL_SHARES = {"SQLite": "", "PostgreSQL": "not no_database"}
 
 
 @dataclass(frozen=True)
@@ -42,16 +52,20 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    second_tries: int = 0
+    left_out: tuple[str, ...] = ()
+    """Tests that only ``make test-all`` runs here."""
 
 
 def main(arguments: list[str]) -> int:
     # Leave by the front door, so that the database server is stopped and its folder removed.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    wanted = [argument for argument in arguments if argument != "--lint-only"]
-    outcomes = [] if wanted else run_checks()
-    if "--lint-only" not in arguments:
-        outcomes += run_tests(wanted)
+    named = [argument for argument in arguments if argument not in ("--lint-only", "--all")]
+    if named:
+        outcomes = run_named_tests(named)
+    else:
+        outcomes = run_checks()
+        if "--lint-only" not in arguments:
+            outcomes += run_shares(ALL_SHARES if "--all" in arguments else SHARES)
     report(outcomes)
     return 0 if all(outcome.ok for outcome in outcomes) else 1
 
@@ -80,8 +94,23 @@ def run_check(name: str, command: list[str], environment: dict[str, str]) -> Out
     return Outcome(name, "", time.monotonic() - started, ok)
 
 
-def run_tests(arguments: list[str]) -> list[Outcome]:
-    """Both databases at the same time, which takes little more than half as long.
+def run_shares(shares: dict[str, str]) -> list[Outcome]:
+    """One database after the other, each on all processors."""
+    arguments = ["--numprocesses", str(os.cpu_count() or 1), "--dist", "worksteal", "-m"]
+    with started("SQLite", "", [*arguments, shares["SQLite"]]) as here:
+        outcome = here.outcome()
+    try:
+        with (
+            postgres() as (where, address),
+            started(where, address, [*arguments, shares["PostgreSQL"]]) as there,
+        ):
+            return [outcome, there.outcome()]
+    except NoPostgres as problem:
+        return [outcome, no_postgres(problem)]
+
+
+def run_named_tests(arguments: list[str]) -> list[Outcome]:
+    """Both databases at the same time, slow tests too.
 
     SQLite is seen at work; what PostgreSQL has said is shown when that is done.
     """
@@ -93,9 +122,13 @@ def run_tests(arguments: list[str]) -> list[Outcome]:
         ):
             return [here.outcome(), other.outcome()]
     except NoPostgres as problem:
-        print(f"assay: {problem}", file=sys.stderr, flush=True)
         with started("SQLite", "", arguments) as here:
-            return [here.outcome(), Outcome("tests", "PostgreSQL", 0, ok=False)]
+            return [here.outcome(), no_postgres(problem)]
+
+
+def no_postgres(problem: NoPostgres) -> Outcome:
+    print(f"assay: {problem}", file=sys.stderr, flush=True)
+    return Outcome("tests", "PostgreSQL", 0, ok=False)
 
 
 @contextmanager
@@ -126,7 +159,8 @@ class Tests:
         if said.exists():
             print(f"\n===== tests on {self.where} =====", flush=True)
             print(said.read_text(encoding="utf-8", errors="replace"), flush=True)
-        return Outcome("tests", self.where, seconds, code == 0, *read_counts(self.folder))
+        counts, left_out = read_counts(self.folder), read_left_out(self.folder)
+        return Outcome("tests", self.where, seconds, code == 0, *counts, left_out)
 
 
 @contextmanager
@@ -138,7 +172,7 @@ def started(
         folder = Path(environment["ASSAY_DATA_DIR"])
         counts = folder / COUNTS
         command = [str(BIN / "python"), "-m", "pytest", f"--junitxml={counts}", *arguments]
-        environment["DATABASE_URL"] = database_url
+        environment |= {"DATABASE_URL": database_url, "ASSAY_TEST_LEFT_OUT": str(folder / LEFT_OUT)}
         if not aside:
             print(f"\n===== tests on {where} =====", flush=True)
         said = stack.enter_context((folder / "said.txt").open("wb")) if aside else None
@@ -166,26 +200,33 @@ def private_environment() -> Iterator[dict[str, str]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def read_counts(folder: Path) -> tuple[int, int, int, int]:
-    """Passed, failed and skipped tests and second tries; zeros when pytest did not get so far."""
+def read_counts(folder: Path) -> tuple[int, int, int]:
+    """Passed, failed and skipped tests; zeros when pytest did not get so far."""
     path = folder / COUNTS
     if not path.exists():
-        return 0, 0, 0, 0
-    tests: dict[tuple[str | None, str | None], list[str]] = {}
+        return 0, 0, 0
+    # A test that fails and then ends badly is written twice.
+    tests: dict[tuple[str | None, str | None], set[str]] = {}
     for case in ElementTree.parse(path).getroot().iter("testcase"):
-        ends = tests.setdefault((case.get("classname"), case.get("name")), [])
-        ends.append(next((child.tag for child in case if child.tag in NOT_PASSED), ""))
+        ends = tests.setdefault((case.get("classname"), case.get("name")), set())
+        ends |= {child.tag for child in case if child.tag in NOT_PASSED}
     failed = sum(not {"failure", "error"}.isdisjoint(ends) for ends in tests.values())
-    skipped = sum("skipped" in ends for ends in tests.values())
-    # Of a try that was followed by another only an empty case is written.
-    second_tries = sum(ends[:-1].count("") for ends in tests.values())
-    return len(tests) - failed - skipped, failed, skipped, second_tries
+    skipped = sum(ends == {"skipped"} for ends in tests.values())
+    return len(tests) - failed - skipped, failed, skipped
+
+
+def read_left_out(folder: Path) -> tuple[str, ...]:
+    """The tests that the markers left out, as ``tests/conftest.py`` writes them."""
+    path = folder / LEFT_OUT
+    return tuple(path.read_text(encoding="utf-8").splitlines()) if path.exists() else ()
 
 
 def report(outcomes: list[Outcome]) -> None:
     print("\n===== what ran =====")
     for outcome in outcomes:
         print(describe(outcome))
+    for line in describe_left_out(outcomes):
+        print(line)
     passed = sum(outcome.passed for outcome in outcomes)
     failed = sum(outcome.failed for outcome in outcomes)
     if any(outcome.where for outcome in outcomes):
@@ -196,10 +237,19 @@ def report(outcomes: list[Outcome]) -> None:
 def describe(outcome: Outcome) -> str:
     verdict = "good" if outcome.ok else "NOT GOOD"
     counts = f"{outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped"
-    if outcome.second_tries:
-        counts += f", {outcome.second_tries} second tries"
     place = f" on {outcome.where}: {counts}" if outcome.where else ""
     return f"{outcome.what}{place}: {verdict}, {outcome.seconds:.0f} s"
+
+
+def describe_left_out(outcomes: list[Outcome]) -> list[str]:
+    """What ``make test-all`` alone runs: how many tests of which files."""
+    lines = []
+    for outcome in outcomes:
+        files = Counter(test.partition("::")[0] for test in outcome.left_out)
+        named = ", ".join(f"{path} ({count})" for path, count in sorted(files.items()))
+        if named:
+            lines.append(f"left to make test-all on {outcome.where}: {named}")
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """What holds for every test: no network beyond this machine, an own database, an own queue."""
 
 import ipaddress
+import os
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,18 +19,20 @@ from evaluation.models import guards as evaluation_guards
 from labeling.models import Project, guards
 from tests import databases, factories
 
-OTHER_PROGRAMS = ("browser", "worker")
+DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 
 
-@pytest.hookimpl(trylast=True)  # after the folders have marked what is theirs
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits for other programs has a second try: the machine may be busy with something else.
-
-    The first failure is shown all the same, and counted; three in one run are the most.
-    """
     for item in items:
-        if any(map(item.get_closest_marker, OTHER_PROGRAMS)):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+        uses_database = DATABASE_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+        if not (uses_database or item.get_closest_marker("django_db")):
+            item.add_marker(pytest.mark.no_database)
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """``config/check.py`` says which tests were left to ``make test-all``."""
+    if path := os.environ.get("ASSAY_TEST_LEFT_OUT"):
+        Path(path).write_text("\n".join(item.nodeid for item in items), encoding="utf-8")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -54,7 +54,7 @@ def folder_of_somebody_else():
 
 @pytest.mark.parametrize("arguments", [[], ["srve"]])
 def test_an_unknown_action_is_answered_with_those_there_are(arguments):
-    assert_one_line(run_bootstrap(*arguments), "install, serve, test, lint, lock")
+    assert_one_line(run_bootstrap(*arguments), "install, serve, test, test-all, lint, lock")
 
 
 def test_another_python_looks_for_a_fitting_one_and_says_when_there_is_none(monkeypatch, tmp_path):
