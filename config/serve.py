@@ -19,6 +19,7 @@ from types import FrameType
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.assets import is_current
 from config.env import ROOT, env_bool, env_int, env_path, env_str
 
 SECONDS_TO_START = 60
@@ -124,10 +125,13 @@ def raise_stopped(number: int, frame: FrameType | None) -> None:
 def serve() -> None:
     host, port = env_str("ASSAY_HOST", "127.0.0.1"), env_int("ASSAY_PORT", 8000, minimum=1)
     demo = env_bool("ASSAY_DEMO", True)
-    logs = writable_folder(env_path("ASSAY_DATA_DIR", ".data")) / "logs"
+    data = writable_folder(env_path("ASSAY_DATA_DIR", ".data"))
+    logs = data / "logs"
     logs.mkdir(exist_ok=True)
     require_free(host, port)
     prepare(demo)
+    if not is_current(data / "static"):
+        manage("Building the static files", "collectstatic", "--noinput", "--verbosity", "0")
     children = [
         Child("web server", web_command(host, port), logs / "web.log"),
         Child("worker", worker_command(), logs / "worker.log"),

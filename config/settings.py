@@ -155,11 +155,11 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = DATA_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.assets.BuiltFiles"},
 }
-# Served from the source folders as well, so that a fresh checkout needs no collectstatic.
-WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
+# With ASSAY_DEBUG the sources are served as they are, else what collectstatic has built of them.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env_bool("ASSAY_HTTPS", False)
 LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE

@@ -5,8 +5,11 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from config.assets import require_current
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+require_current()
 application = get_wsgi_application()
 # Every view is loaded before the first request: threads that load modules at the same time get
 # halves of those that import each other.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError
 from django.core.management.commands.flush import Command as Flush
@@ -128,6 +129,18 @@ def flush_past_the_guards() -> Iterator[None]:
 def work_in_this_process() -> Iterator[None]:
     """Where a test's own pipelines and its database are."""
     with override_settings(CASE_PROCESSES=False):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def unbuilt_static_files() -> Iterator[None]:
+    """Pages name the sources of scripts and sheets; those that browsers open name what is built."""
+    with override_settings(
+        STORAGES={
+            **settings.STORAGES,
+            "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+        }
+    ):
         yield
 
 

@@ -2,7 +2,7 @@
 
 import { send } from "./api.js";
 import { byId, clockTime, dayOf, el, setAttribute, setText } from "./dom.js";
-import { register } from "./panels.js";
+import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
 
 const WHOLE = t("the whole conversation");
@@ -12,10 +12,12 @@ const NOT_SENT = {
   unreachable: t("Not sent: the server cannot be reached. Your text is kept; try again."),
 };
 
-class Comments {
-  constructor(workspace, root) {
-    Object.assign(this, { workspace, root });
+export class Comments {
+  // `view` is what the reader looks at; `show()` brings the panel into view, `close()` hides it.
+  constructor({ root, url, blind, store, status, autosave, messages, labels, view, show, close }) {
+    Object.assign(this, { root, url, blind, store, status, autosave, messages, labels, view, show, close });
     this.comments = [];
+    this.openThreads = [];
     this.answering = null; // the thread that is being answered
     this.counts = new Map(); // where a count stands -> its button
     this.build();
@@ -33,7 +35,7 @@ class Comments {
     });
     this.error = el("p", { class: "error", id: "comment-error", role: "alert" });
     this.people = el("p", { class: "people small" });
-    this.readers = el("p", { class: "muted small", hidden: !this.workspace.annotation.blind }, BLIND);
+    this.readers = el("p", { class: "muted small", hidden: !this.blind }, BLIND);
     this.answer = el("p", { class: "answering small", hidden: true });
     this.aboutField = el("p", { class: "field" }, el("label", { for: "comment-about" }, t("About")), this.about);
     const post = el("button", { type: "submit", class: "button small primary" }, t("Send"), " ", el("kbd", {}, `${t("Ctrl")} ⏎`));
@@ -54,9 +56,7 @@ class Comments {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.post(event);
     });
     this.threads = el("div", { class: "threads" });
-    const close = el("button", { type: "button", class: "button small quiet" }, t("Close"));
-    close.addEventListener("click", () => this.workspace.panels.toggle("comments"));
-    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), close);
+    const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), smallButton(t("Close"), this.close));
     this.root.append(head, this.form, this.threads);
   }
 
@@ -72,7 +72,8 @@ class Comments {
   }
 
   offerPins() {
-    const { openUid, currentUid, messages, store } = this.workspace;
+    const { messages, store } = this;
+    const { openUid, currentUid } = this.view;
     const uid = openUid ?? currentUid;
     const options = [
       [`message:${messages.currentIndex}`, t("message {index}", { index: messages.currentIndex })],
@@ -84,12 +85,12 @@ class Comments {
   }
 
   async load() {
-    const found = [];
+    const comments = [];
     let after = 0;
     try {
       while (after !== null) {
-        const { results, next, people } = await send("GET", `${this.workspace.annotation.urls.comments}?after=${after}`);
-        found.push(...results);
+        const { results, next, people } = await send("GET", `${this.url}?after=${after}`);
+        comments.push(...results);
         after = next;
         this.drawPeople(people);
       }
@@ -98,7 +99,7 @@ class Comments {
       this.error.textContent = t("The comments cannot be loaded now.");
       return;
     }
-    this.comments = found;
+    this.comments = comments;
     this.draw();
   }
 
@@ -133,13 +134,13 @@ class Comments {
     }
     this.text.value = "";
     this.answerTo(null);
-    this.workspace.status.announce(t("Comment sent"));
+    this.status.announce(t("Comment sent"));
     return this.load();
   }
 
   async send(comment) {
-    if (comment.label_uid) await this.workspace.saving.autosave.flush(); // a new label has to be known
-    await send("POST", this.workspace.annotation.urls.comments, comment);
+    if (comment.label_uid) await this.autosave.flush(); // a new label has to be known
+    await send("POST", this.url, comment);
   }
 
   pin() {
@@ -212,26 +213,26 @@ class Comments {
 
   nameOf({ message_index = null, label_uid = "" }) {
     if (label_uid) {
-      const label = this.workspace.store.label(label_uid);
-      return label ? t("label {name}", { name: this.workspace.store.name(label_uid) }) : t("a label that is not here any more");
+      const label = this.store.label(label_uid);
+      return label ? t("label {name}", { name: this.store.name(label_uid) }) : t("a label that is not here any more");
     }
     return message_index === null ? WHOLE : t("message {index}", { index: message_index });
   }
 
   goTo({ message_index, label_uid }) {
-    if (label_uid && this.workspace.store.label(label_uid)) this.workspace.open(label_uid);
-    else if (message_index !== null) this.workspace.goToMessage(message_index);
+    if (label_uid && this.store.label(label_uid)) this.view.open(label_uid);
+    else if (message_index !== null) this.messages.goTo(message_index);
   }
 
   // How many open threads there are, at the message or label they are about.
   mark() {
-    const found = new Map();
-    for (const thread of this.openThreads ?? []) {
+    const places = new Map();
+    for (const thread of this.openThreads) {
       const place = this.placeOf(thread);
-      if (place) found.set(place, [...(found.get(place) ?? []), thread]);
+      if (place) places.set(place, [...(places.get(place) ?? []), thread]);
     }
-    for (const [place, button] of this.counts) if (!found.has(place)) this.unmark(place, button);
-    for (const [place, threads] of found) this.count(place, threads);
+    for (const [place, button] of this.counts) if (!places.has(place)) this.unmark(place, button);
+    for (const [place, threads] of places) this.count(place, threads);
   }
 
   unmark(place, button) {
@@ -240,9 +241,8 @@ class Comments {
   }
 
   placeOf({ message_index, label_uid }) {
-    const { labels, messages } = this.workspace;
-    if (label_uid) return labels.cards.get(label_uid)?.head.parentElement;
-    return messages.items[message_index]?.querySelector(".message-head");
+    if (label_uid) return this.labels.cards.get(label_uid)?.head.parentElement;
+    return this.messages.items[message_index]?.querySelector(".message-head");
   }
 
   // Other labels may have been renumbered by what was done to one.
@@ -260,8 +260,8 @@ class Comments {
     button.addEventListener("click", (event) => {
       event.stopPropagation();
       this.goTo(thread);
-      if (this.workspace.panels.current === "comments") this.open();
-      else this.workspace.panels.show("comments");
+      if (this.root.hidden) this.show();
+      else this.open();
     });
     return button;
   }
@@ -276,5 +276,3 @@ function drawComment({ author, created_at, body }) {
     el("p", { class: "comment-body" }, body),
   );
 }
-
-register("comments", (workspace, root) => new Comments(workspace, root));

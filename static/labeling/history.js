@@ -3,7 +3,7 @@
 import { send } from "./api.js";
 import { drawChanges } from "./changes.js";
 import { clockTime, dayOf, el } from "./dom.js";
-import { register } from "./panels.js";
+import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
 
 const KINDS = {
@@ -16,17 +16,16 @@ const KINDS = {
 };
 const NOT_LOADED = t("The history cannot be loaded now. Open it again to try once more.");
 
-class History {
-  constructor(workspace, root) {
-    Object.assign(this, { workspace, root });
+export class History {
+  // `close()` hides the panel.
+  constructor({ root, urls, readOnly, store, status, autosave, close }) {
+    Object.assign(this, { urls, readOnly, store, status, autosave });
     this.list = el("ol", { class: "revisions" });
     this.older = el("button", { type: "button", class: "button small", hidden: true }, t("Older versions"));
     this.older.addEventListener("click", () => this.loadMore());
     this.line = el("p", { class: "muted small", role: "status" });
-    const close = el("button", { type: "button", class: "button small quiet" }, t("Close"));
-    close.addEventListener("click", () => workspace.panels.toggle("history"));
     root.append(
-      el("div", { class: "row spread panel-head" }, el("h2", {}, t("History")), close),
+      el("div", { class: "row spread panel-head" }, el("h2", {}, t("History")), smallButton(t("Close"), close)),
       this.line,
       this.list,
       this.older,
@@ -34,12 +33,12 @@ class History {
   }
 
   get url() {
-    return this.workspace.annotation.urls.revisions;
+    return this.urls.revisions;
   }
 
   async open() {
     this.line.textContent = t("Loading…");
-    await this.workspace.saving.autosave.flush();
+    await this.autosave.flush();
     this.list.replaceChildren();
     await this.load(this.url);
     if (this.list.children.length) this.line.textContent = t("Choose a version to see what has changed since.");
@@ -87,25 +86,25 @@ class History {
     }
     if (isOpen) return;
     head.setAttribute("aria-expanded", "true");
-    await this.workspace.saving.autosave.flush();
+    await this.autosave.flush();
     try {
-      const found = await send("GET", `${this.url}${revision.version}/`);
-      if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(found));
+      const stored = await send("GET", `${this.url}${revision.version}/`);
+      if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(stored));
     } catch (error) {
       if (!error.kind) throw error;
       body.replaceChildren(el("p", { class: "error" }, t("This version cannot be loaded now.")));
     }
   }
 
-  drawSince(found) {
-    const changes = drawChanges(found.since, this.workspace.store);
+  drawSince({ version, current_version: current, since }) {
+    const changes = drawChanges(since, this.store);
     const isSame = !changes.length;
-    const title = isSame ? t("Nothing has changed since.") : t("Changed since (up to rev {version})", { version: found.current_version });
-    return [el("p", { class: "small" }, el("strong", {}, title)), ...changes, isSame ? "" : this.restoreButton(found)];
+    const title = isSame ? t("Nothing has changed since.") : t("Changed since (up to rev {version})", { version: current });
+    return [el("p", { class: "small" }, el("strong", {}, title)), ...changes, isSame ? "" : this.restoreButton(version)];
   }
 
-  restoreButton({ version }) {
-    if (this.workspace.readOnly) {
+  restoreButton(version) {
+    if (this.readOnly) {
       return el("p", { class: "muted small" }, t("A version can be restored while the answer is a draft."));
     }
     const button = el("button", { type: "button", class: "button small primary" }, t("Restore this"));
@@ -118,13 +117,12 @@ class History {
   }
 
   async restore(version) {
-    const { annotation, saving, store, status } = this.workspace;
-    const { autosave } = saving;
+    const { autosave, store, status } = this;
     if (!(await autosave.flush())) return this.say(t("Not restored: your last change is not saved yet."));
     autosave.seq += 1;
     const { version: base_version, client, seq } = autosave;
     try {
-      const reply = await send("POST", annotation.urls.restore, { version, base_version, client, seq });
+      const reply = await send("POST", this.urls.restore, { version, base_version, client, seq });
       store.replace(reply.payload, reply.empty);
       autosave.adopt(reply.version);
       status.show("saved", reply);
@@ -138,11 +136,11 @@ class History {
   }
 
   say(text) {
-    this.workspace.status.notice("restored", { kind: "bad", text });
+    this.status.notice("restored", { kind: "bad", text });
   }
 
   sayRestored(version) {
-    const { status, store } = this.workspace;
+    const { status, store } = this;
     const text = t("The labels of rev {version} are back.", { version });
     status.notice("restored", { kind: "ok", text, actions: [[t("Undo"), () => store.undo()]] });
   }
@@ -158,5 +156,3 @@ function contents({ labels, empty }) {
   if (empty) return t("nothing here");
   return labels === 1 ? t("1 label") : t("{labels} labels", { labels });
 }
-
-register("history", (workspace, root) => new History(workspace, root));

@@ -126,6 +126,10 @@ export class MessageList {
     this.related = indices;
   }
 
+  goTo(index) {
+    this.move(index - this.currentIndex, { focus: true });
+  }
+
   // The reader is led to a message; the focus stays where it is.
   show(index) {
     this.move(index - this.currentIndex, { focus: false });

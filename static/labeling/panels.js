@@ -1,27 +1,20 @@
-// The panels beside the conversation: guidelines, history, comments. One is open at a time.
-//
-// A panel with more than fixed text has its own module, loaded before workspace.js, which says
-//   register("history", (workspace, root) => ({ open() { … }, close() { … } }));
-// `root` is the panel's <aside data-panel="history">; `workspace` has annotation (with urls), store,
-// status, saving, messages.currentIndex, openUid, currentUid, goToMessage(index) and open(uid).
-// open() runs each time the panel is shown.
+// The panels next to the conversation: guidelines, history, comments. One is open at a time.
+
+import { byId } from "./dom.js";
 
 const STORED = "assay:guidelines";
-const makers = new Map();
-
-export function register(name, make) {
-  makers.set(name, make);
-}
 
 export class Panels {
-  constructor(workspace) {
+  // `contents` has the part that fills a panel, by the panel's name; open() of it runs each time the
+  // panel is shown. The guidelines are fixed text and need none.
+  constructor(contents) {
+    this.contents = contents;
     this.roots = new Map();
     for (const root of document.querySelectorAll("[data-panel]")) {
       this.roots.set(root.dataset.panel, root);
       root.querySelector("[data-close-panel]")?.addEventListener("click", () => this.show(null));
     }
-    this.frame = document.getElementById("workspace");
-    this.parts = new Map([...makers].map(([name, make]) => [name, make(workspace, this.roots.get(name))]));
+    this.frame = byId("workspace");
     this.current = null;
     this.show(this.stored() ? "guidelines" : null, { focus: false });
   }
@@ -52,7 +45,6 @@ export class Panels {
   }
 
   show(name, { focus = true } = {}) {
-    if (this.current !== name) this.parts.get(this.current)?.close?.();
     this.current = name;
     for (const [each, root] of this.roots) root.hidden = each !== name;
     this.frame.classList.toggle("with-panel", name !== null);
@@ -60,7 +52,7 @@ export class Panels {
       button.setAttribute("aria-expanded", String(button.dataset.action === name));
     }
     if (!name) return;
-    this.parts.get(name)?.open?.();
+    this.contents[name]?.open();
     if (focus && name !== "guidelines") this.roots.get(name).focus();
   }
 }

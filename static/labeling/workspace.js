@@ -1,9 +1,11 @@
 // The workspace: wires conversation, labels, keys and saving. The state is in the store; which
 // layer is shown, which label is open, current or pointed at is the page's own and never saved.
 
+import { Comments } from "./comments.js";
 import { setUpSkip } from "./dialogs.js";
 import { byId, readJson, setText, showIf } from "./dom.js";
 import { Ending } from "./ending.js";
+import { History } from "./history.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { Labelling } from "./labelling.js";
@@ -45,7 +47,7 @@ class Workspace {
     this.suggestions = new Suggestions(this);
     this.store.onChange(() => this.render());
     this.store.onChange(() => this.withdrawUndo());
-    this.panels = new Panels(this);
+    this.panels = this.makePanels();
     this.keys = new Keys(readJson("keys"), this.actions(), this.annotation.user);
     this.help = setUpKeyTable(this.keys);
     this.askSkip = setUpSkip((reason) => this.ending.skip(reason));
@@ -94,6 +96,21 @@ class Workspace {
       form,
     };
     return new LabelList({ root: byId("labels"), store, readOnly: this.readOnly, handlers });
+  }
+
+  makePanels() {
+    const { annotation, store, status, messages, labels, readOnly } = this;
+    const { urls, blind } = annotation;
+    const { autosave } = this.saving;
+    const close = () => this.panels.show(null);
+    return new Panels({
+      history: new History({ root: byId("panel-history"), urls, readOnly, store, status, autosave, close }),
+      comments: new Comments({
+        ...{ root: byId("panel-comments"), url: urls.comments, blind, store, status, autosave, messages, labels, close },
+        view: this,
+        show: () => this.panels.show("comments"),
+      }),
+    });
   }
 
   actions() {
@@ -211,10 +228,6 @@ class Workspace {
   move(step) {
     const isTyping = document.activeElement.matches("input, textarea, select");
     this.messages.move(step, { focus: !isTyping });
-  }
-
-  goToMessage(index) {
-    this.messages.move(index - this.messages.currentIndex, { focus: true });
   }
 
   // What the pointer or the focus is on shows its other side: a message its labels, a label its

@@ -15,7 +15,9 @@ os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.test import Client
+from django.contrib.staticfiles import handlers
+from django.core.management import call_command
+from django.test import Client, override_settings
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -61,6 +63,20 @@ def browser_path() -> str:
     if found is None:
         pytest.fail("No Chromium found: install the package 'chromium'.", pytrace=False)
     return found
+
+
+@pytest.fixture(autouse=True, scope="session")
+def built_static_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Browsers are sent what people are sent: by WhiteNoise, from what collectstatic has built."""
+    storages = {**settings.STORAGES, "staticfiles": {"BACKEND": "config.assets.BuiltFiles"}}
+    folder = tmp_path_factory.mktemp("static")
+    with (
+        override_settings(STATIC_ROOT=folder, STORAGES=storages),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        call_command("collectstatic", interactive=False, verbosity=0)
+        patch.setattr(handlers, "StaticFilesHandler", lambda application: application)
+        yield
 
 
 @pytest.fixture(scope="session")

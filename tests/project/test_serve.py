@@ -271,10 +271,13 @@ assert 200 in asked.values(), asked
 print(",".join({name.partition(".")[0] for name in sys.modules}))
 """
     settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_ALLOWED_HOSTS": "testserver"}
+    environment = own_environment(tmp_path, **settings)
+    collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
+    subprocess.run(collect, cwd=ROOT, env=environment, check=True)
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
-        env=own_environment(tmp_path, **settings),
+        env=environment,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
