@@ -24,11 +24,11 @@ from evaluation.metrics.comparison import compare
 from evaluation.metrics.retrieval import score_ranking
 from pipelines.encoder import MiniLM
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import Folder, GoldTalk
-from pipelines.memory.retrieval import adapt, train
 from pipelines.memory.retrieval.adapter import EVERY, Adapted
 from pipelines.memory.retrieval.index import METHODS, Ranking
-from pipelines.memory.retrieval.train import Pupil
+from pipelines.memory.training import adapters, ranking
+from pipelines.memory.training.query import Folder, GoldTalk
+from pipelines.memory.training.ranking import Pupil
 from pipelines.registry import build
 from pipelines.types import Case
 
@@ -48,9 +48,9 @@ def main() -> None:
     parser.add_argument("--other", default="")
     asked = parser.parse_args()
     encoder, store = MiniLM(), Folder(asked.cache)
-    pupils = [train.make_ready(gold, encoder, store) for gold in train.read_all(asked.items)]
+    pupils = [ranking.make_ready(gold, encoder, store) for gold in ranking.read_all(asked.items)]
     rows = {method: every(pupils, by_method(method)) for method in METHODS if method != "learned"}
-    held = train.held_out(pupils, train.rankers_without(pupils))
+    held = ranking.held_out(pupils, ranking.rankers_without(pupils))
     rows["learned"] = every(pupils, lambda pupil, at: held[pupil.gold.name][at].indexes)
     rows |= {name: every(pupils, by_floor(name)) for name in ("random", "everything")}
     show_rankings(pupils, rows)
@@ -146,12 +146,13 @@ def crossed(
     teachers: Sequence[GoldTalk], tried: Sequence[GoldTalk], store: Folder
 ) -> tuple[list[Pupil], dict[str, list[Ranking]]]:
     """Adapters and weights of the teachers alone, who teach the weights what is new to them too."""
-    adapters = adapt.taught_by(teachers, MiniLM(), store)
+    learned = adapters.taught_by(teachers, MiniLM(), store)
     ready = [
-        train.make_ready(gold, Adapted(adapters[key_of(gold.messages)]), store) for gold in teachers
+        ranking.make_ready(gold, Adapted(learned[key_of(gold.messages)]), store)
+        for gold in teachers
     ]
-    ranker = train.taught_by(ready)
-    pupils = [train.make_ready(gold, Adapted(adapters[EVERY]), store) for gold in tried]
+    ranker = ranking.taught_by(ready)
+    pupils = [ranking.make_ready(gold, Adapted(learned[EVERY]), store) for gold in tried]
     return pupils, {one.gold.name: one.ranked_by(ranker) for one in pupils}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.memory import floors
+from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.wording import name_of

@@ -19,8 +19,8 @@ from pipelines.events.local import EventsLocal, EventsLocalConfig
 from pipelines.events.model import EventsModel, EventsModelConfig
 from pipelines.llm import ChatModel
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.pipeline import Memory
+from pipelines.memory.retrieval.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
 from pipelines.requirements.agent import RequirementsAgent

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from evaluation.questions.sample import Asked, Talk, content_words, order_of
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.retrieval.text import spoken
+from pipelines.memory.text import spoken
 
 GAP = "____"
 AROUND = 4  # words before and after a gap

@@ -10,7 +10,7 @@ from evaluation.questions.sample import Asked, Said, Talk, order_of
 from labeling.domain.schema.labels import CATEGORIES
 from pipelines import prompting
 from pipelines.llm import ChatModel
-from pipelines.memory.retrieval.text import spoken
+from pipelines.memory.text import spoken
 
 PROMPTS = Path(__file__).parent / "prompts"
 ASK, CHECK = "ask.v1", "check.v1"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pipelines.memory.retrieval.text import STOP, spoken, stem, words
+from pipelines.memory.text import STOP, spoken, stem, words
 
 
 @dataclass(frozen=True, slots=True)

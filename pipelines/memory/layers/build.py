@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,13 +11,16 @@ from typing import Any, Literal, Protocol
 
 from pipelines.errors import InvalidSetting
 from pipelines.llm import ChatModel
-from pipelines.memory.layers.config import LayersConfig, layers_key
-from pipelines.memory.layers.language import model_ratings, model_threads, model_topics
+from pipelines.memory.layers.config import LayersConfig
+from pipelines.memory.layers.language import PROMPT_IDS, model_ratings, model_threads, model_topics
 from pipelines.memory.layers.nodes import Layers, Signals, Threads, TopicNode, Topics
 from pipelines.memory.layers.signals import measure_nodes
 from pipelines.memory.layers.threads import local_threads
 from pipelines.memory.layers.topics import local_topics
 from pipelines.types import Encoder, Message
+
+VERSION = 1
+"""Raised whenever the same conversation and settings may give other layers."""
 
 Kind = Literal["topics", "signals", "threads"]
 KINDS: tuple[Kind, ...] = ("topics", "signals", "threads")
@@ -147,3 +151,15 @@ def warm(messages: Sequence[Message], encoder: Encoder, tell: Callable[[int, int
     for start in range(0, len(texts), AT_ONCE):
         encoder.encode(texts[start : start + AT_ONCE])
         tell(min(start + AT_ONCE, len(texts)), len(texts))
+
+
+def layers_key(config: LayersConfig, *, encoder_id: str, model_id: str | None) -> str:
+    """SHA-256 of everything that decides what is built, apart from the text itself."""
+    decided = {
+        "version": VERSION,
+        "config": config.model_dump(mode="json"),
+        "encoder": encoder_id,
+        "model": model_id,
+        "prompts": list(PROMPT_IDS) if model_id else [],
+    }
+    return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()

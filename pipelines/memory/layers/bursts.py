@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pipelines.errors import fact
-from pipelines.memory.layers.times import moment
+from pipelines.memory.times import moment
 from pipelines.types import Message
 
 Burst = tuple[Message, ...]

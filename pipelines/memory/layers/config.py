@@ -1,15 +1,10 @@
-"""The settings of the build layers, with their ranges, and what identifies a build."""
+"""The settings of the build layers and their ranges."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-VERSION = 1
-"""Raised whenever the same conversation and settings may give other layers."""
 
 
 class LayersConfig(BaseModel):
@@ -55,17 +50,3 @@ class LayersConfig(BaseModel):
     neighbours: int = Field(
         default=3, ge=1, le=50, description="A topic is linked only to that many most similar."
     )
-
-
-def layers_key(config: LayersConfig, *, encoder_id: str, model_id: str | None) -> str:
-    """SHA-256 of everything that decides what is built, apart from the text itself."""
-    from pipelines.memory.layers.language import PROMPT_IDS
-
-    decided = {
-        "version": VERSION,
-        "config": config.model_dump(mode="json"),
-        "encoder": encoder_id,
-        "model": model_id,
-        "prompts": list(PROMPT_IDS) if model_id else [],
-    }
-    return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()

@@ -15,7 +15,7 @@ import numpy as np
 from pipelines.memory.layers.bursts import Burst
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.words import cosine, rarity, stems
-from pipelines.memory.retrieval.text import spoken
+from pipelines.memory.text import spoken
 from pipelines.types import Vectors
 
 WORDS_SHARE = 0.4

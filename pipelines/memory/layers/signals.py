@@ -20,9 +20,9 @@ from pipelines.memory.layers.nodes import (
     Signals,
     TopicNode,
 )
-from pipelines.memory.layers.times import seconds_between
 from pipelines.memory.layers.tone import Rating, local_rating
 from pipelines.memory.layers.words import lexicon
+from pipelines.memory.times import seconds_between
 from pipelines.types import Message
 
 Found = tuple[float | None, Fact | None]

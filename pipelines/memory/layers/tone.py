@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from pipelines.errors import Fact, fact
 from pipelines.memory.layers.words import lexicon
-from pipelines.memory.retrieval.text import spoken
+from pipelines.memory.text import spoken
 from pipelines.types import Message
 
 STRONGEST = 3

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from pipelines.memory.retrieval.text import stem
+from pipelines.memory.text import stem
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]*[^\W_]|[^\W\d_]{2,}")
 

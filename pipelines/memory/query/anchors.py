@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.memory.query.dates import Days
+from pipelines.memory.dates import Days
 from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk
 

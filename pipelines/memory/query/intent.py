@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from pipelines.memory.query.dates import Days, days_in
+from pipelines.memory.dates import Days, days_in
 from pipelines.memory.query.talk import Talk
 
 QueryType = Literal["arc_narrative", "event_retrieval", "time_point", "phase_query"]

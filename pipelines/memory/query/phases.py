@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pipelines.memory.layers.times import seconds_between
 from pipelines.memory.query.candidates import Candidates
 from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk, local_ids
+from pipelines.memory.times import seconds_between
 
 TITLE_LENGTH = 80
 PREVIEW_LENGTH = 200

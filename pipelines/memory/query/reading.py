@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.llm import ChatModel, InvalidReply
 from pipelines.memory.config import MemoryConfig
+from pipelines.memory.dates import Days
 from pipelines.memory.layers.nodes import SIGNALS
 from pipelines.memory.prompts import ask
 from pipelines.memory.query.candidates import Candidates, Search, best_of
-from pipelines.memory.query.dates import Days
 from pipelines.memory.query.intent import USUAL_FOCUS, Intent, read_intent
 from pipelines.memory.query.mind import Plan, Told, Verdict
 from pipelines.memory.query.phases import Phase, bounds, node_summaries, shown

@@ -8,8 +8,8 @@ from datetime import date
 from functools import cached_property
 from typing import Protocol
 
-from pipelines.memory.layers.times import moment
-from pipelines.memory.query.dates import Days
+from pipelines.memory.dates import Days
+from pipelines.memory.times import moment
 from pipelines.types import Message, Vectors
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pipelines.memory.retrieval import dense
 from pipelines.memory.retrieval.late import Encoded
 from pipelines.memory.retrieval.question import KINDS, Asked
-from pipelines.memory.retrieval.text import IMAGE, words
 from pipelines.memory.retrieval.views import Views
+from pipelines.memory.text import IMAGE, words
 
 Floats = NDArray[np.float64]
 FEEDBACK = 5  # messages that are taken for right when looking for more of their kind

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.retrieval.text import words
+from pipelines.memory.text import words
 from pipelines.products import similarities
 from pipelines.types import Encoder, Vectors
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from pipelines import products
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.at_hand import AtHand
-from pipelines.memory.floors import BudgetConfig, found
+from pipelines.memory.retrieval.floors import BudgetConfig, found
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.types import Case, Encoder, Message, Output, Store
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.memory.query.dates import Days, days_in
+from pipelines.memory.dates import Days, days_in
 from pipelines.memory.retrieval.speakers import Speakers
-from pipelines.memory.retrieval.text import WORD, stems
+from pipelines.memory.text import WORD, stems
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.memory.retrieval.text import words
+from pipelines.memory.text import words
 from pipelines.types import Message
 
 SAID_TO = re.compile(

@@ -12,12 +12,13 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.layers.times import moment
-from pipelines.memory.query.dates import Days
-from pipelines.memory.retrieval import dense, late, speakers, text
+from pipelines.memory import text
+from pipelines.memory.dates import Days
+from pipelines.memory.retrieval import dense, late, speakers
 from pipelines.memory.retrieval.late import TokenMatrix, Tokens
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.speakers import Speakers
+from pipelines.memory.times import moment
 from pipelines.types import Encoder, Message, Store, Vectors
 
 FORMAT = "1"  # of what is stored; changes with what is computed

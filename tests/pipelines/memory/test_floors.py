@@ -6,8 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from pipelines.memory import floors
-from pipelines.memory.retrieval import pipeline
+from pipelines.memory.retrieval import floors, pipeline
 from pipelines.registry import build
 from pipelines.types import Case, Message
 from tests.fakes import WordOverlap
@@ -50,7 +49,7 @@ def test_the_version_stands_on_everything_that_reads_a_question(
 
     assert build(name, {}).version
 
-    assert (folders[0] / "query" / "dates.py").is_file()  # a day in a question is a condition
+    assert (folders[0] / "dates.py").is_file()  # a day in a question is a condition
 
 
 def test_random_keeps_to_its_budget_and_draws_the_same_again() -> None:

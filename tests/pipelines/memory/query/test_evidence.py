@@ -3,7 +3,6 @@ import json
 import numpy as np
 import pytest
 
-from pipelines.memory.query import train
 from pipelines.memory.query.candidates import Search, search
 from pipelines.memory.query.evidence import (
     FEATURES,
@@ -15,6 +14,7 @@ from pipelines.memory.query.evidence import (
     weigh,
 )
 from pipelines.memory.query.intent import read_intent
+from pipelines.memory.training import query
 from tests.pipelines.memory.talking import a_talk
 
 
@@ -99,7 +99,7 @@ def test_figures_of_answers_are_means_over_questions():
         ([5], [4, 5, 6], frozenset({6, 7})),  # recall 0, precision 0, first hit at rank 3
     ]
 
-    found = train.figures(results)
+    found = query.figures(results)
 
     assert found["recall"] == 0.5
     assert found["precision"] == 0.25
@@ -115,6 +115,6 @@ def test_gold_is_read_without_questions_that_cannot_be_scored():
         '{"question": "Who?", "evidence": [0]}, {"question": "Why?", "evidence": []}]}}'
     )
 
-    (told,) = train.read_gold([line, ""])
+    (told,) = query.read_gold([line, ""])
 
     assert told.questions == [("Who?", frozenset({0}))]

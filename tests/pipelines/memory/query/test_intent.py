@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from pipelines.memory.query.dates import Days, days_in
+from pipelines.memory.dates import Days, days_in
 from pipelines.memory.query.intent import read_intent, topic_of
 from pipelines.memory.query.questions import sub_questions
 from tests.pipelines.memory.talking import a_talk

@@ -11,11 +11,12 @@ import pytest
 from pipelines.encoder import MiniLM, load, packaged_folder
 from pipelines.memory.identity import key_of
 from pipelines.memory.query import evidence
-from pipelines.memory.query.train import GoldTalk
-from pipelines.memory.retrieval import adapt, adapter, late, question, ranker
+from pipelines.memory.retrieval import adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.memory.retrieval.speakers import learn
+from pipelines.memory.training import adapters
+from pipelines.memory.training.query import GoldTalk
 from pipelines.types import Message, Vectors
 from tests.fakes import WordOverlap
 
@@ -155,12 +156,12 @@ def test_the_shipped_adapters_are_small_and_complete() -> None:
 
 
 @pytest.fixture(scope="module")
-def lesson() -> adapt.Lesson:
-    return adapt.lesson(GOLD, MiniLM(), Kept())
+def lesson() -> adapters.Lesson:
+    return adapters.lesson(GOLD, MiniLM(), Kept())
 
 
 def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
-    lesson: adapt.Lesson,
+    lesson: adapters.Lesson,
 ) -> None:
     food = lesson.questions[0]
 
@@ -170,12 +171,12 @@ def test_hard_messages_are_no_evidence_and_who_is_asked_about_is_known(
 
 
 def test_every_question_takes_part_once_with_its_evidence(
-    lesson: adapt.Lesson, monkeypatch: pytest.MonkeyPatch
+    lesson: adapters.Lesson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adapt, "BATCH", 2)
-    monkeypatch.setattr(adapt, "OWN", 0)  # evidence is one's own, too
+    monkeypatch.setattr(adapters, "BATCH", 2)
+    monkeypatch.setattr(adapters, "OWN", 0)  # evidence is one's own, too
 
-    found = adapt.steps([lesson, lesson], np.random.default_rng(0))
+    found = adapters.steps([lesson, lesson], np.random.default_rng(0))
 
     asked = [id(question) for step in found for question in step.questions]
     assert sorted(asked) == sorted(2 * [id(question) for question in lesson.questions])
@@ -187,11 +188,11 @@ def test_every_question_takes_part_once_with_its_evidence(
 def test_of_much_evidence_what_does_not_take_part_stands_against_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adapt, "RIGHT", 2)
+    monkeypatch.setattr(adapters, "RIGHT", 2)
     places = np.arange(6)
-    asked = adapt.Question([1], places[:5], places[5:], np.ones(6, dtype=np.float32))
+    asked = adapters.Question([1], places[:5], places[5:], np.ones(6, dtype=np.float32))
 
-    pool = adapt._pool([asked], np.random.default_rng(0))
+    pool = adapters._pool([asked], np.random.default_rng(0))
 
     assert len(set(pool) & set(range(5))) == 2
     assert 5 in pool
@@ -205,14 +206,14 @@ def test_nearness_is_the_mean_of_the_best_cosines() -> None:
     for rows in (*asked, *messages):
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
 
-    found = adapt._nearness(*([torch.tensor(one) for one in each] for each in (asked, messages)))
+    found = adapters._nearness(*([torch.tensor(one) for one in each] for each in (asked, messages)))
 
     expected = [[(q @ m.T).max(axis=1).mean() for m in messages] for q in asked]
     assert found.numpy() == pytest.approx(np.array(expected), abs=1e-12)
 
 
-def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapt.Lesson) -> None:
-    one, again = (adapt.learn([lesson], epochs=12) for _ in range(2))
+def test_what_is_learned_repeats_and_brings_evidence_nearer(lesson: adapters.Lesson) -> None:
+    one, again = (adapters.learn([lesson], epochs=12) for _ in range(2))
 
     assert one.digest == again.digest
     assert lead(Adapted(one)) > lead(MiniLM()) + 0.05
@@ -232,7 +233,7 @@ def lead(encoder: MiniLM) -> float:
 
 
 def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    taught: list[list[adapt.Lesson]] = []
+    taught: list[list[adapters.Lesson]] = []
 
     class Here:
         def __init__(self, **_: object) -> None: ...
@@ -240,14 +241,14 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
             return self
 
         def __exit__(self, *_: object) -> None: ...
-        def map(self, _: object, sets: list[list[adapt.Lesson]]) -> list[Adapter]:
+        def map(self, _: object, sets: list[list[adapters.Lesson]]) -> list[Adapter]:
             taught.extend(sets)
             return [some_adapter(at) for at, _ in enumerate(taught)]
 
-    monkeypatch.setattr(adapt, "ProcessPoolExecutor", Here)
+    monkeypatch.setattr(adapters, "ProcessPoolExecutor", Here)
     short = GoldTalk("short", TALK[:3], ASKED[1:])
 
-    found = adapt.taught_by([GOLD, short], MiniLM(), Kept())
+    found = adapters.taught_by([GOLD, short], MiniLM(), Kept())
 
     assert list(found) == [EVERY, key_of(TALK), key_of(TALK[:3])]
     assert [[len(one.messages) for one in lessons] for lessons in taught] == [[6, 3], [3], [6]]
@@ -255,4 +256,4 @@ def test_each_talk_is_taught_by_the_others(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_single_talk_has_nobody_to_be_taught_by() -> None:
     with pytest.raises(ValueError, match="two conversations at least"):
-        adapt.taught_by([GOLD], MiniLM(), Kept())
+        adapters.taught_by([GOLD], MiniLM(), Kept())

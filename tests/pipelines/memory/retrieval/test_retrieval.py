@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipelines.memory import text
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import GoldTalk
-from pipelines.memory.retrieval import dense, late, question, ranker, speakers, text, views
+from pipelines.memory.retrieval import dense, late, question, ranker, speakers, views
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.ranker import shipped
-from pipelines.memory.retrieval.train import (
+from pipelines.memory.training.query import GoldTalk
+from pipelines.memory.training.ranking import (
     Pupil,
     as_json,
     held_out,

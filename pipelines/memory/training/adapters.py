@@ -1,10 +1,10 @@
-"""Trains ``adapters.safetensors``: MiniLM learns what an answer to a question looks like.
+"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what an answer to a question looks like.
 
-    python -m pipelines.memory.retrieval.adapt ITEMS.jsonl… --cache FOLDER [--write]
+    python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them; each conversation in it teaches all adapters but its own. Without ``--write`` the
-losses are printed and nothing is changed. ``train`` and the command of ``memory`` build on the
+losses are printed and nothing is changed. ``ranking`` and ``query`` build on the
 adapters and come afterwards. On the same machine the command repeats to the byte.
 """
 
@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from pipelines.encoder import MiniLM, load, packaged_folder, twin
 from pipelines.memory.identity import key_of
-from pipelines.memory.query.train import Folder, GoldTalk
 from pipelines.memory.retrieval import views
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, write
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.memory.retrieval.train import read_all
+from pipelines.memory.training.query import Folder, GoldTalk
+from pipelines.memory.training.ranking import read_all
 from pipelines.types import Encoder, Store
 
 RANK = 8

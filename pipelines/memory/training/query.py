@@ -1,6 +1,6 @@
-"""Trains ``weights.json``, and says how well the answers are without having seen a conversation.
+"""Trains ``query/weights.json``, and says how good the answers to an unseen conversation are.
 
-    python -m pipelines.memory.query.train GOLD.jsonl [--cache FOLDER] [--write]
+    python -m pipelines.memory.training.query GOLD.jsonl [--cache FOLDER] [--write]
 
 GOLD.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them. Everything learned, the ranking of the index too, is learned without the conversation

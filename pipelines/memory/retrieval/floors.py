@@ -60,7 +60,7 @@ class LexicalFloor:
 
     @property
     def version(self) -> str:
-        return f"1+{fingerprint(Path(__file__).parent)}"
+        return f"1+{fingerprint(Path(__file__).parent.parent)}"
 
     def run(self, case: Case) -> Output:
         if not case.messages:

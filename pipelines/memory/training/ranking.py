@@ -1,6 +1,7 @@
-"""Trains ``weights.json``, and says how well it ranks conversations that it has not seen.
+"""Trains ``retrieval/weights.json``, and says how well it ranks unseen conversations.
 
-    python -m pipelines.memory.retrieval.train ITEMS.jsonl… --cache FOLDER [--report FILE] [--write]
+    python -m pipelines.memory.training.ranking ITEMS.jsonl… --cache FOLDER [--report FILE]
+        [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them. Without ``--write`` the figures are printed and nothing is changed. The command
@@ -19,7 +20,9 @@ from typing import Any
 from pipelines.encoder import MiniLM
 from pipelines.memory.identity import key_of
 from pipelines.memory.query.talk import Talk
-from pipelines.memory.query.train import (
+from pipelines.memory.retrieval.index import ConversationIndex, Ranking
+from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker
+from pipelines.memory.training.query import (
     Folder,
     GoldTalk,
     Taught,
@@ -28,8 +31,6 @@ from pipelines.memory.query.train import (
     read_gold,
     taught,
 )
-from pipelines.memory.retrieval.index import ConversationIndex, Ranking
-from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker
 from pipelines.types import Encoder, Store
 
 DECIMALS = 6
