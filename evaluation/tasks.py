@@ -10,9 +10,10 @@ from celery.signals import worker_shutting_down
 
 from evaluation import processes
 from evaluation.services import memory_builds
-from evaluation.services.judging import probings, ratings
-from evaluation.services.launch import runs, suggestions
-from evaluation.services.run import execution
+from evaluation.services.judging import probings
+from evaluation.services.launch import suggestions
+from evaluation.services.run import execution, ratings
+from evaluation.services.work import steering
 from labeling.services import outbox
 from labeling.services.gold import gold_requests
 from labeling.services.work import check_requests
@@ -52,7 +53,7 @@ def break_off(**kwargs: Any) -> None:
 @shared_task(ignore_result=True)
 def sweep() -> None:
     """Called by every worker every few seconds, so that nothing waits for a lost message."""
-    runs.wake_unattended()
+    steering.wake_unattended()
     memory_builds.wake_unattended()
     suggestions.wake_unattended()
     ratings.wake_unattended()

@@ -14,6 +14,7 @@ from evaluation.access import require_reader
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.launch import predictions, runs
+from evaluation.services.work import steering
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
@@ -57,7 +58,7 @@ class RunIn(serializers.Serializer[Any]):
 
 
 class ControlIn(serializers.Serializer[Any]):
-    action = serializers.ChoiceField(sorted(runs.CONTROLS))
+    action = serializers.ChoiceField(sorted(steering.CONTROLS))
     budget_cost = serializers.FloatField(
         required=False, help_text="With resume: a new budget in place of the old"
     )
@@ -199,7 +200,7 @@ class RunControlView(APIView):
         fields.is_valid(raise_exception=True)
         given = dict(fields.validated_data)
         action = given.pop("action")
-        runs.CONTROLS[action](run, by=request.user, **(given if action == "resume" else {}))
+        steering.CONTROLS[action](run, by=request.user, **(given if action == "resume" else {}))
         return Response(_detail(request, pk))
 
 

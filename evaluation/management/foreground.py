@@ -11,8 +11,8 @@ from uuid import uuid4
 from evaluation import processes
 from evaluation.management.bars import bar
 from evaluation.models import Run
-from evaluation.services.attendance import OPEN
 from evaluation.services.run import execution
+from evaluation.services.work.attendance import OPEN
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
 

@@ -22,10 +22,11 @@ from pydantic import ValidationError
 from evaluation import adapters
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.language_models.endpoints import model_from_settings
-from evaluation.services.launch.runs import RESEND_SECONDS, PipelineRefused
-from evaluation.services.run import working
-from evaluation.services.run.leases import MAX_ATTEMPTS, KeepAlive, expiry
+from evaluation.services.launch.runs import PipelineRefused
 from evaluation.services.stores import FileStore
+from evaluation.services.work import working
+from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry
+from evaluation.services.work.steering import RESEND_SECONDS
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.sentences import say

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.models import AnswerPanel, RatingPanel, Run
-from evaluation.services.judging import answer_ratings, certificates, panels, ratings
+from evaluation.services.judging import answer_ratings, certificates, panels
 from evaluation.services.judging.panels import Panel
-from evaluation.services.run import scoring
+from evaluation.services.run import ratings, scoring
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.views import access

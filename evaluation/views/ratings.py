@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from evaluation.layers import gold_layer
 from evaluation.models import AnswerPanel, AnswerRating, CaseRun, RatedLabel, Rating, RatingPanel
 from evaluation.services.judging import answer_ratings
-from evaluation.services.judging import ratings as service
+from evaluation.services.run import ratings as service
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import RATING_KEYS
 from labeling.domain.numbers import whole_number

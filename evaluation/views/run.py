@@ -19,11 +19,11 @@ from evaluation.layers import GoldLayer, gold_layer
 from evaluation.metrics.gate import NO_INTERVAL
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
-from evaluation.services import attendance
 from evaluation.services.judging.certificates import NOT_CERTIFIED
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import runs
 from evaluation.services.run import ceilings, gates, results
+from evaluation.services.work import attendance, steering
 from evaluation.views import present
 from evaluation.views.answers import (
     answers_context,
@@ -92,7 +92,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     action = request.POST.get("action", "")
-    if action not in runs.CONTROLS:
+    if action not in steering.CONTROLS:
         messages.error(request, _("There is no such action."))
         return redirect(run)
     if action == "cancel" and request.POST.get("confirm") != "yes":
@@ -105,7 +105,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(run)
     given = budget.cleaned_data if action == "resume" else {}
     try:
-        runs.CONTROLS[action](run, by=request.user, **given)
+        steering.CONTROLS[action](run, by=request.user, **given)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:

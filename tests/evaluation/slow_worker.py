@@ -69,13 +69,14 @@ HANGING = replace(ENTRY, name="hanging", make=lambda config, encoder: Hanging())
 
 
 def prepare() -> None:
-    from evaluation.services.launch import runs, suggestions
+    from evaluation.services.launch import suggestions
+    from evaluation.services.work import steering
     from labeling.domain.matching.similarity import Ruler
     from labeling.services import vectors
     from tests.fakes import WordOverlap
 
     registry.PIPELINES |= {"slow": ENTRY, "hanging": HANGING}
-    runs.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
+    steering.RESEND_SECONDS = suggestions.RESEND_SECONDS = 1
     vectors.ruler = lambda: Ruler(WordOverlap())
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from evaluation.models import Run
-from evaluation.services.judging import ratings
+from evaluation.services.run import ratings
 from labeling.models import Event, Project
 from tests.at_once import Rest, both
 from tests.evaluation.staged import inferred, make_release

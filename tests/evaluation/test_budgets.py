@@ -15,7 +15,8 @@ from django.utils import timezone
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, metering
 from evaluation.services.launch import runs
-from evaluation.services.run import execution, leases, results
+from evaluation.services.run import execution, results
+from evaluation.services.work import leases, steering
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage
 from pipelines.types import Case, Output
@@ -51,11 +52,11 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     assert len(server.requests) == 3  # the first case, and the first question of the second
     assert states(run) == ["done", "queued", "queued"]
     assert budgets.spent(run.pk).tokens == 330
-    with refused(runs.BudgetRefused, match="give a larger one"):
-        runs.resume(run, by=people["rita"])
+    with refused(steering.BudgetRefused, match="give a larger one"):
+        steering.resume(run, by=people["rita"])
     assert Run.objects.get(pk=run.pk).paused
 
-    runs.resume(run, by=people["rita"], **second)
+    steering.resume(run, by=people["rita"], **second)
     run = work(run)
 
     assert run.status == "finished"
@@ -118,7 +119,7 @@ def test_a_budget_in_money_without_prices_is_refused(
 ) -> None:
     settings.LLM_OUTPUT_PRICE = None
 
-    with refused(runs.BudgetRefused, match="LLM_OUTPUT_PRICE"):
+    with refused(steering.BudgetRefused, match="LLM_OUTPUT_PRICE"):
         launch(pipeline="asking", budget_cost=1.0)
     run = work(launch(pipeline="asking"))
 
@@ -129,12 +130,12 @@ def test_a_budget_in_money_without_prices_is_refused(
 def test_a_budget_of_nothing_is_refused(
     launch: Any, server: LanguageServer, budget: dict[str, Any]
 ) -> None:
-    with refused(runs.BudgetRefused, match="more than nothing"):
+    with refused(steering.BudgetRefused, match="more than nothing"):
         launch(pipeline="asking", **budget)
 
 
 def test_a_budget_for_a_pipeline_without_a_model_is_refused(launch: Any) -> None:
-    with refused(runs.BudgetRefused, match="uses no language model"):
+    with refused(steering.BudgetRefused, match="uses no language model"):
         launch(pipeline="nothing", budget_tokens=5)
 
 

@@ -21,6 +21,7 @@ from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, R
 from evaluation.services.judging import certificates, judgings, probings
 from evaluation.services.launch import runs
 from evaluation.services.run import execution, gates, results
+from evaluation.services.work import steering
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
@@ -196,7 +197,7 @@ def test_a_worker_with_other_settings_judges_and_probes_nothing(
     probing.refresh_from_db()
     assert (probing.state, "temperature=0.7" in probing.error) == ("failed", True)
     settings.LLM_TEMPERATURE = 0.0
-    runs.resume(run, by=None)
+    steering.resume(run, by=None)
     assert work(run).status == "finished"
 
 

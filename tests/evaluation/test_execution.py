@@ -7,7 +7,8 @@ import pytest
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import runs, spec
-from evaluation.services.run import scoring, working
+from evaluation.services.run import scoring
+from evaluation.services.work import steering, working
 from labeling.services import vectors
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect, work
@@ -207,14 +208,14 @@ def test_a_paused_run_stops_before_the_next_case_and_goes_on_when_resumed(
 
     def pause_then_answer(case: Case) -> Output:
         if case.case_id == "case-000":
-            runs.pause(run, by=people["rita"])
+            steering.pause(run, by=people["rita"])
         return perfect(case)
 
     pipeline = script(pause_then_answer)
     assert work(run).status == "paused"
     assert pipeline.seen == ["case-000"]
 
-    runs.resume(run, by=people["rita"])
+    steering.resume(run, by=people["rita"])
 
     assert work(run).status == "finished"
     assert pipeline.seen == ["case-000", "case-001", "case-002"]
@@ -224,12 +225,12 @@ def test_a_cancelled_run_does_nothing_more(launch: Any, script: Any, people: Any
     pipeline = script(perfect)
     run = launch()
 
-    runs.cancel(run, by=people["rita"])
+    steering.cancel(run, by=people["rita"])
 
     assert work(run).status == "cancelled"
     assert pipeline.seen == []
-    with refused(runs.RunRefused, match="not finished"):
-        runs.resume(run, by=people["rita"])
+    with refused(steering.RunRefused, match="not finished"):
+        steering.resume(run, by=people["rita"])
 
 
 def test_a_run_that_is_cancelled_while_it_is_scored_stays_cancelled(
@@ -241,7 +242,7 @@ def test_a_run_that_is_cancelled_while_it_is_scored_stays_cancelled(
 
     def cancelled_meanwhile() -> Any:
         if not Run.objects.get(pk=run.pk).cancelled:  # people's figures need the ruler, too
-            runs.cancel(run, by=people["rita"])
+            steering.cancel(run, by=people["rita"])
         return ruler()
 
     monkeypatch.setattr(vectors, "ruler", cancelled_meanwhile)
@@ -258,7 +259,7 @@ def test_scores_are_computed_anew_without_running_the_pipeline(
     first = list(Score.objects.order_by("pk").values_list("pk", "metric", "value"))
     calls = len(pipeline.seen)
 
-    runs.rescore(run, by=people["rita"])
+    steering.rescore(run, by=people["rita"])
     run = work(run)
 
     assert run.status == "finished"
@@ -272,25 +273,25 @@ def test_scoring_anew_names_the_metrics_it_used(
     run = work(launch())
     monkeypatch.setattr(spec, "METRICS_VERSION", "later")
 
-    runs.rescore(run, by=people["rita"])
+    steering.rescore(run, by=people["rita"])
 
     assert work(run).spec["metrics_version"] == "later"
 
 
 @pytest.mark.parametrize("seed", [-1, 2**31])
 def test_a_seed_that_cannot_be_stored_is_refused(make_release: Any, seed: int) -> None:
-    with refused(runs.RunRefused, match="seed"):
+    with refused(steering.RunRefused, match="seed"):
         runs.launch(make_release(), pipeline="nothing", seed=seed)
 
 
 def test_a_name_that_cannot_be_stored_is_refused(make_release: Any) -> None:
-    with refused(runs.RunRefused, match="at most 200 characters"):
+    with refused(steering.RunRefused, match="at most 200 characters"):
         runs.launch(make_release(1), pipeline="nothing", name="x" * 201, queue=False)
 
 
 def test_a_run_that_is_not_done_is_not_scored(launch: Any, people: Any) -> None:
-    with refused(runs.RunRefused, match="all done"):
-        runs.rescore(launch(), by=people["rita"])
+    with refused(steering.RunRefused, match="all done"):
+        steering.rescore(launch(), by=people["rita"])
 
 
 def test_every_repetition_is_run_and_scored(launch: Any, script: Any) -> None:

@@ -11,7 +11,8 @@ from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.run import execution, leases, scoring
+from evaluation.services.run import execution, scoring
+from evaluation.services.work import leases
 from tests.evaluation.conftest import perfect, work
 
 pytestmark = pytest.mark.django_db

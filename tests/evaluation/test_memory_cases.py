@@ -156,13 +156,13 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
 def test_scoring_again_keeps_one_trace_a_checkpoint(
     chat: Any, script: Any, finished: Any, people: Any
 ) -> None:
-    from evaluation.services.launch import runs
+    from evaluation.services.work import steering
 
     script(where_and_when)
     run = finished(release=chat())
     before = StageTrace.objects.count()
 
-    runs.rescore(run, by=people["noor"])
+    steering.rescore(run, by=people["noor"])
     execution.work(run.pk, uuid4())
 
     assert before > 0

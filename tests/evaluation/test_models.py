@@ -13,7 +13,7 @@ import pytest
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import runs
+from evaluation.services.work import steering
 from labeling.models import Event
 from pipelines.llm import ChatMessage, ModelError
 from pipelines.types import Case, Output
@@ -178,7 +178,7 @@ def test_a_storm_pauses_the_run_and_costs_no_results(
     assert len(server.requests) == 11
     assert Event.objects.filter(verb="run.paused", actor=None).count() == 1
 
-    runs.resume(run, by=people["rita"])
+    steering.resume(run, by=people["rita"])
     run = work(run)
 
     assert run.status == "finished"

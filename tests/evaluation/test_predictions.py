@@ -12,9 +12,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.models import CaseRun, Run, SplitAccess
-from evaluation.services.launch import predictions, runs
+from evaluation.services.launch import predictions
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
+from evaluation.services.work import steering
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
 from tests.evaluation.figures import mean
@@ -331,7 +332,7 @@ def test_scoring_again_gives_the_same(news, write):
     run = measure(write(*RIGHT[:2]))
     before = mean(run, "strict_f1")
 
-    runs.rescore(run, by=None)
+    steering.rescore(run, by=None)
     execution.work(run.pk, uuid4())
 
     assert mean(run, "strict_f1") == before

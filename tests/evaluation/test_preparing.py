@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 
 from evaluation.services import memory_builds
-from evaluation.services.run import execution, leases
+from evaluation.services.run import execution
 from evaluation.services.stores import FileStore
+from evaluation.services.work import leases
 from labeling.models import Conversation
 from pipelines import registry
 from pipelines.memory.layers.config import LayersConfig

@@ -14,9 +14,8 @@ from django.urls import reverse
 from evaluation import tasks
 from evaluation.management import summary
 from evaluation.models import Rating, RatingPanel, Run
-from evaluation.services.judging import ratings
-from evaluation.services.launch import runs
-from evaluation.services.run import execution, results
+from evaluation.services.run import execution, ratings, results
+from evaluation.services.work import steering
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.staged import inferred, make_release
@@ -95,7 +94,7 @@ def test_a_run_of_older_metrics_waits_to_be_scored_again_and_says_so(
     text = signed_in("rita").get(reverse("run-ratings", args=[panel.run_id])).content.decode()
     assert "Choose “Score again”" in text
     assert woken == []
-    runs.rescore(panel.run, by=people["rita"])
+    steering.rescore(panel.run, by=people["rita"])
     execution.work(panel.run_id, uuid4())
     ratings.wake_unattended()
     assert woken == [panel.pk]

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 
 from evaluation.layers import MalformedOutput, gold_layer
 from evaluation.models import Rating, Run
-from evaluation.services.launch import runs
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
+from evaluation.services.work import steering
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
@@ -115,7 +115,7 @@ def rate(run: Run, judge: User, **scores: list[int]) -> None:
 
 
 def rescored(run: Run) -> Run:
-    runs.CONTROLS["rescore"](run, by=run.requested_by)
+    steering.CONTROLS["rescore"](run, by=run.requested_by)
     execution.work(run.pk, uuid4())
     return Run.objects.with_progress().get(pk=run.pk)
 

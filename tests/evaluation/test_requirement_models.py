@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import runs
 from evaluation.services.run import execution, results
+from evaluation.services.work import steering
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.staged import inferred, issue, make_release
@@ -217,7 +217,7 @@ def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
     settings.LLM_API_KEY = key
     if way == "long wait":  # a minute later
         endpoints.client_of(endpoints.endpoint_from_settings()).limit._closed_at -= 60  # type: ignore
-    runs.resume(run, by=people["rita"])
+    steering.resume(run, by=people["rita"])
     assert work(run).status == "finished"
     assert {case.state for case in cases_of(run)} == {"done"}
 
@@ -244,7 +244,7 @@ def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
     assert "is used up" in run.pause_reason
     assert len(answering.requests) == 3  # the document was not written
 
-    runs.resume(run, by=people["rita"], **second)
+    steering.resume(run, by=people["rita"], **second)
     run = work(run)
 
     assert run.status == "finished"

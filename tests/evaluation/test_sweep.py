@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.launch import runs
-from evaluation.services.run import leases
+from evaluation.services.work import leases, steering
 
 pytestmark = pytest.mark.django_db
 
@@ -29,17 +29,17 @@ def test_the_sweep_wakes_a_run_that_nobody_holds(
     woken = sent(monkeypatch)
     run = launch()
 
-    runs.wake_unattended()
+    steering.wake_unattended()
     assert woken == [run.pk]
 
     leases.claim_case(run.pk, uuid4())
-    runs.wake_unattended()
+    steering.wake_unattended()
     assert woken == [run.pk]  # somebody is at it
 
     CaseRun.objects.filter(state="running").update(
         lease_expires_at=timezone.now() - timedelta(seconds=1)
     )
-    runs.wake_unattended()
+    steering.wake_unattended()
     assert woken == [run.pk, run.pk]
 
 
@@ -55,7 +55,7 @@ def test_a_silent_worker_keeps_what_it_holds_and_nothing_else(
         end = timezone.now() + timedelta(seconds=120 - seconds)
         CaseRun.objects.filter(pk=silent.pk).update(lease_expires_at=end)
         woken.clear()
-        runs.wake_unattended()
+        steering.wake_unattended()
         return woken
 
     assert last_renewed(41) == []  # a lease of 120 seconds is renewed after 40
@@ -71,11 +71,11 @@ def test_the_sweep_leaves_alone_what_is_paused_finished_or_just_sent(
 ) -> None:
     finished()
     paused, just_sent = launch(), launch()
-    runs.pause(paused, by=people["rita"])
+    steering.pause(paused, by=people["rita"])
     Run.objects.filter(pk=just_sent.pk).update(woken_at=timezone.now())
     woken = sent(monkeypatch)
 
-    runs.wake_unattended()
+    steering.wake_unattended()
 
     assert woken == []
 
@@ -87,6 +87,6 @@ def test_the_sweep_finds_a_run_that_only_lacks_its_scores(
     CaseRun.objects.filter(run=run).update(state="failed", error="x")
     woken = sent(monkeypatch)
 
-    runs.wake_unattended()
+    steering.wake_unattended()
 
     assert woken == [run.pk]

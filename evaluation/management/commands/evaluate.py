@@ -17,6 +17,7 @@ from evaluation.services.language_models import bills
 from evaluation.services.launch import batches, config_files, measuring, predictions, runs
 from evaluation.services.launch.config_files import FORMATS
 from evaluation.services.run import gates, results
+from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
@@ -233,7 +234,7 @@ def _started(options: dict[str, Any]) -> list[Run]:
 def _stopped(run_ids: Sequence[int]) -> CommandError:
     """All that is not done waits for the person who stopped it."""
     for run in Run.objects.select_related("release__project").filter(pk__in=run_ids):
-        runs.pause(run, by=None)
+        steering.pause(run, by=None)
     named = " ".join(map(str, run_ids))
     return CommandError(f"Stopped. Go on with: manage.py evaluate --resume {named}", returncode=130)
 
@@ -331,7 +332,7 @@ def _resumed(run_id: int, options: dict[str, Any]) -> Run:
     if run is None:
         raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
     if run.scored_at is None and (run.paused or any(one is not None for one in budget)):
-        runs.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
+        steering.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
     return run
 
 

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from evaluation.management import foreground, prompts, summary
 from evaluation.models import Run
 from evaluation.services.judging import judgings
-from evaluation.services.launch import runs
+from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             with foreground.progress_bar(run.pk) as show:
                 foreground.work_until_done(run.pk, show)
         except KeyboardInterrupt:
-            runs.pause(run, by=None)
+            steering.pause(run, by=None)
             said = f"Stopped. Go on with: manage.py evaluate --resume {run.pk}"
             raise CommandError(said, returncode=130) from None
 

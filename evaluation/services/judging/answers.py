@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
-
 from evaluation import adapters, judge
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.answers import PARSER_VERSION
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, WorkQuerySet
 from evaluation.services.language_models import endpoints
-from evaluation.services.run import leases
+from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from pipelines.llm import ChatModel
@@ -92,23 +90,6 @@ def _told(prompt: judge.Prompt, model: Mapping[str, Any]) -> dict[str, str]:
         "sha256": prompt.sha256,
         "judge_sha256": judge.judge_sha256(model, prompt.sha256),
     }
-
-
-def call_off(run: Run) -> bool:
-    """Give up what is not written or judged yet; True if there was anything."""
-    left = Answer.objects.wanted().filter(case__run=run)
-    wanted = Judgement.objects.wanted().filter(judging__run=run)
-    judged = Judging.objects.filter(pk__in=list(wanted.values_list("judging", flat=True)))
-    n_judgings = judged.update(cancelled=True)
-    n_answers = left.update(
-        state=Answer.State.FAILED,
-        error="Called off before it was written.",
-        error_class=Answer.ErrorClass.PERMANENT,
-        owner=None,
-        lease_expires_at=None,
-        finished_at=timezone.now(),
-    )
-    return bool(n_judgings or n_answers)
 
 
 def ready(run_id: int) -> WorkQuerySet:

@@ -16,8 +16,7 @@ from evaluation.metrics.answers import NO_REFERENCE, Unreadable
 from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
 from evaluation.services.judging.answers import AnswersRefused, prepare_judging, shown
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import runs
-from evaluation.services.run import leases
+from evaluation.services.work import leases, steering
 from labeling.domain.sentences import say
 from labeling.services import events
 from pipelines.llm import ChatModel
@@ -44,15 +43,15 @@ def request(
     checked = judges.prompts(prompts)
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:
-        raise runs.BudgetRefused(problem, details={"run": run.pk})
+        raise steering.BudgetRefused(problem, details={"run": run.pk})
     budget = {"budget_cost": budget_cost, "budget_tokens": budget_tokens}
     with transaction.atomic():
-        runs.reopen(run, **{name: value for name, value in budget.items() if value is not None})
+        steering.reopen(run, **{name: value for name, value in budget.items() if value is not None})
         answers = list(Answer.objects.filter(case__run=run).only("pk").order_by("pk"))
         judging = prepare_judging(run, answers, checked, by=by)
         events.record("run.judged", run, project=run.release.project, actor=by, judging=judging.pk)
         if queue:
-            transaction.on_commit(lambda: runs.wake(run.pk))
+            transaction.on_commit(lambda: steering.wake(run.pk))
     return judging
 
 

@@ -24,7 +24,7 @@ from evaluation.probes import Probe
 from evaluation.services.judging import certificates
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel
-from evaluation.services.run import leases
+from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
 from labeling.models import Project

@@ -15,6 +15,7 @@ from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import measuring, runs, thresholds
 from evaluation.services.launch.config_files import FORMATS, Agent, ConfigFile, nearest
+from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
@@ -227,7 +228,7 @@ def _place_of(error: RuleError, dataset: str, agent: str, by: Agent) -> tuple[st
         return "datasets", dataset, "split"
     if isinstance(error, measuring.MetricsRefused):
         return ("metrics",)
-    if isinstance(error, runs.BudgetRefused):
+    if isinstance(error, steering.BudgetRefused):
         return "agents", agent, "budget" if by.budget is not None else "budget_tokens"
     if isinstance(error, answers.AnswersRefused):
         return "agents", agent, "evaluate_answers"

@@ -19,7 +19,7 @@ from evaluation import adapters
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import runs
-from evaluation.services.run.leases import KeepAlive
+from evaluation.services.work.leases import KeepAlive
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say

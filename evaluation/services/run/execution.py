@@ -22,9 +22,10 @@ from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import CaseRun, Run
 from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
-from evaluation.services.run import ceilings, leases, scoring
-from evaluation.services.run.working import Desk, carry_out, desk_for, text_of
+from evaluation.services.run import ceilings, scoring
 from evaluation.services.stores import FileStore
+from evaluation.services.work import leases
+from evaluation.services.work.working import Desk, carry_out, desk_for, text_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services.vectors import StoredVectors

@@ -18,8 +18,9 @@ from evaluation.metrics.registry import Metric, Value, metrics_for, metrics_in
 from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services.launch import spec
-from evaluation.services.run import answer_scoring, leases
+from evaluation.services.run import answer_scoring
 from evaluation.services.run.answer_scoring import Judged
+from evaluation.services.work import leases
 from labeling.domain.sentences import noted
 from labeling.services import vectors
 

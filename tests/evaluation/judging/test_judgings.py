@@ -15,8 +15,7 @@ from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.judging import judgings
 from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import runs
-from evaluation.services.run import leases
+from evaluation.services.work import leases, steering
 from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
@@ -104,7 +103,7 @@ def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_tw
     assert "used up" in run.pause_reason
     assert len(server.requests) == 5
 
-    runs.resume(run, by=people["noor"], budget_tokens=10**6)
+    steering.resume(run, by=people["noor"], budget_tokens=10**6)
     run = work(run)
 
     assert run.status == "finished"
@@ -124,7 +123,7 @@ def test_a_server_that_is_down_pauses_the_run_and_nothing_is_lost(
 
     assert run.status == "paused"
     assert Answer.objects.filter(state="queued").count() == 3
-    runs.resume(run, by=people["noor"])
+    steering.resume(run, by=people["noor"])
     assert work(run).status == "finished"
 
 
@@ -134,7 +133,7 @@ def test_calling_off_what_is_left_keeps_the_figures_of_retrieval(
     run = work(start(budget_tokens=110 * 4))
     assert run.status == "paused"
 
-    runs.cancel(run, by=people["noor"])
+    steering.cancel(run, by=people["noor"])
     run = work(run)
 
     assert run.status == "finished"
@@ -242,7 +241,7 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_INPUT_PRICE = None
-    with refused(runs.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
+    with refused(steering.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
     settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = endpoints.OPENAI, ""
     with refused(endpoints.ModelMissing, match="set JUDGE_API_KEY"):

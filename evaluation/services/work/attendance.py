@@ -13,7 +13,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Answer, CaseRun, Judgement, Run, Work
-from evaluation.services.run import leases
+from evaluation.services.work import leases
 
 LATE = 0.4
 """Of a lease, which is renewed after each third of it: longer than that nobody stays silent."""

@@ -20,9 +20,8 @@ from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun, Run, Work
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, PaidModel
-from evaluation.services.launch import runs
-from evaluation.services.run import leases
-from evaluation.services.run.leases import failed
+from evaluation.services.work import leases, steering
+from evaluation.services.work.leases import failed
 from labeling.words import in_english
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.errors import PipelineError
@@ -63,7 +62,7 @@ def desk_for(
     """None if the run has to wait for other settings, and is paused for it."""
     problem = _problem_with(model, judging=judging) if model else ""
     if problem:
-        runs.halt(run, problem)
+        steering.halt(run, problem)
         return None
     found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
     return Desk(run, owner, found, Storm(n_pieces))
@@ -134,7 +133,7 @@ def _why_pause(work: Work, error: Exception, desk: Desk) -> str:
 
 def _stop(work: Work, reason: str, desk: Desk) -> None:
     """Pause first: while this work is held, nobody takes the run for done."""
-    runs.halt(desk.run, reason)
+    steering.halt(desk.run, reason)
     desk.storm.undo()
     leases.held(work, desk.owner).give_back()
 
