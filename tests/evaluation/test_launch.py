@@ -6,6 +6,7 @@ import pytest
 
 from evaluation.models import Run
 from evaluation.services.launch import runs
+from evaluation.services.work import steering
 from labeling.models import Event
 from tests.refusals import refused
 
@@ -57,7 +58,7 @@ def test_a_worker_is_told_when_the_launch_is_stored(
     launch: Any, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     woken: list[int] = []
-    monkeypatch.setattr(runs, "wake", woken.append)
+    monkeypatch.setattr(steering, "wake", woken.append)
 
     with django_capture_on_commit_callbacks(execute=True):
         run = launch(queue=True)

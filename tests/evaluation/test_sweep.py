@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
-from evaluation.services.launch import runs
 from evaluation.services.work import leases, steering
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     woken: list[int] = []
-    monkeypatch.setattr(runs, "wake", woken.append)
+    monkeypatch.setattr(steering, "wake", woken.append)
     return woken
 
 
