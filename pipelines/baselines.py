@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
-from pipelines.requirements.wording import name_of
+from pipelines.requirements.labels import Document, Issue, Requirement, name_of
 from pipelines.types import Case, Message, Output
 
 TITLE_WORDS = 6
@@ -71,10 +71,10 @@ class Nothing:
 
 
 class Everything:
-    """Takes whatever could be meant for meant.
+    """Finds all that could be found.
 
-    Every message is a requirement, from every requirement everything follows, and it has every
-    flaw; the document says the whole talk in every section. Every message answers every question.
+    Every message is a requirement, every kind of inference follows from it, and it has every flaw;
+    the document repeats the whole talk in every section. Every message answers every question.
     """
 
     name = "everything"
@@ -90,34 +90,34 @@ class Everything:
         requirements = self._requirements(case)
         return {"model": None, **self._for_task(case, requirements)}
 
-    def _for_task(self, case: Case, requirements: Sequence[Mapping[str, Any]]) -> Output:
+    def _for_task(self, case: Case, requirements: Sequence[Requirement]) -> Output:
         if case.task == "inference":
             return {"inferred_requirements": self._inferred(requirements)}
         if case.task == "validation":
-            return {"issues": [_issue(one, kind) for one in requirements for kind in FLAWS]}
+            return {"issues": [_issue(label, kind) for label in requirements for kind in FLAWS]}
         if case.task == "end_to_end":
             return {"requirements": list(requirements), "document": _document(case)}
         return {"requirements": list(requirements)}
 
-    def _requirements(self, case: Case) -> Sequence[Mapping[str, Any]]:
-        """Those that are given, else one for each message that says anything."""
+    def _requirements(self, case: Case) -> Sequence[Requirement]:
+        """Those of the case; if it has none, one for each message that says anything."""
         if case.requirements is not None:
-            return case.requirements
+            return cast(Sequence[Requirement], case.requirements)
         spoken = [message for message in case.messages if message.content.strip()]
         return [
             _as_requirement(message, number=number, confidence=self._confidence)
             for number, message in enumerate(spoken, start=1)
         ]
 
-    def _inferred(self, requirements: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        pairs = [(one, kind) for one in requirements for kind in FOLLOWS]
+    def _inferred(self, requirements: Sequence[Requirement]) -> list[Requirement]:
+        pairs = [(label, kind) for label in requirements for kind in FOLLOWS]
         return [
-            _as_inferred(one, kind, number=number, confidence=self._confidence)
-            for number, (one, kind) in enumerate(pairs, start=1)
+            _as_inferred(label, kind, number=number, confidence=self._confidence)
+            for number, (label, kind) in enumerate(pairs, start=1)
         ]
 
 
-def _as_requirement(message: Message, *, number: int, confidence: float) -> dict[str, Any]:
+def _as_requirement(message: Message, *, number: int, confidence: float) -> Requirement:
     title = " ".join(message.content.split()[:TITLE_WORDS])
     return {
         "id": f"REQ-{number:03d}",
@@ -134,9 +134,7 @@ def _as_requirement(message: Message, *, number: int, confidence: float) -> dict
     }
 
 
-def _as_inferred(
-    base: Mapping[str, Any], kind: str, *, number: int, confidence: float
-) -> dict[str, Any]:
+def _as_inferred(base: Requirement, kind: str, *, number: int, confidence: float) -> Requirement:
     title = f"{base['title']} {kind.capitalize()}"
     return {
         "id": f"INF-{number:03d}",
@@ -155,7 +153,7 @@ def _as_inferred(
     }
 
 
-def _issue(requirement: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _issue(requirement: Requirement, kind: str) -> Issue:
     return {
         "requirement": name_of(requirement),
         "issue_type": kind,
@@ -167,9 +165,11 @@ def _issue(requirement: Mapping[str, Any], kind: str) -> dict[str, Any]:
     }
 
 
-def _document(case: Case) -> dict[str, Any]:
+def _document(case: Case) -> Document:
     talk = "\n\n".join(plain(message.content) for message in case.messages)
     return {
         "title": "Everything",
-        "sections": [{"id": one.id, "title": one.title, "body": talk} for one in SECTIONS],
+        "sections": [
+            {"id": section.id, "title": section.title, "body": talk} for section in SECTIONS
+        ],
     }

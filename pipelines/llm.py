@@ -1,10 +1,11 @@
-"""What a pipeline needs of a language model, and how a model can fail."""
+"""What a pipeline needs of a language model, what it spends there, and how a model can fail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from time import perf_counter
+from typing import Any, Literal, Protocol, TypedDict
 
 from pipelines.errors import PipelineError
 
@@ -65,6 +66,61 @@ class ChatModel(Protocol):
         schema: dict[str, Any] | None = None,
         repetition: int = 0,
     ) -> Reply: ...
+
+
+class Spending(TypedDict, total=False):
+    """What a part of a pipeline's work asked of a model, as outputs and traces hold it."""
+
+    calls: int
+    cached: int
+    retries: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    seconds: float
+
+
+class Metered:
+    """A model that counts what is asked of it."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self._model = model
+        self._calls = 0
+        self._cached = 0
+        self._retries = 0
+        self._seconds = 0.0
+        self._spent = NO_USAGE
+
+    @property
+    def id(self) -> str:
+        return self._model.id
+
+    def complete(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        schema: dict[str, Any] | None = None,
+        repetition: int = 0,
+    ) -> Reply:
+        started = perf_counter()
+        reply = self._model.complete(messages, schema=schema, repetition=repetition)
+        self._seconds += perf_counter() - started
+        self._calls += 1
+        self._cached += reply.cached
+        self._retries += reply.retries
+        self._spent = self._spent + reply.usage
+        return reply
+
+    def as_json(self) -> Spending:
+        return {
+            "calls": self._calls,
+            "cached": self._cached,
+            "retries": self._retries,
+            "prompt_tokens": self._spent.prompt_tokens,
+            "completion_tokens": self._spent.completion_tokens,
+            "cost": self._spent.cost,
+            "seconds": round(self._seconds, 3),
+        }
 
 
 class ModelError(PipelineError):

@@ -23,12 +23,15 @@ from pipelines.memory.pipeline import Memory
 from pipelines.memory.retrieval.floors import BudgetConfig, LexicalFloor, Random, RandomConfig
 from pipelines.memory.retrieval.pipeline import Retrieval, RetrievalConfig
 from pipelines.memory.talks import RowsFor, Talks
-from pipelines.requirements.agent import RequirementsAgent
+from pipelines.requirements.agent import (
+    RequirementsAgent,
+    RequirementsModel,
+    RequirementsModelConfig,
+)
 from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
 from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
-from pipelines.requirements.model.pipeline import RequirementsModel, RequirementsModelConfig
 from pipelines.types import Encoder, Pipeline, Store
 
 

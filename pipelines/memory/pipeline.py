@@ -9,7 +9,7 @@ from typing import Any
 from pipelines import products, prompting
 from pipelines.errors import NoModel, PipelineError
 from pipelines.fingerprint import fingerprint
-from pipelines.llm import ChatModel
+from pipelines.llm import ChatModel, Metered
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.mind import LocalMind, Mind
 from pipelines.memory.query.oneshot import Answered, answer_once
@@ -17,7 +17,6 @@ from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
 from pipelines.memory.retrieval.ranker import learned_from
 from pipelines.memory.trace import retrieval_trace
-from pipelines.metered import Metered
 from pipelines.types import Case, Output
 
 NAME = "memory"

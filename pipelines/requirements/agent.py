@@ -1,45 +1,83 @@
-"""``requirements-agent``: from a conversation to its requirements document, or part of the way."""
+"""``requirements-agent`` goes from a conversation to its requirements document, or part of the way;
+``requirements-model`` is its extraction by a language model alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
+from pydantic import BaseModel, ConfigDict
+
+from pipelines import prompting
+from pipelines.errors import NoModel
+from pipelines.fingerprint import fingerprint
+from pipelines.llm import ChatModel
 from pipelines.requirements.analyst import Analyst
 from pipelines.requirements.config import AgentConfig
-from pipelines.requirements.state import Deps, RequirementsState
-from pipelines.requirements.version import version
+from pipelines.requirements.labels import Requirement, Step
+from pipelines.requirements.model.analyst import ModelAnalyst
+from pipelines.requirements.nodes import Deps, RequirementsState, step_of
 from pipelines.types import Case, Output
 
-NAME = "requirements-agent"
 KEYS = ("requirements", "inferred_requirements", "issues", "document", "steps")
 
 
 class RequirementsAgent:
-    name = NAME
+    name = "requirements-agent"
 
     def __init__(self, config: AgentConfig, analyst: Analyst) -> None:
         self.config: dict[str, Any] = config.model_dump(mode="json")
+        self._whole_way = config.whole_way
         self._deps = Deps(analyst)
 
     @property
     def version(self) -> str:
-        return version()
+        return _version()
 
     def run(self, case: Case) -> Output:
         """The labels of the layer that is asked for, and of every node on the way there."""
         from pipelines.requirements.graph import WHOLE, run
 
-        asked = replace(case, task=WHOLE) if self.config["whole_way"] else case
-        state: RequirementsState = {"case": asked, "steps": []}
+        state: RequirementsState = {
+            "case": replace(case, task=WHOLE) if self._whole_way else case,
+            "steps": [],
+        }
         if case.requirements is not None and case.task != "extraction":
-            state["requirements"] = [dict(one) for one in case.requirements]
-        found = run(state, self._deps)
-        output = {key: found[key] for key in KEYS if key in found}  # type: ignore[literal-required]
-        return output | {"model": _model_of(found["steps"])}
+            state["requirements"] = [cast(Requirement, dict(label)) for label in case.requirements]
+        end = run(state, self._deps)
+        output = {key: end[key] for key in KEYS if key in end}  # type: ignore[literal-required]
+        return output | {"model": _model_of(end["steps"])}
 
 
-def _model_of(steps: Sequence[Mapping[str, Any]]) -> str | None:
+class RequirementsModelConfig(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RequirementsModel:
+    name = "requirements-model"
+
+    def __init__(self, config: RequirementsModelConfig, model: ChatModel | None) -> None:
+        if model is None:
+            raise NoModel("pipeline.needs_model", pipeline=self.name)
+        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self._analyst = ModelAnalyst(model)
+
+    @property
+    def version(self) -> str:
+        return _version()
+
+    def run(self, case: Case) -> Output:
+        labels, notes = self._analyst.extract(case)
+        step = step_of("extraction", len(labels), notes)
+        return {"requirements": labels, "model": notes.get("model"), "steps": [step]}
+
+
+def _version() -> str:
+    return f"1+{fingerprint(Path(__file__).parent, *prompting.READING)}"
+
+
+def _model_of(steps: Sequence[Step]) -> str | None:
     """The model that was asked; none if no node on the way asked any."""
     return next((step["model"] for step in steps if "model" in step), None)

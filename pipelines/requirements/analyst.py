@@ -1,43 +1,42 @@
-"""Who does the work of the nodes: one protocol, so that rules and models can stand in for each
-other."""
+"""Who does the work of the nodes: one protocol, so that rules and models can replace each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.sections import Findings
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.inference.local import infer
+from pipelines.requirements.labels import Document, Issue, Notes, Requirement
 from pipelines.requirements.local import trace
 from pipelines.requirements.validation.local import validate
-from pipelines.requirements.wording import Requirement
 from pipelines.types import Case, Encoder
 
+Label = TypeVar("Label", Requirement, Issue)
 
-class Found(NamedTuple):
-    """The labels that a node adds, and what the trace tells of how they were found."""
 
-    labels: list[dict[str, Any]]
-    notes: dict[str, Any]
+class Labelled(NamedTuple, Generic[Label]):
+    """The labels that a node adds, and the trace's notes on how it came to them."""
+
+    labels: list[Label]
+    notes: Notes
 
 
 class Written(NamedTuple):
-    """The document, its title and its eleven sections in Markdown, and what the trace tells."""
-
-    document: dict[str, Any]
-    notes: dict[str, Any]
+    document: Document
+    notes: Notes
 
 
 class Analyst(Protocol):
-    def extract(self, case: Case) -> Found: ...
+    def extract(self, case: Case) -> Labelled[Requirement]: ...
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Found: ...
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]: ...
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found: ...
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]: ...
 
     def write(self, findings: Findings) -> Written: ...
 
@@ -54,13 +53,17 @@ class LocalAnalyst:
             merge_above=config.merge_above,
         )
 
-    def extract(self, case: Case) -> Found:
+    def extract(self, case: Case) -> Labelled[Requirement]:
         state = trace(case, self._deps)
-        steps = ("sentences", "candidates", "standing", "kept")
-        notes = {name: len(state[name]) for name in steps}  # type: ignore[literal-required]
-        return Found(state["requirements"], notes)
+        notes: Notes = {
+            "sentences": len(state["sentences"]),
+            "candidates": len(state["candidates"]),
+            "standing": len(state["standing"]),
+            "kept": len(state["kept"]),
+        }
+        return Labelled(state["requirements"], notes)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         labels = infer(
             requirements,
             domain=case.domain,
@@ -68,13 +71,13 @@ class LocalAnalyst:
             infer_above=self._config.infer_above,
             stated_above=self._config.stated_above,
         )
-        return Found(labels, {"from": len(requirements)})
+        return Labelled(labels, {"from": len(requirements)})
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found:
-        labels = validate(
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
+        issues = validate(
             requirements, encoder=self._encoder, conflict_above=self._config.conflict_above
         )
-        return Found(labels, {"of": len(requirements)})
+        return Labelled(issues, {"of": len(requirements)})
 
     def write(self, findings: Findings) -> Written:
         return Written(sections.write(findings), {})
@@ -89,13 +92,13 @@ class Team:
     validation: Analyst
     document: Analyst
 
-    def extract(self, case: Case) -> Found:
+    def extract(self, case: Case) -> Labelled[Requirement]:
         return self.extraction.extract(case)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         return self.inference.infer(case, requirements)
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
         return self.validation.validate(case, requirements)
 
     def write(self, findings: Findings) -> Written:

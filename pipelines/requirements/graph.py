@@ -1,7 +1,7 @@
 """Only wiring: extraction → inference → validation → document, or the part that is asked for.
 
 A layer is served by the node of its name; ``end_to_end`` takes all of them. Requirements that are
-given are not extracted again.
+an input are not extracted again.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from pipelines.requirements import nodes
 from pipelines.requirements.config import NODES
-from pipelines.requirements.state import Deps, RequirementsState
+from pipelines.requirements.nodes import Deps, RequirementsState
 
 WHOLE = "end_to_end"
 
@@ -32,8 +32,8 @@ def compiled() -> Any:
 
 def run(state: RequirementsState, deps: Deps) -> RequirementsState:
     """The state with what every node on the way has added."""
-    found: RequirementsState = compiled().invoke(state, context=deps)
-    return found
+    end: RequirementsState = compiled().invoke(state, context=deps)
+    return end
 
 
 def first(state: RequirementsState) -> str:

@@ -20,9 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.encoder import MiniLM
-from pipelines.requirements.extraction import nodes, scoring
-from pipelines.requirements.extraction.features import MATCH_NAMES, NAMES, match_features
-from pipelines.requirements.extraction.scoring import KEEP, MATCH, WEIGHTS
+from pipelines.requirements.extraction import features, nodes
+from pipelines.requirements.extraction.features import (
+    KEEP,
+    MATCH,
+    MATCH_NAMES,
+    NAMES,
+    WEIGHTS,
+    match_features,
+)
 from pipelines.requirements.extraction.state import Candidate, ExtractionState
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.types import Case, Encoder, Message
@@ -192,7 +198,7 @@ def _fitted(found: Sequence[Example], names: Sequence[str], model: str) -> dict[
 
 def _store(models: Mapping[str, Any]) -> None:
     WEIGHTS.write_text(json.dumps(models, indent=2) + "\n", encoding="utf-8")
-    scoring.weights.cache_clear()
+    features.weights.cache_clear()
 
 
 def main() -> None:

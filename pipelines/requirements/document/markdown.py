@@ -1,11 +1,11 @@
-"""Markdown out of other people's words: whatever they wrote stays text."""
+"""Markdown made of other people's words: whatever they wrote stays text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from pipelines.requirements.labels import Document
 from pipelines.types import Message
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
@@ -26,7 +26,7 @@ def plain(text: object) -> str:
     """
     line = _SPECIAL.sub(r"\\\1", _SPACE.sub(" ", str(text or "")).strip())
     return _BLOCK.sub(
-        lambda found: rf"{found[1]}\{found[2]}" if found[1] else rf"\{found[3]}", line
+        lambda match: rf"{match[1]}\{match[2]}" if match[1] else rf"\{match[3]}", line
     )
 
 
@@ -62,7 +62,7 @@ def counted(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-def whole(document: Mapping[str, Any], messages: Sequence[Message]) -> str:
+def whole(document: Document, messages: Sequence[Message]) -> str:
     """The document as one text, with the conversation at its end, to which its links lead."""
     parts = [f"# {plain(document['title'])}"]
     for number, section in enumerate(document["sections"], start=1):

@@ -1,8 +1,14 @@
-"""What speaks for a clause being a requirement, as numbers for the small model."""
+"""What speaks for a clause being a requirement, as numbers, and the two small logistic models that
+read them: is it a requirement, and will its wording match the one that a person chooses."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 from pipelines.requirements.extraction import choices
 from pipelines.requirements.extraction.discourse import own_words
@@ -10,6 +16,8 @@ from pipelines.requirements.extraction.lexicon import signal
 from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
 from pipelines.requirements.extraction.text import strip_openers, tokens
 
+WEIGHTS = Path(__file__).parent.parent / "weights.json"
+KEEP, MATCH = "keep", "match"
 LENGTHY = 4  # words
 WEAK = 0.4  # of a cue: "can", "will", "prefer"
 KINDS = ("obligation", "need", "wish", "request", "ability", "value")
@@ -122,3 +130,16 @@ def criterion_features(
         "criterion of an example": float(bool(signal("reason").match(sentence.text))),
         "criterion past": float(bool(_PAST.search(sentence.text))),
     }
+
+
+def probability(model: str, values: Mapping[str, float]) -> float:
+    """What ``KEEP`` or ``MATCH`` makes of these features."""
+    known = weights(model)
+    score = known["(always)"] + sum(known.get(name, 0.0) * value for name, value in values.items())
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+@cache
+def weights(model: str) -> dict[str, float]:
+    trained: dict[str, dict[str, dict[str, float]]] = json.loads(WEIGHTS.read_text("utf-8"))
+    return trained[model]["weights"]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 from pipelines.requirements.extraction import (
     choices,
     choosing,
     corrections,
     discourse,
-    kinds,
-    references,
     wording,
 )
 from pipelines.requirements.extraction.clauses import as_statement, clauses, read
-from pipelines.requirements.extraction.features import features, match_features
+from pipelines.requirements.extraction.features import (
+    KEEP,
+    MATCH,
+    features,
+    match_features,
+    probability,
+)
 from pipelines.requirements.extraction.lexicon import signal
-from pipelines.requirements.extraction.scoring import KEEP, MATCH, probability
 from pipelines.requirements.extraction.state import Candidate, ExtractionState, Sentence
 from pipelines.requirements.extraction.text import (
     content_words,
@@ -27,8 +29,8 @@ from pipelines.requirements.extraction.text import (
     tokens,
     upper_first,
 )
+from pipelines.requirements.labels import Requirement, text_of
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
-from pipelines.requirements.wording import text_of
 from pipelines.types import Encoder
 
 CONFLICT_ABOVE = 0.75  # similarity of what two are about, figures and negations aside
@@ -163,27 +165,28 @@ def _only_adds(candidate: Candidate, previous: Candidate) -> bool:
 
 def word(state: ExtractionState) -> ExtractionState:
     """Give each candidate its fields."""
-    said, drafts, before = state["sentences"], [], ""
+    drafts: list[Requirement] = []
+    before = ""
     for candidate in state["kept"]:
-        drafts.append(_draft(candidate, said, before))
-        before = str(drafts[-1]["action"])
+        drafts.append(_draft(candidate, state["sentences"], before))
+        before = drafts[-1]["action"]
     return {"drafts": drafts}
 
 
-def _draft(candidate: Candidate, said: list[Sentence], previous: str) -> dict[str, object]:
+def _draft(candidate: Candidate, said: list[Sentence], previous: str) -> Requirement:
     before = [one.text for one in said if one.message <= max(candidate.sources)]
     actor = wording.actor_of(candidate, before[: _upto(candidate, said)])
-    action = references.named(wording.action_of(candidate), previous)
+    action = wording.with_object(wording.action_of(candidate), previous)
     full = " ".join([candidate.text, action, *candidate.details])
     return {
         "title": wording.title_of(candidate, action),
         # Whatever somebody chooses by is something that can be searched for: a function.
-        "type": kinds.FUNCTIONAL if candidate.criterion else kinds.type_of(full),
+        "type": wording.FUNCTIONAL if candidate.criterion else wording.type_of(full),
         "actor": actor,
         "action": action,
         "condition": upper_first(candidate.reading.condition or "") or None,
         "acceptance_criteria": wording.criteria_of(candidate, actor=actor, action=action),
-        "priority": kinds.priority_of(full, candidate.reading),
+        "priority": wording.priority_of(full, candidate.reading),
         "source_messages": sorted(set(candidate.sources)),
         "rationale": _rationale(candidate),
         "confidence": round(probability(MATCH, match_features(candidate)), 4),
@@ -212,51 +215,48 @@ def _rationale(candidate: Candidate) -> str:
 def finish(state: ExtractionState, deps: Deps) -> ExtractionState:
     """Merge what says the same, and number the rest."""
     merged = merge(state["drafts"], deps) if deps.encoder else state["drafts"]
-    numbered = [{"id": f"REQ-{at:03d}", **draft} for at, draft in enumerate(merged, start=1)]
-    return {"requirements": noted(numbered, deps) if deps.encoder else numbered}
+    numbered: list[Requirement] = [
+        {"id": f"REQ-{at:03d}", **draft} for at, draft in enumerate(merged, start=1)
+    ]
+    return {"requirements": with_conflicts(numbered, deps) if deps.encoder else numbered}
 
 
-def noted(numbered: list[dict[str, Any]], deps: Deps) -> list[dict[str, Any]]:
-    """Say in the rationale of the later of two that both cannot hold."""
-    stands = [stand_of(one) for one in numbered]
+def with_conflicts(numbered: list[Requirement], deps: Deps) -> list[Requirement]:
+    """The rationale of the later of two says that both cannot hold."""
+    stands = [stand_of(requirement) for requirement in numbered]
     pairs = combinations(range(len(numbered)), 2)
     odd = [(at, to, why) for at, to in pairs if (why := conflict(stands[at], stands[to]))]
     if not odd or deps.encoder is None:
         return numbered
-    vectors = deps.encoder.encode([topic_of(text_of(one)) for one in numbered])
+    vectors = deps.encoder.encode([topic_of(text_of(requirement)) for requirement in numbered])
     for at, to, why in odd:
         if float(vectors[at] @ vectors[to]) > CONFLICT_ABOVE:
             numbered[to]["rationale"] += f"; conflicts with {numbered[at]['id']}: {why}"
     return numbered
 
 
-def merge(drafts: list[dict[str, object]], deps: Deps) -> list[dict[str, object]]:
+def merge(drafts: list[Requirement], deps: Deps) -> list[Requirement]:
     """The first of two alike stays, with the messages of both; two that conflict both stay."""
     if len(drafts) < 2 or deps.encoder is None:
         return drafts
-    vectors = deps.encoder.encode([f"{one['title']} {one['action']}" for one in drafts])
-    alike, stands = vectors @ vectors.T, [stand_of(one) for one in drafts]
+    vectors = deps.encoder.encode([f"{draft['title']} {draft['action']}" for draft in drafts])
+    alike, stands = vectors @ vectors.T, [stand_of(draft) for draft in drafts]
     stays: list[int] = []
     for at, draft in enumerate(drafts):
-        near = (one for one in stays if alike[one, at] > deps.merge_above)
-        same = (one for one in near if _same_people(drafts[one], draft))
-        twin = next((one for one in same if not conflict(stands[one], stands[at])), None)
+        near = (earlier for earlier in stays if alike[earlier, at] > deps.merge_above)
+        same = (earlier for earlier in near if _same_people(drafts[earlier], draft))
+        twin = next(
+            (earlier for earlier in same if not conflict(stands[earlier], stands[at])), None
+        )
         if twin is None:
             stays.append(at)
         else:
-            drafts[twin] = drafts[twin] | {"source_messages": _union(drafts[twin], draft)}
+            sources = {*drafts[twin]["source_messages"], *draft["source_messages"]}
+            drafts[twin] = {**drafts[twin], "source_messages": sorted(sources)}
     return [drafts[at] for at in stays]
 
 
-def _same_people(one: dict[str, object], other: dict[str, object]) -> bool:
-    """What two kinds of people may do are two requirements; what the system does is for anybody."""
+def _same_people(one: Requirement, other: Requirement) -> bool:
+    """What two kinds of people may do is two requirements; what the system does is for anybody."""
     actors = {one["actor"], other["actor"]}
     return len(actors) == 1 or "System" in actors
-
-
-def _union(one: dict[str, object], other: dict[str, object]) -> list[int]:
-    found: set[int] = set()
-    for draft in (one, other):
-        sources = draft["source_messages"]
-        found |= set(sources) if isinstance(sources, list) else set()
-    return sorted(found)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from pipelines.requirements.labels import Requirement
 from pipelines.types import Case
 
 
@@ -13,10 +14,10 @@ class Sentence:
     message: int
     text: str
     asked: bool
-    """Said by somebody who asks (an analyst), not by somebody with wishes."""
+    """Said by the one who asks (an analyst), not by one who has wishes."""
     question: bool
     first: bool
-    """The first one of its message: an answer stands there."""
+    """The first sentence of its message, where an answer would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +78,5 @@ class ExtractionState(TypedDict, total=False):
     candidates: list[Candidate]  # detect
     standing: list[Candidate]  # settle: without what was withdrawn
     kept: list[Candidate]  # select
-    drafts: list[dict[str, Any]]  # word
-    requirements: list[dict[str, Any]]  # finish
+    drafts: list[Requirement]  # word
+    requirements: list[Requirement]  # finish

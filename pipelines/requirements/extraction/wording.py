@@ -1,4 +1,5 @@
-"""The words of a requirement: title as a noun phrase, action as verb and object, checks."""
+"""The fields of a requirement: title as a noun phrase, action as verb and object, its actor, its
+type and priority, and checks."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ import re
 from pipelines.requirements.extraction import criteria_wording, measures
 from pipelines.requirements.extraction.actors import people, resolve
 from pipelines.requirements.extraction.clauses import finite
-from pipelines.requirements.extraction.lexicon import load, mapping, words
-from pipelines.requirements.extraction.state import Candidate
+from pipelines.requirements.extraction.lexicon import load, mapping, signal, type_words, words
+from pipelines.requirements.extraction.state import Candidate, Reading
 from pipelines.requirements.extraction.text import (
     base,
     lower_first,
@@ -36,6 +37,16 @@ _POLITE = re.compile(
 )
 _DULL = re.compile(
     r"\w+ly|\d.*|one|two|three|four|five|six|seven|eight|nine|ten|twelve|proper|new|more|less", re.I
+)
+FUNCTIONAL = "functional"
+# From general to special; when two fit equally well, the more special one is taken.
+TYPES = (FUNCTIONAL, "non-functional", "interface", "data", "security", "constraint")
+TYPE_ENOUGH = 2  # words of a type, by weight
+_OBJECT_WORDS = 3
+_POINTING = re.compile(
+    r"^(?P<verb>[\w-]+(?: (?:also|always|only))?) (?P<what>it|them|those|this|that)"
+    r"(?=$|[,.;]| (?:by|in|on|at|from|to|with|for|as|within|before|after|when|if|again|later)\b)",
+    re.I,
 )
 
 
@@ -154,3 +165,46 @@ def actor_of(candidate: Candidate, earlier: list[str]) -> str:
             return named[0]
         return resolve(asked.subject, earlier=earlier) if asked else "System"
     return resolve(reading.subject, earlier=earlier)
+
+
+def with_object(action: str, previous: str) -> str:
+    """The action with "it" or "them" replaced, if the action before tells what is meant."""
+    pointing = _POINTING.match(action)
+    thing = _object_of(previous) if pointing and base(pointing["verb"].split()[0]) else ""
+    plural = thing.endswith("s")
+    if pointing is None or not thing or plural != (pointing["what"].lower() in {"them", "those"}):
+        return action
+    return f"{action[: pointing.start('what')]}the {thing}{action[pointing.end('what') :]}"
+
+
+def _object_of(action: str) -> str:
+    """What the verb of an action is done to: "Print the route map" is about the route map."""
+    spoken = tokens(re.split(r"[,;:]", action)[0])
+    if not spoken or base(spoken[0]) is None:
+        return ""
+    phrases = noun_phrases(spoken[1:])
+    dull = words("openers")
+    kept = [word for word in (phrases[0] if phrases else []) if word.lower() not in dull]
+    return " ".join(kept[:_OBJECT_WORDS])
+
+
+def type_of(text: str) -> str:
+    scores = {kind: _type_score(kind, text) for kind in TYPES[1:]}
+    best = max(TYPES[1:], key=lambda kind: (scores[kind], TYPES.index(kind)))
+    return best if scores[best] >= TYPE_ENOUGH else FUNCTIONAL
+
+
+def _type_score(kind: str, text: str) -> int:
+    return sum(
+        weight * len({match.lower() for match in pattern.findall(text)})
+        for weight, pattern in type_words()[kind]
+    )
+
+
+def priority_of(text: str, reading: Reading) -> str:
+    """What the speaker says outright counts more than the modal verb."""
+    if reading.priority == "could" or signal("could").search(text):
+        return "could"
+    if reading.priority == "must" or signal("must").search(text) or signal("only").search(text):
+        return "must"
+    return "should"

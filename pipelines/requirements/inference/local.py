@@ -1,12 +1,12 @@
-"""Inference without a language model: what rules say follows from what was stated."""
+"""Inference without a language model: what follows, by rules, from what was stated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipelines.requirements.inference.rules import Rule, rule_base
-from pipelines.requirements.wording import Requirement, field_text, name_of, text_of
+from pipelines.requirements.labels import Requirement, field_text, name_of, text_of
 from pipelines.types import Encoder
 
 SURER = 0.1
@@ -30,35 +30,35 @@ def infer(
     encoder: Encoder | None,
     infer_above: float,
     stated_above: float,
-) -> list[dict[str, Any]]:
+) -> list[Requirement]:
     """What follows from the requirements, the surest first.
 
     What a stated requirement says already is left out, whether by the rule's own words or because
     its text is more similar than ``stated_above``.
     """
-    fired = [one for one in fire(requirements, domain=domain) if one.confidence >= infer_above]
-    fired = _unstated(fired, requirements, encoder, stated_above)
-    fired.sort(key=lambda one: -one.confidence)
-    return [_inferred(one, number) for number, one in enumerate(fired, start=1)]
+    sure = [rule for rule in fire(requirements, domain=domain) if rule.confidence >= infer_above]
+    new = _unstated(sure, requirements, encoder, stated_above)
+    new.sort(key=lambda fired: -fired.confidence)
+    return [_inferred(fired, number) for number, fired in enumerate(new, start=1)]
 
 
 def fire(requirements: Sequence[Requirement], *, domain: str) -> list[Fired]:
     """Every rule that holds here, in the order of the rule base."""
     base = rule_base()
-    texts = [" ".join(field_text(one, name) for name in READ) for one in requirements]
+    texts = [" ".join(field_text(stated, name) for name in READ) for stated in requirements]
     touched = [base.touched(text) for text in texts]
-    said = set().union(*touched) if touched else set()
+    all_touched = set().union(*touched) if touched else set()
     domains = base.domains_of(domain) or base.domains_of(" ".join(texts))
-    found = []
+    fired = []
     for rule in base.rules:
         triggers = [
-            name_of(one)
-            for one, about in zip(requirements, touched, strict=True)
+            name_of(stated)
+            for stated, about in zip(requirements, touched, strict=True)
             if about & set(rule.touches)
         ]
-        if triggers and not said & set(rule.unless) and _holds_in(rule, domains):
-            found.append(Fired(rule, triggers, _confidence(rule, triggers, domains)))
-    return found
+        if triggers and not all_touched & set(rule.unless) and _holds_in(rule, domains):
+            fired.append(Fired(rule, triggers, _confidence(rule, triggers, domains)))
+    return fired
 
 
 def _holds_in(rule: Rule, domains: set[str]) -> bool:
@@ -78,13 +78,13 @@ def _unstated(
 ) -> list[Fired]:
     if encoder is None or not fired or not requirements:
         return fired
-    texts = [f"{one.rule.title} {one.rule.action}" for one in fired]
+    texts = [f"{rule.title} {rule.action}" for rule, _, _ in fired]
     vectors = encoder.encode([*texts, *map(text_of, requirements)])
     nearest = (vectors[: len(fired)] @ vectors[len(fired) :].T).max(axis=1)
-    return [one for one, near in zip(fired, nearest, strict=True) if near <= stated_above]
+    return [rule for rule, near in zip(fired, nearest, strict=True) if near <= stated_above]
 
 
-def _inferred(fired: Fired, number: int) -> dict[str, Any]:
+def _inferred(fired: Fired, number: int) -> Requirement:
     rule = fired.rule
     return {
         "id": f"INF-{number:03d}",

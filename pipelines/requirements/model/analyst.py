@@ -1,7 +1,7 @@
 """``ModelAnalyst``: each node asks a language model once, and takes what fits or fails.
 
-A reply that cannot be used is asked for again with the reason, see ``pipelines.chat``. What still
-does not fit fails the case; nothing is guessed in its place.
+If a reply cannot be used, the model is asked again and gets the reason, see ``pipelines.chat``. If
+the second one does not fit either, the case fails; nothing is guessed in its place.
 """
 
 from __future__ import annotations
@@ -9,19 +9,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from pipelines.llm import ChatModel
-from pipelines.metered import Metered
+from pipelines.llm import ChatModel, Metered
 from pipelines.prompting import read
-from pipelines.requirements.analyst import Found, Written
+from pipelines.requirements.analyst import Labelled, Written
 from pipelines.requirements.document import sections
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import Findings
+from pipelines.requirements.labels import (
+    Document,
+    Issue,
+    Notes,
+    Requirement,
+    field_text,
+    issue,
+    name_of,
+)
 from pipelines.requirements.model import schemas
 from pipelines.requirements.model.schemas import NARRATED, Schema
-from pipelines.requirements.validation.issues import issue
-from pipelines.requirements.wording import Requirement, field_text, name_of
 from pipelines.types import Case
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -32,60 +38,69 @@ NUMBER = re.compile(r"\b(?:REQ|INF)-\d+\b")
 PARAGRAPHS = re.compile(r"\n\s*\n")
 
 
+class ModelReply(NamedTuple):
+    data: Any
+    """What the model wrote; it fits the schema."""
+    notes: Notes
+
+
 class ModelAnalyst:
     def __init__(self, model: ChatModel) -> None:
         self._model = model
 
-    def extract(self, case: Case) -> Found:
+    def extract(self, case: Case) -> Labelled[Requirement]:
         if not case.messages:
-            return _nothing()
+            return Labelled([], {})
         schema = schemas.extraction(len(case.messages))
         data, notes = self._ask(
             "extraction.v1", schema, domain=case.domain, messages=_messages(case)
         )
         labels = [
-            {"id": f"REQ-{number:03d}"}
-            | _taken(one, schema, "requirements")
-            | {"source_messages": sorted(set(one["source_messages"]))}
-            for number, one in enumerate(data["requirements"], start=1)
+            _requirement(
+                f"REQ-{number:03d}",
+                _asked_for(reply, schema, "requirements")
+                | {"source_messages": sorted(set(reply["source_messages"]))},
+            )
+            for number, reply in enumerate(data["requirements"], start=1)
         ]
-        return Found(labels, notes)
+        return Labelled(labels, notes)
 
-    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Found:
+    def infer(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Requirement]:
         if not requirements:
-            return _nothing()
+            return Labelled([], {})
         names = _names(requirements)
         schema = schemas.inference(list(names))
         shown = _shown(names, requirements, SHOWN)
         data, notes = self._ask("inference.v1", schema, domain=case.domain, requirements=shown)
         labels = [
-            {"id": f"INF-{number:03d}"}
-            | _taken(one, schema, "inferred_requirements")
-            | {"triggered_by": [names[ref] for ref in dict.fromkeys(one["triggered_by"])]}
-            for number, one in enumerate(data["inferred_requirements"], start=1)
+            _requirement(
+                f"INF-{number:03d}",
+                _asked_for(reply, schema, "inferred_requirements")
+                | {"triggered_by": [names[ref] for ref in dict.fromkeys(reply["triggered_by"])]},
+            )
+            for number, reply in enumerate(data["inferred_requirements"], start=1)
         ]
-        return Found(labels, notes | {"from": len(requirements)})
+        return Labelled(labels, {**notes, "from": len(requirements)})
 
-    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Found:
-        """Words that do not stand in the field are left out and counted; the issue stays."""
+    def validate(self, case: Case, requirements: Sequence[Requirement]) -> Labelled[Issue]:
+        """Words that are not in the field are left out and counted; the issue stays."""
         if not requirements:
-            return _nothing()
+            return Labelled([], {})
         names = _names(requirements)
-        of = dict(zip(names, requirements, strict=True))
+        by_ref = dict(zip(names, requirements, strict=True))
         shown = _shown(names, requirements, (*SHOWN, "rationale"))
         data, notes = self._ask(
             "validation.v1", schemas.validation(list(names)), requirements=shown
         )
-        labels = [_issue(one, of[one["requirement"]]) for one in data["issues"]]
-        unplaced = [
-            one
-            for one, label in zip(data["issues"], labels, strict=True)
-            if one["words"] and label["span"] is None
-        ]
-        return Found(labels, notes | {"of": len(requirements), "unplaced": len(unplaced)})
+        issues = [_issue(reply, by_ref[reply["requirement"]]) for reply in data["issues"]]
+        unplaced = sum(
+            bool(reply["words"]) and label["span"] is None
+            for reply, label in zip(data["issues"], issues, strict=True)
+        )
+        return Labelled(issues, {**notes, "of": len(requirements), "unplaced": unplaced})
 
     def write(self, findings: Findings) -> Written:
-        """The model's prose, and below it what is listed: that must be whole and traced."""
+        """The model's prose, and below it our own lists, which must be complete and traced."""
         if not findings.requirements:
             return Written(sections.write(findings), {})
         data, notes = self._ask(
@@ -93,81 +108,96 @@ class ModelAnalyst:
             schemas.document(),
             domain=findings.case.domain,
             messages=_messages(findings.case),
-            requirements=[_only(one, IN_PROSE) for one in findings.requirements],
-            inferred=[_only(one, IN_PROSE) for one in findings.inferred],
-            issues=[_only(one, OF_ISSUES) for one in findings.issues],
+            requirements=[_only(label, IN_PROSE) for label in findings.requirements],
+            inferred=[_only(label, IN_PROSE) for label in findings.inferred],
+            issues=[_only(label, OF_ISSUES) for label in findings.issues],
         )
-        return Written(_narrated(sections.write(findings), data), notes | _invented(data, findings))
+        document = _narrated(sections.write(findings), data)
+        return Written(document, {**notes, "unknown_ids": _unknown_ids(data, findings)})
 
-    def _ask(self, prompt: str, schema: Schema, **given: Any) -> tuple[Any, dict[str, Any]]:
+    def _ask(self, prompt: str, schema: Schema, **values: Any) -> ModelReply:
         meter = Metered(self._model)
-        reply = meter.complete(read(PROMPTS, prompt).filled(**given), schema=schema)
-        notes = {"prompt": prompt, "model": reply.model or self._model.id, **meter.as_json()}
-        return reply.data, notes
-
-
-def _nothing() -> Found:
-    """There is nothing to read, so nobody is asked."""
-    return Found([], {})
+        reply = meter.complete(read(PROMPTS, prompt).filled(**values), schema=schema)
+        asked: Notes = {"prompt": prompt, "model": reply.model or self._model.id}
+        return ModelReply(reply.data, {**asked, **meter.as_json()})
 
 
 def _messages(case: Case) -> list[dict[str, Any]]:
     return [
-        {"id": one.index, "role": one.role, "speaker": one.speaker, "text": one.content}
-        for one in case.messages
+        {
+            "id": message.index,
+            "role": message.role,
+            "speaker": message.speaker,
+            "text": message.content,
+        }
+        for message in case.messages
     ]
 
 
 def _names(requirements: Sequence[Requirement]) -> dict[str, str]:
     """A short handle for each requirement, and the name that it stands for."""
-    return {f"R{number}": name_of(one) for number, one in enumerate(requirements, start=1)}
+    return {f"R{number}": name_of(label) for number, label in enumerate(requirements, start=1)}
 
 
 def _shown(
     names: Iterable[str], requirements: Sequence[Requirement], fields: Iterable[str]
 ) -> list[dict[str, Any]]:
-    return [{"ref": ref} | _only(one, fields) for ref, one in zip(names, requirements, strict=True)]
+    pairs = zip(names, requirements, strict=True)
+    return [{"ref": ref} | _only(requirement, fields) for ref, requirement in pairs]
 
 
-def _only(label: Mapping[str, Any], fields: Iterable[str]) -> dict[str, Any]:
+def _only(label: Mapping[str, object], fields: Iterable[str]) -> dict[str, object]:
     return {field: label[field] for field in fields if label.get(field) is not None}
 
 
-def _taken(one: Mapping[str, Any], schema: Schema, key: str) -> dict[str, Any]:
-    """The fields that were asked for; an empty condition is none."""
+def _asked_for(reply: Mapping[str, Any], schema: Schema, key: str) -> dict[str, Any]:
+    """The fields that were asked for, and no others; an empty condition becomes None."""
     fields = schema["properties"][key]["items"]["properties"]
-    taken = {name: one[name] for name in fields}
-    return taken | {"condition": taken["condition"] or None}
+    values = {name: reply[name] for name in fields}
+    return values | {"condition": values["condition"] or None}
 
 
-def _issue(one: Mapping[str, Any], requirement: Requirement) -> dict[str, Any]:
-    words = (one["words"] or "").strip()
-    start = field_text(requirement, one["field"]).find(words) if words else -1
-    made = issue(
+def _requirement(number: str, fields: Mapping[str, Any]) -> Requirement:
+    return cast(Requirement, {"id": number, **fields})
+
+
+def _issue(reply: Mapping[str, Any], requirement: Requirement) -> Issue:
+    words = (reply["words"] or "").strip()
+    start = field_text(requirement, reply["field"]).find(words) if words else -1
+    label = issue(
         requirement,
-        one["issue_type"],
-        one["field"],
-        message=one["message"],
-        fix=one["suggested_fix"],
+        reply["issue_type"],
+        reply["field"],
+        message=reply["message"],
+        fix=reply["suggested_fix"],
         place=(start, start + len(words)) if start >= 0 else None,
     )
-    return made | {"severity": one["severity"]}
+    return {**label, "severity": reply["severity"]}
 
 
-def _narrated(document: dict[str, Any], told: Mapping[str, str]) -> dict[str, Any]:
-    prose = {name: _paragraphs(told[name]) for name in NARRATED}
-    written = [
-        one | {"body": "\n\n".join(filter(None, [prose.get(one["id"], ""), one["body"]]))}
-        for one in document["sections"]
-    ]
-    return {"title": " ".join(told["title"].split()), "sections": written}
+def _narrated(document: Document, prose: Mapping[str, str]) -> Document:
+    paragraphs = {name: _paragraphs(prose[name]) for name in NARRATED}
+    return {
+        "title": " ".join(prose["title"].split()),
+        "sections": [
+            {
+                **section,
+                "body": "\n\n".join(
+                    filter(None, [paragraphs.get(section["id"], ""), section["body"]])
+                ),
+            }
+            for section in document["sections"]
+        ],
+    }
 
 
 def _paragraphs(text: str) -> str:
-    return "\n\n".join(plain(one) for one in PARAGRAPHS.split(text) if one.strip())
+    return "\n\n".join(
+        plain(paragraph) for paragraph in PARAGRAPHS.split(text) if paragraph.strip()
+    )
 
 
-def _invented(told: Mapping[str, str], findings: Findings) -> dict[str, int]:
-    """How many requirements the prose names that there are not."""
-    known = {str(one.get("id")) for one in (*findings.requirements, *findings.inferred)}
-    return {"unknown_ids": len(set(NUMBER.findall(" ".join(told.values()))) - known)}
+def _unknown_ids(prose: Mapping[str, str], findings: Findings) -> int:
+    """How many requirements the prose names that do not exist."""
+    known = {str(label.get("id")) for label in (*findings.requirements, *findings.inferred)}
+    return len(set(NUMBER.findall(" ".join(prose.values()))) - known)

@@ -1,7 +1,7 @@
 """What a model must reply, as JSON schemas.
 
 They name the very messages and requirements that the model was shown, so that an invented one is
-found like any other mistake: the model is told of it and asked again.
+noticed like any other mistake: the model gets the reason and is asked again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pipelines.requirements.wording import FIELDS
+from pipelines.requirements.labels import FIELDS
 
 Schema = dict[str, Any]
 

@@ -1,8 +1,8 @@
-"""Requirements that cannot both hold: they are about the same and say otherwise.
+"""Requirements that contradict each other: they are about the same thing and cannot both hold.
 
-About the same are two texts whose vectors are near each other once negations and figures are taken
-out. Otherwise is: one denies what the other asks for, one allows to all what the other allows to
-few, or both name the same unit with other figures.
+Two are about the same thing when their vectors are near each other once negations and figures are
+taken out. They contradict when one denies what the other asks for, when one allows to all what the
+other allows to few, or when both name the same unit with different figures.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from pipelines.requirements.validation.issues import Issue, issue
-from pipelines.requirements.validation.words import pattern, units
-from pipelines.requirements.wording import Requirement, field_text, name_of, text_of
+from pipelines.requirements.labels import Issue, Requirement, field_text, issue, name_of, text_of
+from pipelines.requirements.validation.wording import pattern, units
 from pipelines.types import Encoder
 
 READ = ("action", "condition", "acceptance_criteria")
@@ -36,9 +35,9 @@ def contradictions(
     """One issue for each pair, at the later requirement."""
     if encoder is None or len(requirements) < 2:
         return
-    vectors = encoder.encode([topic_of(text_of(one)) for one in requirements])
+    vectors = encoder.encode([topic_of(text_of(requirement)) for requirement in requirements])
     alike = vectors @ vectors.T
-    stands = [stand_of(one) for one in requirements]
+    stands = [stand_of(requirement) for requirement in requirements]
     for first, second in combinations(range(len(requirements)), 2):
         if alike[first, second] > conflict_above:
             why = conflict(stands[first], stands[second])
@@ -61,25 +60,25 @@ def conflict(one: Stand, other: Stand) -> str:
 
 def stand_of(requirement: Requirement) -> Stand:
     action = field_text(requirement, "action")
-    said = "\n".join(field_text(requirement, field) for field in READ)
+    text = "\n".join(field_text(requirement, field) for field in READ)
     return Stand(
         denies=bool(pattern("negations").search(action)),
         few=bool(pattern("exclusive").search(action)),
         all=bool(pattern("everybody").search(action)),
-        figures={unit: found for unit, words in units() if (found := _numbers(words, said))},
+        figures={unit: numbers for unit, words in units() if (numbers := _numbers(words, text))},
     )
 
 
 def topic_of(text: str) -> str:
-    """What a text is about: without what two contradicting ones differ in."""
+    """What a text is about, without the words in which two contradicting texts differ."""
     for name in ("negations", "exclusive"):
         text = pattern(name).sub(" ", text)
     return _SPACE.sub(" ", re.sub(r"\d+(?:[.,]\d+)*", " ", text)).strip()
 
 
 def _numbers(words: re.Pattern[str], text: str) -> frozenset[float]:
-    given = (match["number"].replace(",", "") for match in words.finditer(text))
-    return frozenset(float(number) for number in given if number.count(".") < 2)
+    numbers = (match["number"].replace(",", "") for match in words.finditer(text))
+    return frozenset(float(number) for number in numbers if number.count(".") < 2)
 
 
 def _listed(numbers: frozenset[float]) -> str:

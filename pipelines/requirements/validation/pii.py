@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from pipelines.requirements.validation.issues import Issue, issue
-from pipelines.requirements.wording import FIELDS, Requirement, field_text
+from pipelines.requirements.labels import FIELDS, Issue, Requirement, field_text, issue
 
 REGIONS = ("US", "GB", "DE", "FR", "IN", "AU")
 """Where a telephone number without a country's code is looked up."""
@@ -62,12 +61,12 @@ def personal_data(requirement: Requirement) -> Iterator[Issue]:
 
 def pieces(text: str) -> list[Piece]:
     """Personal data in a text, in its order; of overlapping pieces the first and longest."""
-    found: list[Piece] = []
+    apart: list[Piece] = []
     candidates = [piece for find in _FINDERS for piece in find(text)]
-    for piece in sorted(candidates, key=lambda one: (one.start, -one.end)):
-        if not found or piece.start >= found[-1].end:
-            found.append(piece)
-    return found
+    for piece in sorted(candidates, key=lambda piece: (piece.start, -piece.end)):
+        if not apart or piece.start >= apart[-1].end:
+            apart.append(piece)
+    return apart
 
 
 def is_mail_address(text: str) -> bool:

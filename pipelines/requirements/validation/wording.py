@@ -1,16 +1,22 @@
-"""Flaws that one requirement shows by itself: verb, actor, breadth, whether it can be tested."""
+"""Flaws that one requirement shows by itself: verb, actor, breadth, whether it can be tested.
+
+What counts as one is listed in ``words.yaml``, which is read once.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from pipelines.requirements.extraction.text import base
-from pipelines.requirements.validation.issues import Issue, issue
-from pipelines.requirements.validation.words import load, pattern
-from pipelines.requirements.wording import Requirement, field_text
+from pipelines.requirements.labels import Issue, Requirement, field_text, issue
 
+WORDS = Path(__file__).parent / "words.yaml"
 MIN_CRITERIA = 2
 MANY_VERBS = 3
 _FIGURE = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
@@ -22,43 +28,42 @@ def ambiguous_verbs(requirement: Requirement) -> Iterator[Issue]:
     """The verb that begins the action; further in, it only adds to a clear one."""
     action = field_text(requirement, "action")
     for verb, question in _verbs().items():
-        found = verb.match(action)
-        if found:
+        match = verb.match(action)
+        if match:
             yield issue(
                 requirement,
                 "ambiguous_verb",
                 "action",
-                message=f"“{found[1]}” may mean several things",
+                message=f"“{match[1]}” may mean several things",
                 fix=f"Say {question}",
-                place=found.span(1),
+                place=match.span(1),
             )
 
 
 def missing_actor(requirement: Requirement) -> Iterator[Issue]:
     actor = field_text(requirement, "actor").strip()
     if _no_actor().fullmatch(actor):
-        named = f"“{actor}” names nobody" if actor else "Nobody is named who acts"
         yield issue(
             requirement,
             "missing_actor",
             "actor",
-            message=named,
+            message=f"“{actor}” names nobody" if actor else "Nobody is named who acts",
             fix="Name one person's role, or the system",
         )
 
 
 def too_broad(requirement: Requirement) -> Iterator[Issue]:
-    """No limit is set, or several requirements stand in one."""
+    """No limit is set, or several requirements are put into one."""
     action = field_text(requirement, "action")
-    found = pattern("too_broad").search(action)
-    if found:
+    unlimited = pattern("too_broad").search(action)
+    if unlimited:
         yield issue(
             requirement,
             "too_broad",
             "action",
-            message=f"“{found[0]}” sets no limit",
+            message=f"“{unlimited[0]}” sets no limit",
             fix="List what is meant",
-            place=found.span(),
+            place=unlimited.span(),
         )
     elif len(_verbs_in(action)) >= MANY_VERBS:
         yield issue(
@@ -74,15 +79,14 @@ def untestable(requirement: Requirement) -> Iterator[Issue]:
     """A word without a measure in the action or a criterion; or too few criteria."""
     for field in ("action", "acceptance_criteria"):
         yield from _unmeasured(requirement, field)
-    given = [
-        one for one in field_text(requirement, "acceptance_criteria").split("\n") if one.strip()
-    ]
-    if len(given) < MIN_CRITERIA:
+    lines = field_text(requirement, "acceptance_criteria").split("\n")
+    count = sum(bool(line.strip()) for line in lines)
+    if count < MIN_CRITERIA:
         yield issue(
             requirement,
             "untestable",
             "acceptance_criteria",
-            message=f"{len(given)} of at least {MIN_CRITERIA} acceptance criteria are given",
+            message=f"{count} of at least {MIN_CRITERIA} acceptance criteria are given",
             fix="Add criteria that can be measured",
         )
 
@@ -91,15 +95,15 @@ def _unmeasured(requirement: Requirement, field: str) -> Iterator[Issue]:
     """The first such word of the field: one issue tells what to do about all of them."""
     at = 0
     for line in field_text(requirement, field).split("\n"):
-        found = pattern("untestable").search(line)
-        if found and not _FIGURE.search(line):
+        vague = pattern("untestable").search(line)
+        if vague and not _FIGURE.search(line):
             yield issue(
                 requirement,
                 "untestable",
                 field,
-                message=f"No test can tell whether “{found[0]}” is met",
+                message=f"No test can tell whether “{vague[0]}” is met",
                 fix="Give a number, a limit or an example",
-                place=(at + found.start(), at + found.end()),
+                place=(at + vague.start(), at + vague.end()),
             )
             return
         at += len(line) + 1
@@ -114,13 +118,34 @@ def _verbs_in(action: str) -> list[str]:
 
 @cache
 def _verbs() -> dict[re.Pattern[str], str]:
-    found: dict[str, str] = load()["ambiguous_verbs"]
     return {
         re.compile(rf"\s*(?:be able to\s+)?({verb})(?!\w)", re.I): question
-        for verb, question in found.items()
+        for verb, question in _words()["ambiguous_verbs"].items()
     }
 
 
 @cache
 def _no_actor() -> re.Pattern[str]:
-    return re.compile("|".join(load()["no_actor"]), re.I)
+    return re.compile("|".join(_words()["no_actor"]), re.I)
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """Any of the words of a list, as whole words."""
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(_words()[name])})(?![\w-])", re.I)
+
+
+@cache
+def units() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Each unit, and the pattern of a number in it."""
+    return tuple(
+        (name, re.compile(rf"(?P<number>\d+(?:[.,]\d+)*)[\s-]*(?:{words})(?!\w)", re.I))
+        for name, words in _words()["units"].items()
+    )
+
+
+@cache
+def _words() -> Any:
+    # The base loader keeps every word a string: "no" is a word here, not a boolean.
+    with WORDS.open(encoding="utf-8") as lines:
+        return yaml.load(lines, Loader=yaml.BaseLoader)  # noqa: S506 - strings only

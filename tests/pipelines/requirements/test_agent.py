@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pipelines.registry import build
-from pipelines.requirements.analyst import Found, Written
+from pipelines.requirements.analyst import Labelled, Written
 from pipelines.requirements.graph import run
-from pipelines.requirements.state import Deps
+from pipelines.requirements.nodes import Deps
 from pipelines.types import Case, Message
 from tests.fakes import WordOverlap
 
@@ -144,15 +144,15 @@ class Dictated:
 
     def extract(self, case):
         self.asked.append("extract")
-        return Found([{"id": "REQ-001"}], {})
+        return Labelled([{"id": "REQ-001"}], {})
 
     def infer(self, case, requirements):
         self.asked.append(("infer", len(requirements)))
-        return Found([{"id": "INF-001", "inference_type": "security"}], {})
+        return Labelled([{"id": "INF-001", "inference_type": "security"}], {})
 
     def validate(self, case, requirements):
         self.asked.append(("validate", len(requirements)))
-        return Found([{"requirement": "REQ-001", "issue_type": "pii"}], {})
+        return Labelled([{"requirement": "REQ-001", "issue_type": "pii"}], {})
 
     def write(self, findings):
         self.asked.append(("write", len(findings.inferred), len(findings.issues)))

@@ -1,0 +1,146 @@
+"""What the nodes hand on: requirements, issues, the document, and a step of the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from pipelines.llm import Spending
+
+FIELDS = ("title", "actor", "action", "condition", "acceptance_criteria", "rationale")
+"""The fields that hold a writer's own words."""
+
+
+class Requirement(TypedDict, total=False):
+    """Stated or inferred. One that people wrote may lack any field."""
+
+    id: str
+    uid: str
+    title: str
+    type: str
+    actor: str
+    action: str
+    condition: str | None
+    acceptance_criteria: list[str]
+    priority: str
+    rationale: str
+    confidence: float
+    source_messages: list[int]
+    """Of stated ones: positions of messages."""
+    inference_type: str
+    """Of inferred ones, like the two that follow."""
+    triggered_by: list[str]
+    necessity: str
+
+
+class Place(TypedDict):
+    """Words within the text of a field."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Issue(TypedDict):
+    requirement: str
+    issue_type: str
+    severity: str
+    field: str
+    span: Place | None
+    message: str
+    suggested_fix: str
+
+
+class WrittenSection(TypedDict):
+    id: str
+    title: str
+    body: str
+    """Markdown; empty where nothing was said about it."""
+
+
+class Document(TypedDict):
+    title: str
+    sections: list[WrittenSection]
+
+
+_From = TypedDict("_From", {"from": int}, total=False)
+
+
+class Notes(_From, Spending, total=False):
+    """How a node came to its labels; each node notes what it knows."""
+
+    sentences: int
+    candidates: int
+    standing: int
+    kept: int
+    of: int
+    unplaced: int
+    unknown_ids: int
+    kinds: dict[str, int]
+    prompt: str
+    model: str
+
+
+class Step(Notes, total=False):
+    """One node of the way, for the trace. ``found`` counts its labels."""
+
+    node: str
+    found: int
+    sections: int
+    empty: list[str]
+
+
+def name_of(requirement: Mapping[str, Any]) -> str:
+    """By which labels refer to it: the name that people gave it, else its number."""
+    return str(requirement.get("uid") or requirement.get("id") or "")
+
+
+def text_of(requirement: Requirement) -> str:
+    """What it is about; the same text that requirements are compared by."""
+    return f"{requirement.get('title') or ''} {requirement.get('action') or ''}".strip()
+
+
+def field_text(requirement: Requirement, field: str) -> str:
+    """A field as one text; several lines are joined by line feeds."""
+    value = requirement.get(field)
+    if isinstance(value, list | tuple):
+        return "\n".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+SEVERITIES = {
+    "pii": "error",
+    "contradictory": "error",
+    "missing_actor": "error",
+    "ambiguous_verb": "warning",
+    "too_broad": "warning",
+    "untestable": "warning",
+}
+
+
+def issue(
+    requirement: Requirement,
+    issue_type: str,
+    field: str,
+    *,
+    message: str,
+    fix: str,
+    place: tuple[int, int] | None = None,
+) -> Issue:
+    """``place`` is where the words are in the field's text; none where something is missing."""
+    return {
+        "requirement": name_of(requirement),
+        "issue_type": issue_type,
+        "severity": SEVERITIES[issue_type],
+        "field": field,
+        "span": _span(field_text(requirement, field), place),
+        "message": message,
+        "suggested_fix": fix,
+    }
+
+
+def _span(text: str, place: tuple[int, int] | None) -> Place | None:
+    if place is None:
+        return None
+    start, end = place
+    return {"start": start, "end": end, "text": text[start:end]}
