@@ -23,7 +23,7 @@ import numpy as np
 from evaluation.metrics.comparison import compare
 from evaluation.metrics.retrieval import score_ranking
 from pipelines.encoder import MiniLM
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval.adapter import EVERY, Adapted
 from pipelines.memory.retrieval.index import METHODS, Ranking
 from pipelines.memory.training import adapters, ranking

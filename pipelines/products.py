@@ -1,6 +1,7 @@
 """Products of matrices with a few rows, on one core.
 
-oneDNN took half the time (on an AMD EPYC) of what numpy and torch choose by themselves.
+oneDNN took half the time (on an AMD EPYC) of what numpy and torch choose by themselves. A tensor in
+its layout is multiplied by it.
 """
 
 from __future__ import annotations
@@ -11,23 +12,30 @@ from typing import Any
 from pipelines.types import Vectors
 
 SOURCE = Path(__file__)
-"""Part of the fingerprint of whatever computes with it."""
+"""Part of the fingerprint of every pipeline that computes with it."""
 
 
 def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
     """What ``torch.nn.functional.linear`` gives, but for the last bits."""
     import torch
 
-    onednn: Any = torch.backends.mkldnn
-    if onednn.is_available() and rows.dtype == torch.float32:
-        return torch.ops.mkldnn._linear_pointwise(rows, weight, bias, "none", [], "")
-    return torch.nn.functional.linear(rows, weight, bias)
+    parts = [None if part is None else in_layout(part.detach()) for part in (rows, weight, bias)]
+    product = torch.nn.functional.linear(*parts)
+    return product.to_dense() if product.is_mkldnn else product
 
 
-def similarities(many: Vectors, few: Vectors) -> Vectors:
-    """Of every row with every row."""
+def in_layout(tensor: Any) -> Any:
+    """The tensor as oneDNN multiplies it, where there is oneDNN: worth keeping for a large one."""
+    import torch
+
+    usable = torch.backends.mkldnn.is_available() and tensor.dtype == torch.float32
+    return tensor.to_mkldnn() if usable and not tensor.is_mkldnn else tensor
+
+
+def similarities(many: Any, few: Vectors) -> Vectors:
+    """Of every row with every row; ``many`` is a tensor, best ``in_layout``."""
     import torch
 
     with torch.inference_mode():
-        found: Vectors = linear(torch.from_numpy(many), torch.from_numpy(few)).numpy()
-    return found
+        products: Vectors = linear(many, torch.from_numpy(few)).numpy()
+    return products

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -35,6 +35,26 @@ class EventsLocalConfig(BaseModel):
     )
 
 
+class Span(TypedDict):
+    """A piece of a message; ``end`` is exclusive."""
+
+    message: int
+    start: int
+    end: int
+    text: str
+
+
+class Argument(TypedDict):
+    role: str
+    span: Span
+
+
+class Event(TypedDict):
+    type: str
+    trigger: Span
+    arguments: list[Argument]
+
+
 @dataclass(frozen=True, slots=True)
 class _Trigger:
     type: str
@@ -56,63 +76,67 @@ class EventsLocal:
 
     def run(self, case: Case) -> Output:
         schema = case.event_schema or {}
-        found = [event for message in case.messages for event in self._events(message, schema)]
-        return {"events": found, "model": None}
+        events = [event for message in case.messages for event in self._events(message, schema)]
+        return {"events": events, "model": None}
 
-    def _events(
-        self, message: Message, schema: Mapping[str, Sequence[str]]
-    ) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+    def _events(self, message: Message, schema: Mapping[str, Sequence[str]]) -> list[Event]:
+        events: list[Event] = []
         for sentence in _SENTENCE.finditer(message.content):
             for event in _in_sentence(message, sentence.start(), sentence[0], schema):
-                other = next((one for one in found if self._merge and _fits(one, event)), None)
-                if other is None:
-                    found.append(event)
+                same = next(
+                    (known for known in events if self._merge and _fits(known, event)), None
+                )
+                if same is None:
+                    events.append(event)
                 else:
-                    known = {one["role"] for one in other["arguments"]}
-                    other["arguments"] += [
-                        one for one in event["arguments"] if one["role"] not in known
+                    roles = {argument["role"] for argument in same["arguments"]}
+                    same["arguments"] += [
+                        argument for argument in event["arguments"] if argument["role"] not in roles
                     ]
-        return found
+        return events
 
 
-def _fits(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """The same type, and no role with two fillers."""
-    if one["type"] != other["type"]:
+def _fits(known: Event, event: Event) -> bool:
+    """The same type, and no role that the two fill differently."""
+    if known["type"] != event["type"]:
         return False
-    known = {argument["role"]: argument["span"]["text"] for argument in one["arguments"]}
+    filled = {argument["role"]: argument["span"]["text"] for argument in known["arguments"]}
     return all(
-        known.get(argument["role"], argument["span"]["text"]) == argument["span"]["text"]
-        for argument in other["arguments"]
+        filled.get(argument["role"], argument["span"]["text"]) == argument["span"]["text"]
+        for argument in event["arguments"]
     )
 
 
 def _in_sentence(
     message: Message, offset: int, text: str, schema: Mapping[str, Sequence[str]]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Event]:
     triggers = _triggers(text, schema)
     around = mentions(_without(text, triggers)) if triggers else []
     for trigger in triggers:
-        free = [one for one in around if one.end <= trigger.start or one.start >= trigger.end]
+        free = [
+            mention
+            for mention in around
+            if mention.end <= trigger.start or mention.start >= trigger.end
+        ]
         chosen = _arguments(text, trigger, free, schema[trigger.type])
         yield {
             "type": trigger.type,
             "trigger": _span(message, offset + trigger.start, offset + trigger.end),
             "arguments": [
-                {"role": role, "span": _span(message, offset + one.start, offset + one.end)}
-                for role, one in chosen
+                {"role": role, "span": _span(message, offset + mention.start, offset + mention.end)}
+                for role, mention in chosen
             ],
         }
 
 
 def _without(text: str, triggers: Sequence[_Trigger]) -> str:
     """Commas in place of the triggers, so that no name reaches across one."""
-    for one in triggers:
-        text = text[: one.start] + "，" * _size(one) + text[one.end :]
+    for trigger in triggers:
+        text = text[: trigger.start] + "，" * _size(trigger) + text[trigger.end :]
     return text
 
 
-def _span(message: Message, start: int, end: int) -> dict[str, Any]:
+def _span(message: Message, start: int, end: int) -> Span:
     return {
         "message": message.index,
         "start": start,
@@ -122,25 +146,27 @@ def _span(message: Message, start: int, end: int) -> dict[str, Any]:
 
 
 def _triggers(text: str, schema: Mapping[str, Sequence[str]]) -> list[_Trigger]:
-    """The first trigger of each type; a longer word hides the shorter one inside of it."""
-    found: list[_Trigger] = []
+    """The first trigger of each type; a longer word hides the shorter one within it."""
+    triggers: list[_Trigger] = []
     for kind in _in_script(schema, text):
         words, direction = _words_of(kind)
         hit = re.search("|".join(map(_as_pattern, words)), text, re.IGNORECASE)
         if hit:
-            found.append(_Trigger(kind, *hit.span(), direction))
+            triggers.append(_Trigger(kind, *hit.span(), direction))
     return [
-        one
-        for one in found
+        trigger
+        for trigger in triggers
         if not any(
-            other.start <= one.start and one.end <= other.end and _size(other) > _size(one)
-            for other in found
+            other.start <= trigger.start
+            and trigger.end <= other.end
+            and _size(other) > _size(trigger)
+            for other in triggers
         )
     ]
 
 
 def _in_script(schema: Mapping[str, Sequence[str]], text: str) -> list[str]:
-    """All types; in a schema of two languages those of the text's, so that none is said twice."""
+    """All types; in a schema of two languages only those of the text's, or each comes twice."""
     chinese = [kind for kind in schema if not kind.isascii()]
     latin = [kind for kind in schema if kind.isascii()]
     if not chinese or not latin:
@@ -173,49 +199,48 @@ def _arguments(
     text: str, trigger: _Trigger, free: Sequence[Mention], roles: Sequence[str]
 ) -> list[tuple[str, Mention]]:
     """Each role gets the best mention of its kind that no surer role has taken."""
-    wishes = sorted(
+    pairs = sorted(
         (
-            (-_worth(text, trigger, one, role), number, one.start, role, one)
+            (-_fit(text, trigger, mention, role), number, mention.start, role, mention)
             for number, role in enumerate(roles)
-            for one in free
-            if _worth(text, trigger, one, role) > 0
+            for mention in free
+            if _fit(text, trigger, mention, role) > 0
         ),
-        key=lambda wish: wish[:3],
+        key=lambda pair: pair[:3],
     )
-    given: dict[str, Mention] = {}
-    for *_, role, one in wishes:
-        if role not in given and one not in given.values():
-            given[role] = one
-    return [(role, given[role]) for role in roles if role in given]
+    filled: dict[str, Mention] = {}
+    for *_, role, mention in pairs:
+        if role not in filled and mention not in filled.values():
+            filled[role] = mention
+    return [(role, filled[role]) for role in roles if role in filled]
 
 
-def _worth(text: str, trigger: _Trigger, one: Mention, role: str) -> float:
+def _fit(text: str, trigger: _Trigger, mention: Mention, role: str) -> float:
     """How well a mention fills a role; 0 if it cannot."""
     kind = _kind_of(role)
-    if one.kind not in _WITHIN.get(kind, (kind,)):
+    if mention.kind not in _WITHIN.get(kind, (kind,)):
         return 0.0
-    near = 1 / (1 + _distance(trigger, one) / 20)
-    exact = 0.5 if one.kind == kind else 0.0
+    near = 1 / (1 + _distance(trigger, mention) / 20)
+    exact = 0.5 if mention.kind == kind else 0.0
     if kind not in ("party", "person"):
         return near + exact
-    fits = _side_fits(text, trigger, one, _side_of(role))
-    return 0.0 if fits < 0 else near + exact + fits
+    side = _side_fit(text, trigger, mention, _side_of(role))
+    return 0.0 if side < 0 else near + exact + side
 
 
-def _distance(trigger: _Trigger, one: Mention) -> int:
-    return max(trigger.start - one.end, one.start - trigger.end, 0)
+def _distance(trigger: _Trigger, mention: Mention) -> int:
+    return max(trigger.start - mention.end, mention.start - trigger.end, 0)
 
 
-def _side_fits(text: str, trigger: _Trigger, one: Mention, side: str) -> float:
+def _side_fit(text: str, trigger: _Trigger, mention: Mention, side: str) -> float:
     """2 where the wording says so, −1 where it says otherwise, 0.2 where it says nothing."""
-    told = _told_side(text, trigger, one)
     if not side:
         return 0.2
-    return 2.0 if side == told else -1.0
+    return 2.0 if side == _side_by_wording(text, trigger, mention) else -1.0
 
 
-def _told_side(text: str, trigger: _Trigger, one: Mention) -> str:
-    before = text[: one.start]
+def _side_by_wording(text: str, trigger: _Trigger, mention: Mention) -> str:
+    before = text[: mention.start]
     if _TOWARDS.search(before):
         return "taker"
     if _FROM.search(before):
@@ -223,13 +248,13 @@ def _told_side(text: str, trigger: _Trigger, one: Mention) -> str:
     first = "giver" if trigger.direction == "out" else "taker"
     if _BY.search(before):
         return "agent" if _side_is_rare(trigger) else first
-    if one.end <= trigger.start:
-        return "target" if "被" in text[one.end : trigger.start] else first
+    if mention.end <= trigger.start:
+        return "target" if "被" in text[mention.end : trigger.start] else first
     return "target"
 
 
 def _side_is_rare(trigger: _Trigger) -> bool:
-    """Events in which somebody outside of the deal acts: summons, awards, investments."""
+    """Events in which somebody outside the deal acts: summons, awards, investments."""
     words = _words_of(trigger.type)[0]
     return any(word in words for word in ("约谈", "中标", "融资", "罚款", "was awarded", "raised"))
 
@@ -253,7 +278,7 @@ def _side_of(role: str) -> str:
 
 
 def _named(name: str, plain: str) -> bool:
-    """A Latin word has to be one of the role's words; a Chinese one may stand anywhere."""
+    """A Latin word has to be one of the role's words; a Chinese one may be anywhere in it."""
     return f" {name} " in f" {plain} " if name.isascii() else name in plain
 
 

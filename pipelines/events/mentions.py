@@ -96,17 +96,17 @@ class Mention:
 @cache
 def lexicon() -> dict[str, Any]:
     path = Path(__file__).parent / "lexicon.yaml"
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    words: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return words
 
 
 def mentions(text: str) -> list[Mention]:
     """Everything in a sentence that may be an argument, in order; no two of them overlap."""
-    taken: list[Mention] = []
-    for found in _candidates(text):
-        if found.end > found.start and not any(_overlap(found, one) for one in taken):
-            taken.append(found)
-    return sorted(taken, key=lambda one: one.start)
+    apart: list[Mention] = []
+    for mention in _candidates(text):
+        if mention.end > mention.start and not any(_overlap(mention, other) for other in apart):
+            apart.append(mention)
+    return sorted(apart, key=lambda mention: mention.start)
 
 
 def _candidates(text: str) -> Iterator[Mention]:
@@ -147,7 +147,8 @@ def _part_of_name(letter: str) -> bool:
 def _chinese_people(text: str) -> Iterator[Mention]:
     """A surname and one or two characters, between words that stand around people."""
     names = rf"[{lexicon()['surnames']}][\u4e00-\u9fff]{{1,2}}?"
-    titles = "|".join(re.escape(one) for one in lexicon()["positions"] if one[0] >= "\u4e00")
+    positions = (word for word in lexicon()["positions"] if word[0] >= "\u4e00")
+    titles = "|".join(map(re.escape, positions))
     around = (
         rf"(?:^|(?<=[，。；：、\s“”（）向由被对给让任命]))(?P<a>{names})"
         r"(?=先生|女士|向|将|于|因|已|拟|为|辞|质押|减持|增持|收购|持有|及|和|、|担任|出任|，|。|$)"

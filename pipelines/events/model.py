@@ -25,7 +25,7 @@ class EventsModelConfig(BaseModel):
 
 
 class EventsModel:
-    """Nothing is mended here: what the model said is what is measured."""
+    """Nothing is repaired here: what the model said is what is measured."""
 
     name = NAME
 
@@ -42,6 +42,6 @@ class EventsModel:
 
     def run(self, case: Case) -> Output:
         prompt = prompting.read(FOLDER, self._prompt)
-        text = [one.content for one in case.messages]
+        text = [message.content for message in case.messages]
         reply = self._model.complete(prompt.filled(schema=case.event_schema or {}, text=text))
         return {"raw": reply.text, "prompt": self._prompt, "model": reply.model or self._model.id}

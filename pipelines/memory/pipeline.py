@@ -61,7 +61,7 @@ class Memory:
         if self._config.mode == "oneshot":
             return answer_once(question, talk, mind, self._config, task=case.task)
         from pipelines.memory.agent.graph import answer_by_agent
-        from pipelines.memory.agent.state import Deps
+        from pipelines.memory.agent.nodes import Deps
 
         return answer_by_agent(question, Deps(talk, mind, self._config), task=case.task)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pipelines.memory.at_hand import AtHand
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import LastUsed, key_of
 from pipelines.memory.layers.build import KeptInMemory, Rows, build_layers
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Layers
@@ -32,7 +31,7 @@ class Talks:
         self._store = store
         self._rows_for = rows_for
         self._layers = layers or LayersConfig()
-        self._open: AtHand[Talk] = AtHand()
+        self._open: LastUsed[Talk] = LastUsed()
 
     def __call__(self, case: Case) -> Talk:
         return self._open.get(case.messages, lambda: self._build(case))

@@ -1,22 +1,26 @@
-"""Seconds between messages, where their times are known."""
+"""Times of messages, where they are known, and bursts: stretches of talk without a long pause."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from pipelines.errors import fact
 from pipelines.types import Message
+
+Burst = tuple[Message, ...]
+NO_TIMES = fact("memory.one_burst")
 
 
 def moment(message: Message) -> datetime | None:
-    """An unreadable time is a missing one; one without a zone is taken for UTC."""
+    """An unreadable time counts as missing; one without a zone counts as UTC."""
     if not message.time:
         return None
     try:
-        found = datetime.fromisoformat(message.time)
+        time = datetime.fromisoformat(message.time)
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def seconds_between(before: Message, after: Message) -> float | None:
@@ -26,3 +30,23 @@ def seconds_between(before: Message, after: Message) -> float | None:
 
 def any_times(messages: Sequence[Message]) -> bool:
     return any(moment(message) is not None for message in messages)
+
+
+def bursts(messages: Sequence[Message], *, gap_seconds: float) -> list[Burst]:
+    """Cut where at least ``gap_seconds`` passed; messages of the system belong to none.
+
+    A message without a time stays with the message before it: nothing says that time passed. The
+    pause is measured from the last known time. So a conversation without any time is one burst.
+    """
+    runs: list[list[Message]] = []
+    last: datetime | None = None
+    for message in messages:
+        if message.role == "system":
+            continue
+        now = moment(message)
+        gap = (now - last).total_seconds() if now and last else 0.0
+        if not runs or gap >= gap_seconds:
+            runs.append([])
+        runs[-1].append(message)
+        last = now or last
+    return [tuple(burst) for burst in runs]

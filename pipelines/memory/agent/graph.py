@@ -10,9 +10,9 @@ from functools import cache, partial
 from typing import Any
 
 from pipelines.memory.agent import nodes
-from pipelines.memory.agent.state import AgentState, Deps
-from pipelines.memory.query.cards import format_cards
+from pipelines.memory.agent.nodes import AgentState, Deps
 from pipelines.memory.query.oneshot import Answered
+from pipelines.memory.query.phases import format_cards
 
 STEPS_OF_A_ROUND = 2
 OTHER_STEPS = 8

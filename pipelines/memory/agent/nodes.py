@@ -1,17 +1,48 @@
-"""The steps of the agent. A node reads the state and returns only what it adds."""
+"""The steps of the agent, what flows between them, and what they need from outside.
+
+A node reads the state and returns only what it adds.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from pipelines.memory.agent.exploring import explore
-from pipelines.memory.agent.state import AgentState, Deps
-from pipelines.memory.query.anchors import lookup_anchors
-from pipelines.memory.query.candidates import expand_candidates, search_all
-from pipelines.memory.query.mind import SURE
+from pipelines.memory.config import MemoryConfig
+from pipelines.memory.query.candidates import (
+    Candidates,
+    Search,
+    expand_candidates,
+    lookup_anchors,
+    search_all,
+)
+from pipelines.memory.query.mind import SURE, Mind, Plan, Told, Verdict
+from pipelines.memory.query.talk import Talk
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
+
+
+class AgentState(TypedDict, total=False):
+    """``searches`` grows with retriever and explorer; each other key has one or two writers."""
+
+    question: str  # input
+    task: str  # input
+    plan: Plan  # planner
+    searches: Annotated[list[Search], operator.add]  # retriever, explorer
+    verdict: Verdict  # grader
+    rounds: Annotated[int, operator.add]  # grader: how often it has judged
+    candidates: Candidates  # generator
+    told: Told  # generator
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    talk: Talk
+    mind: Mind
+    config: MemoryConfig
 
 
 def planner(state: AgentState, runtime: Runtime[Deps]) -> AgentState:

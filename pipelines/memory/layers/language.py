@@ -15,13 +15,13 @@ from pydantic import BaseModel
 
 from pipelines.errors import Fact, fact
 from pipelines.llm import ChatModel, InvalidReply, Refused
-from pipelines.memory.layers.bursts import Burst, bursts
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import Link, Threads, TopicNode, Topics
 from pipelines.memory.layers.threads import closure, similar_pairs
 from pipelines.memory.layers.tone import Rating
 from pipelines.memory.layers.topics import UNNAMED, key_terms, make_nodes, node_vectors, reason_of
 from pipelines.memory.prompts import CURRENT, ask
+from pipelines.memory.times import Burst, bursts
 from pipelines.types import Encoder, Message
 
 PROMPT_IDS = tuple(CURRENT[name] for name in ("topics", "tones", "links"))

@@ -12,10 +12,10 @@ from statistics import mean, pstdev
 
 import numpy as np
 
-from pipelines.memory.layers.bursts import Burst
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.words import cosine, rarity, stems
 from pipelines.memory.text import spoken
+from pipelines.memory.times import Burst
 from pipelines.types import Vectors
 
 WORDS_SHARE = 0.4

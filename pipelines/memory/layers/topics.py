@@ -9,13 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from pipelines.errors import Fact, fact
-from pipelines.memory.layers.bursts import NO_TIMES, Burst, bursts
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import TopicNode, Topics
 from pipelines.memory.layers.segmentation import DECIMALS, segment
 from pipelines.memory.layers.words import content_words, rarity, stems
 from pipelines.memory.text import spoken, stem
-from pipelines.memory.times import any_times
+from pipelines.memory.times import NO_TIMES, Burst, any_times, bursts
 from pipelines.types import Encoder, Message, Vectors
 
 UNNAMED = "small talk"

@@ -1,4 +1,5 @@
-"""Q3: everything that may be evidence, in the order in which it is promising.
+"""Q2 and Q3: where the talk stands out in what the question is about, and everything that may be
+evidence, in the order in which it is promising.
 
 The order is by promise and stays so: sorting by time before a cut would drop what was put first.
 """
@@ -8,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pipelines.memory.dates import Days
+from pipelines.memory.query.intent import Intent
 from pipelines.memory.query.talk import Node, Talk
 
 ANCHOR_BONUS = 0.05
@@ -33,6 +36,22 @@ class Candidates:
     positions: tuple[int, ...]
     scores: tuple[float, ...]
     nodes: tuple[Node, ...]
+
+
+def lookup_anchors(intent: Intent, talk: Talk) -> list[Node]:
+    """Nodes that are anomalies in a signal of the focus, within the days asked for."""
+    focus = frozenset(intent.focus_dimensions)
+    return [
+        node
+        for node in talk.nodes
+        if node.anchors & focus and in_days(node, intent.time_range, talk)
+    ]
+
+
+def in_days(node: Node, days: Days | None, talk: Talk) -> bool:
+    if days is None:
+        return True
+    return any(days.hold(talk.days[local - 1]) for local in node.all_message_ids)
 
 
 def search(talk: Talk, question: str, *, why: str, limit: int) -> Search:

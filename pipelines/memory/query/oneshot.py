@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.query.anchors import lookup_anchors
-from pipelines.memory.query.candidates import Candidates, expand_candidates, search
-from pipelines.memory.query.cards import format_cards
+from pipelines.memory.query.candidates import Candidates, expand_candidates, lookup_anchors, search
 from pipelines.memory.query.mind import Mind, Told, Verdict
+from pipelines.memory.query.phases import format_cards
 from pipelines.memory.query.talk import Talk
 
 

@@ -1,8 +1,11 @@
-"""Q4: phases with their evidence. A plain answer is one phase; a story has several."""
+"""Q4 and Q5: phases with their evidence, and the phases as text that a person can read.
+
+A plain answer is one phase; a story has several.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +17,7 @@ from pipelines.memory.times import seconds_between
 
 TITLE_LENGTH = 80
 PREVIEW_LENGTH = 200
+LINE_LENGTH = 160
 MOST_PHASES = 6
 LEAST_GAP_HOURS = 12.0
 """Two phases of a story lie at least half a day apart."""
@@ -122,3 +126,20 @@ def _title(talk: Talk, group: list[int], chances: dict[int, float]) -> str:
     best = max(group, key=lambda at: chances.get(at, 0.0))
     node = talk.node_at.get(best)
     return (node.topic if node and node.topic else talk.messages[best].content)[:TITLE_LENGTH]
+
+
+def format_cards(talk: Talk, phases: Sequence[Phase]) -> str:
+    """One card for each phase, with every message of its evidence."""
+    return "\n\n".join(
+        "\n".join(_card(talk, number, phase)) for number, phase in enumerate(phases, start=1)
+    )
+
+
+def _card(talk: Talk, number: int, phase: Phase) -> Iterable[str]:
+    yield f"{number}. {phase.title}"
+    if phase.summary:
+        yield phase.summary
+    for position in phase.evidence:
+        message = talk.messages[position]
+        text = " ".join(message.content.split())[:LINE_LENGTH]
+        yield f"[{position + 1}] {message.speaker}: {text}"

@@ -60,7 +60,7 @@ class Talk:
     vectors: Vectors | None = None
     """One L2-normalised row for each message."""
     key: str = ""
-    """``identity.key_of`` the messages: weights that learned from this very talk are not used."""
+    """``key_of`` the messages: weights that learned from this very talk are not used."""
 
     @cached_property
     def node_at(self) -> dict[int, Node]:

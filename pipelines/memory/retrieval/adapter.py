@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pipelines.encoder import MiniLM, VectorCache, for_few, load, packaged_folder, twin
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.types import Encoder, Message, Vectors
 
 ADAPTERS = Path(__file__).with_name("adapters.safetensors")

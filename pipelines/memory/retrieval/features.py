@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.retrieval import dense
 from pipelines.memory.retrieval.late import Encoded
 from pipelines.memory.retrieval.question import KINDS, Asked
-from pipelines.memory.retrieval.views import Views
+from pipelines.memory.retrieval.views import WIDTHS, Views
 from pipelines.memory.text import IMAGE, words
 
 Floats = NDArray[np.float64]
@@ -82,10 +81,10 @@ class Evidence:
     @cached_property
     def windows(self) -> dict[int, Floats]:
         return {
-            width: dense.to_messages(
+            width: to_messages(
                 self._by_width(width)[:, 1:].mean(axis=1), width=width, count=self.size
             )
-            for width in dense.WIDTHS
+            for width in WIDTHS
         }
 
     @cached_property
@@ -133,6 +132,15 @@ class Evidence:
         parts = parts + scaled(self.dense[:, 2]) + 0.5 * scaled(self.windows[2])
         found: Floats = parts / 4 + SPEAKER * self.said_by
         return found
+
+
+def to_messages(scores: Floats, *, width: int, count: int) -> Floats:
+    """A message is worth its best window."""
+    best = np.full(count, -np.inf)
+    for offset in range(width):
+        end = min(offset + len(scores), count)
+        best[offset:end] = np.maximum(best[offset:end], scores[: end - offset])
+    return best
 
 
 def scaled(scores: Floats) -> Floats:

@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import adapter, features, late, question, ranker, views
 from pipelines.memory.retrieval.features import Evidence
 from pipelines.memory.retrieval.ranker import Ranker

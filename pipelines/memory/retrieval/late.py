@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.memory.text import words
-from pipelines.products import similarities
+from pipelines.products import in_layout, similarities
 from pipelines.types import Encoder, Vectors
 
 Floats = NDArray[np.float64]
@@ -67,16 +67,20 @@ def encode_tokens(texts: Sequence[str], encoder: Encoder) -> list[Tokens]:
 class TokenMatrix:
     """The tokens of all messages in one matrix; ``starts`` is where each message begins."""
 
-    vectors: Vectors
+    vectors: Any
+    """A tensor, in the layout in which it is multiplied."""
     starts: NDArray[np.int64]
     rarity: dict[str, float]
     """How rare a piece is among the messages."""
 
     @classmethod
     def of(cls, tokens: Sequence[Tokens]) -> TokenMatrix:
-        lengths = [len(one.pieces) for one in tokens]
+        lengths = [len(text.pieces) for text in tokens]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-        return cls(np.concatenate([one.vectors for one in tokens]), starts, _rarity(tokens))
+        import torch
+
+        vectors = torch.from_numpy(np.concatenate([text.vectors for text in tokens]))
+        return cls(in_layout(vectors), starts, _rarity(tokens))
 
     def nearest(self, question: Vectors) -> Floats:
         """For each message and each token of the question the best similarity."""

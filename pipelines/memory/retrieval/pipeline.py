@@ -10,7 +10,7 @@ from pydantic import Field
 
 from pipelines import products
 from pipelines.fingerprint import fingerprint
-from pipelines.memory.at_hand import AtHand
+from pipelines.memory.conversations import LastUsed
 from pipelines.memory.retrieval.floors import BudgetConfig, found
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.types import Case, Encoder, Message, Output, Store
@@ -42,7 +42,7 @@ class Retrieval:
         self.config: dict[str, Any] = config.model_dump(mode="json")
         self._method, self._budget = METHODS[config.mode], config.budget
         self._encoder, self._store = encoder, store
-        self._open: AtHand[ConversationIndex] = AtHand()
+        self._open: LastUsed[ConversationIndex] = LastUsed()
 
     @property
     def version(self) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pipelines.memory import text
 from pipelines.memory.dates import Days
-from pipelines.memory.retrieval import dense, late, speakers
+from pipelines.memory.retrieval import late, speakers
 from pipelines.memory.retrieval.late import TokenMatrix, Tokens
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.speakers import Speakers
@@ -22,6 +22,7 @@ from pipelines.memory.times import moment
 from pipelines.types import Encoder, Message, Store, Vectors
 
 FORMAT = "1"  # of what is stored; changes with what is computed
+WIDTHS = (2, 3, 5)  # of windows: messages in a row
 BURST_GAP = 1800  # seconds of silence after which another burst begins
 
 
@@ -80,6 +81,17 @@ def stems_of(texts: Sequence[str], found: Speakers) -> list[list[str]]:
     return [[stem for stem in text.stems(said) if stem not in names] for said in texts]
 
 
+def windows(texts: Sequence[str], width: int) -> list[str]:
+    """Every run of ``width`` messages; a shorter conversation is one window."""
+    last = max(len(texts) - width, 0)
+    return ["\n".join(texts[at : at + width]) for at in range(last + 1)]
+
+
+def encode_windows(texts: Sequence[str], encoder: Encoder) -> dict[int, Vectors]:
+    """Vectors by width; width 1 are the messages themselves."""
+    return {width: encoder.encode(windows(texts, width)) for width in (1, *WIDTHS)}
+
+
 def _matrices(
     texts: Sequence[str], encoder: Encoder, store: Store | None
 ) -> tuple[dict[int, Vectors], TokenMatrix]:
@@ -94,7 +106,7 @@ def _encoded(
     kept = store.get(key) if store is not None else None
     if kept is not None:
         return _unpacked(kept)
-    vectors = dense.encode_all(texts, encoder)
+    vectors = encode_windows(texts, encoder)
     tokens = [
         Tokens(one.pieces, one.vectors.astype(np.float16).astype(np.float32))
         for one in late.encode_tokens(texts, encoder)
@@ -123,7 +135,7 @@ def _packed(vectors: dict[int, Vectors], tokens: Sequence[Tokens]) -> bytes:
 
 def _unpacked(kept: bytes) -> tuple[dict[int, Vectors], list[Tokens]]:
     with np.load(io.BytesIO(kept), allow_pickle=False) as file:
-        vectors = {width: file[f"width{width}"] for width in (1, *dense.WIDTHS)}
+        vectors = {width: file[f"width{width}"] for width in (1, *WIDTHS)}
         ends = np.cumsum(file["lengths"])[:-1]
         rows = np.split(file["tokens"].astype(np.float32), ends)
         pieces = np.split(file["pieces"], ends)

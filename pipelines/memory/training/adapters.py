@@ -1,10 +1,10 @@
-"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what an answer to a question looks like.
+"""Trains ``adapters.safetensors``: MiniLM learns what an answer to a question looks like.
 
     python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them; each conversation in it teaches all adapters but its own. Without ``--write`` the
-losses are printed and nothing is changed. ``ranking`` and ``query`` build on the
+losses are printed and nothing is changed. ``train`` and the command of ``memory`` build on the
 adapters and come afterwards. On the same machine the command repeats to the byte.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.encoder import MiniLM, load, packaged_folder, twin
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.retrieval import views
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapter, Change, write
 from pipelines.memory.retrieval.index import ConversationIndex

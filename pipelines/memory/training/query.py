@@ -22,7 +22,7 @@ from pipelines.encoder import MiniLM
 from pipelines.memory.agent.exploring import explore
 from pipelines.memory.agent.nodes import after_retriever
 from pipelines.memory.config import MemoryConfig
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.query import evidence
 from pipelines.memory.query.candidates import Search, search_all
 from pipelines.memory.query.evidence import FEATURES, Matrix, Weights

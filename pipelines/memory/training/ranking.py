@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.encoder import MiniLM
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.query.talk import Talk
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
 from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.memory.at_hand import SIZE
+from pipelines.memory.conversations import SIZE
 from pipelines.memory.talks import Talks
 from pipelines.registry import build
 from pipelines.types import Case

@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 
 from pipelines.errors import fact
-from pipelines.memory.layers.bursts import bursts
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.segmentation import cuts, valleys
 from pipelines.memory.layers.topics import key_terms, local_topics
+from pipelines.memory.times import bursts
 from tests.fakes import WordOverlap
 from tests.pipelines.memory.layers.talks import talk
 

@@ -6,8 +6,7 @@ from pipelines.errors import NoModel
 from pipelines.llm import InvalidReply, RateLimited
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.pipeline import Memory, NoQuestion
-from pipelines.memory.query.anchors import lookup_anchors
-from pipelines.memory.query.candidates import expand_candidates, search
+from pipelines.memory.query.candidates import expand_candidates, lookup_anchors, search
 from pipelines.memory.query.intent import read_intent
 from pipelines.memory.query.phases import node_summaries
 from pipelines.types import Case

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipelines.encoder import MiniLM, load, packaged_folder
-from pipelines.memory.identity import key_of
+from pipelines.memory.conversations import key_of
 from pipelines.memory.query import evidence
 from pipelines.memory.retrieval import adapter, late, question, ranker
 from pipelines.memory.retrieval.adapter import EVERY, NAMES, Adapted, Adapter, Change

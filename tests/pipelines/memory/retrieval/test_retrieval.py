@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pipelines.memory import text
-from pipelines.memory.identity import key_of
-from pipelines.memory.retrieval import dense, late, question, ranker, speakers, views
+from pipelines.memory.conversations import key_of
+from pipelines.memory.retrieval import features, late, question, ranker, speakers, views
 from pipelines.memory.retrieval.index import METHODS, ConversationIndex
 from pipelines.memory.retrieval.lexical import Lexical
 from pipelines.memory.retrieval.ranker import shipped
@@ -125,14 +125,14 @@ def test_bm25_prefers_rare_words_and_short_messages() -> None:
 
 
 def test_a_message_is_worth_its_best_window() -> None:
-    assert dense.windows(["a", "b", "c"], 2) == ["a\nb", "b\nc"]
-    found = dense.to_messages(np.array([0.1, 0.9]), width=2, count=3)
+    assert views.windows(["a", "b", "c"], 2) == ["a\nb", "b\nc"]
+    found = features.to_messages(np.array([0.1, 0.9]), width=2, count=3)
     assert found.tolist() == [0.1, 0.9, 0.9]
 
 
 def test_windows_wider_than_the_talk_are_one_window() -> None:
-    assert dense.windows(["a", "b"], 5) == ["a\nb"]
-    assert dense.to_messages(np.array([0.5]), width=5, count=2).tolist() == [0.5, 0.5]
+    assert views.windows(["a", "b"], 5) == ["a\nb"]
+    assert features.to_messages(np.array([0.5]), width=5, count=2).tolist() == [0.5, 0.5]
 
 
 def test_every_word_of_a_question_finds_its_nearest(encoder: WordOverlap) -> None:

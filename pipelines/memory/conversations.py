@@ -1,12 +1,12 @@
-"""Keeps what is dear to build for the conversations that were asked about last."""
+"""What a conversation is known by, and the ones that were asked about last."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from pipelines.memory.identity import key_of
 from pipelines.types import Message
 
 SIZE = 8
@@ -14,7 +14,15 @@ SIZE = 8
 Built = TypeVar("Built")
 
 
-class AtHand(Generic[Built]):
+def key_of(messages: Sequence[Message]) -> str:
+    """Of speaker, time and words of all messages: the same talk has the same key everywhere."""
+    lines = (f"{line.speaker}\0{line.time or ''}\0{line.content}\1" for line in messages)
+    return hashlib.sha256("".join(lines).encode("utf-8", "replace")).hexdigest()
+
+
+class LastUsed(Generic[Built]):
+    """Keeps what is expensive to build of the conversations used last."""
+
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Built] = OrderedDict()
 
