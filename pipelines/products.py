@@ -19,7 +19,9 @@ def linear(rows: Any, weight: Any, bias: Any = None) -> Any:
     """What ``torch.nn.functional.linear`` gives, but for the last bits."""
     import torch
 
-    parts = [None if part is None else in_layout(part.detach()) for part in (rows, weight, bias)]
+    parts: list[Any] = [
+        None if part is None else in_layout(part.detach()) for part in (rows, weight, bias)
+    ]
     product = torch.nn.functional.linear(*parts)
     return product.to_dense() if product.is_mkldnn else product
 
@@ -28,7 +30,8 @@ def in_layout(tensor: Any) -> Any:
     """The tensor as oneDNN multiplies it, where there is oneDNN: worth keeping for a large one."""
     import torch
 
-    usable = torch.backends.mkldnn.is_available() and tensor.dtype == torch.float32
+    onednn: Any = torch.backends.mkldnn
+    usable = onednn.is_available() and tensor.dtype == torch.float32
     return tensor.to_mkldnn() if usable and not tensor.is_mkldnn else tensor
 
 
