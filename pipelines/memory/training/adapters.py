@@ -1,10 +1,10 @@
-"""Trains ``adapters.safetensors``: MiniLM learns what an answer to a question looks like.
+"""Trains ``retrieval/adapters.safetensors``: MiniLM learns what an answer to a question looks like.
 
     python -m pipelines.memory.training.adapters ITEMS.jsonl… --cache FOLDER [--write]
 
 ITEMS.jsonl are the items of a gold release of the layer ``qa`` as ``export_gold --format native``
 writes them; each conversation in it teaches all adapters but its own. Without ``--write`` the
-losses are printed and nothing is changed. ``train`` and the command of ``memory`` build on the
+losses are printed and nothing is changed. ``ranking`` and ``query`` build on the
 adapters and come afterwards. On the same machine the command repeats to the byte.
 """
 
