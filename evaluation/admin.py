@@ -105,12 +105,11 @@ def _estimates(form: LaunchForm, releases: list[GoldRelease]) -> list[tuple[Gold
 
 
 def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequest) -> list[Run]:
-    launched = [form.launch(release, by=request.user) for release in releases]
-    runs = [run for run in launched if run is not None]
-    for run in runs:
+    launched = form.launch(releases, by=request.user)
+    for run in launched:
         said = _("Run {number} on {release} is queued.")
         messages.success(request, said.format(number=run.pk, release=run.release))
-    return runs
+    return launched
 
 
 def _to_runs(launched: list[Run]) -> HttpResponse:

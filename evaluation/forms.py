@@ -7,22 +7,38 @@ setting needs no change here.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from evaluation import judge
 from evaluation.models import Judging, Kind, Run
 from evaluation.services.judging import judgings
 from evaluation.services.language_models.budgets import Estimate
-from evaluation.services.launch import predictions, runs
+from evaluation.services.launch import launch, predictions
+from evaluation.services.launch.launch import (
+    LONGEST_NAME,
+    MAX_SEED,
+    MOST_REPETITIONS,
+    LaunchRefused,
+    LaunchRequest,
+)
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
 from labeling.translation import lazy
 from labeling.words import words
 from pipelines.registry import describe
+
+
+def _number(least: float | None, most: float | None, *, whole: bool = True) -> forms.NumberInput:
+    """A browser keeps to the limits; whether a value makes sense, ``launch.check`` says."""
+    limits = {"min": least, "max": most, "step": None if whole else "any"}
+    return forms.NumberInput({name: one for name, one in limits.items() if one is not None})
+
 
 SPLITS = [("", _("Every split")), *Conversation.Split.choices]
 
@@ -46,18 +62,17 @@ class LaunchForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         required=False,
-        max_length=200,
+        widget=forms.TextInput({"maxlength": LONGEST_NAME}),
         help_text=_("What is tried, for the log of experiments."),
     )
     repetitions = forms.IntegerField(
-        label=_("Repetitions"), min_value=1, max_value=100, initial=1, required=False
+        label=_("Repetitions"), initial=1, required=False, widget=_number(1, MOST_REPETITIONS)
     )
     seed = forms.IntegerField(
         label=_("Seed"),
-        min_value=0,
-        max_value=2**31 - 1,
         initial=0,
         required=False,
+        widget=_number(0, MAX_SEED),
         help_text=_("Of the bootstrap intervals."),
     )
     evaluate_answers = forms.BooleanField(
@@ -71,8 +86,7 @@ class LaunchForm(forms.Form):
     budget_cost = forms.FloatField(
         label=_("Budget in money"),
         required=False,
-        min_value=0,
-        step_size=None,
+        widget=_number(0, None, whole=False),
         help_text=_(
             "What language models may cost; empty: no limit. The run pauses when it is used up."
         ),
@@ -80,8 +94,7 @@ class LaunchForm(forms.Form):
     budget_tokens = forms.IntegerField(
         label=_("Budget in tokens"),
         required=False,
-        min_value=1,
-        max_value=2**53,
+        widget=_number(1, None),
         help_text=_("The same in tokens of prompts and replies together."),
     )
 
@@ -116,42 +129,43 @@ class LaunchForm(forms.Form):
         return {name: value for name, value in values.items() if value not in (None, "")}
 
     def estimate(self, release: GoldRelease) -> Estimate | None:
-        """What the run will probably cost, or None with the broken rule written on the form."""
-        data = self.cleaned_data
+        """What the run will probably cost, or None with the faults written on the form."""
         try:
-            return runs.estimate(
-                release,
-                pipeline=data["pipeline"],
-                config=self.config(),
-                split=data["split"],
-                repetitions=data["repetitions"] or 1,
-                evaluate_answers=data["evaluate_answers"],
-            )
-        except RuleError as error:
-            self.add_error(None, words(error.fact))
+            return launch.estimate(self.request(release))
+        except LaunchRefused as error:
+            self._show(error)
             return None
 
-    def launch(self, release: GoldRelease, *, by: Any) -> Run | None:
-        """The run, or None with the rule that was broken written on the form."""
-        data = self.cleaned_data
+    def launch(self, releases: Sequence[GoldRelease], *, by: Any) -> list[Run]:
+        """A run for each release, or none, with the faults written on the form."""
         try:
-            return runs.launch(
-                release,
-                pipeline=data["pipeline"],
-                config=self.config(),
-                split=data["split"],
-                reason=data["reason"],
-                repetitions=data["repetitions"] or 1,
-                seed=data["seed"] or 0,
-                name=data["name"],
-                evaluate_answers=data["evaluate_answers"],
-                budget_cost=data["budget_cost"],
-                budget_tokens=data["budget_tokens"],
-                requested_by=by,
-            )
-        except RuleError as error:
-            self.add_error(None, words(error.fact))
-            return None
+            with transaction.atomic():
+                return [launch.launch(self.request(release, by=by)) for release in releases]
+        except LaunchRefused as error:
+            self._show(error)
+            return []
+
+    def request(self, release: GoldRelease, *, by: Any = None) -> LaunchRequest:
+        data = self.cleaned_data
+        return LaunchRequest(
+            release=release,
+            pipeline=data["pipeline"],
+            config=self.config(),
+            split=data["split"],
+            reason=data["reason"],
+            repetitions=1 if data["repetitions"] is None else data["repetitions"],
+            seed=data["seed"] or 0,
+            name=data["name"],
+            evaluate_answers=data["evaluate_answers"],
+            budget_cost=data["budget_cost"],
+            budget_tokens=data["budget_tokens"],
+            requested_by=by,
+        )
+
+    def _show(self, error: LaunchRefused) -> None:
+        """Each fault at the field that it is about."""
+        settings = {"config": _name(self.cleaned_data["pipeline"], "")}
+        _show_faults(self, error, settings)
 
 
 class BudgetForm(forms.Form):
@@ -193,6 +207,14 @@ class JudgeForm(BudgetForm):
         return None
 
 
+def _show_faults(form: forms.Form, error: LaunchRefused, names: Mapping[str, str]) -> None:
+    """``names`` says what a field of the request, or the first part of its name, is called here."""
+    for fault in error.faults:
+        group, _, setting = fault.field.partition(".")
+        name = f"{names.get(group, group)}{setting}"
+        form.add_error(name if name in form.fields else None, words(fault.fact))
+
+
 def _name(pipeline: str, setting: str) -> str:
     return f"{pipeline}.{setting}"
 
@@ -204,15 +226,15 @@ def _field(setting: dict[str, Any]) -> forms.Field:
         "initial": setting["default"],
         "required": False,
     }
-    limits = {"min_value": setting["minimum"], "max_value": setting["maximum"]}
+    limits = setting["minimum"], setting["maximum"]
     if setting["choices"]:
         return forms.ChoiceField(choices=[_choice(one) for one in setting["choices"]], **common)
     if setting["type"] == "boolean":
         return forms.BooleanField(**common)
     if setting["type"] == "integer":
-        return forms.IntegerField(**limits, **common)
+        return forms.IntegerField(widget=_number(*limits), **common)
     if setting["type"] == "number":
-        return forms.FloatField(**limits, step_size=None, **common)
+        return forms.FloatField(widget=_number(*limits, whole=False), **common)
     if setting["type"] == "string":
         return forms.CharField(**common)
     return forms.JSONField(**common)
@@ -240,7 +262,7 @@ class PredictionsForm(forms.Form):
     name = forms.CharField(
         label=_("Name"),
         required=False,
-        max_length=200,
+        widget=forms.TextInput({"maxlength": LONGEST_NAME}),
         help_text=_("What is tried, for the log of experiments."),
     )
     metrics = forms.JSONField(
@@ -279,16 +301,17 @@ class PredictionsForm(forms.Form):
         """The run, or None with what is wrong written on the form."""
         data = self.cleaned_data
         file = data["file"]
+        request = LaunchRequest(
+            release=data["release"],
+            predictions=predictions.from_file(file, file.name or "file"),
+            metrics=data["metrics"],
+            split=data["split"],
+            reason=data["reason"],
+            name=data["name"],
+            requested_by=by,
+        )
         try:
-            return predictions.launch(
-                data["release"],
-                predictions.from_file(file, file.name or "file"),
-                metrics=data["metrics"],
-                split=data["split"],
-                reason=data["reason"],
-                name=data["name"],
-                requested_by=by,
-            )
-        except RuleError as error:
-            self.add_error(None, words(error.fact))
+            return launch.launch(request)
+        except LaunchRefused as error:
+            _show_faults(self, error, {"predictions": "file"})
             return None

@@ -66,6 +66,43 @@ BUDGETS: dict[str, Text] = {
     "build.too_long": _("Building the memory took longer than {hours} hours."),
 }
 
+LAUNCHES: dict[str, Text] = {
+    "launch.layer_not_made": _(
+        "Pipeline “{pipeline}” does not produce the layer “{layer}”; these do: {able}."
+    ),
+    "launch.repetitions": _("A run is repeated at least once and at most {most} times."),
+    "launch.seed": _("The seed is a whole number between 0 and {most}."),
+    "launch.name_too_long": _("The name of a run has at most {most} characters."),
+    "launch.size": _("A run measures at least one item."),
+    "launch.budget_without_model": _(
+        "Pipeline “{pipeline}” with these settings uses no language model: leave the budget empty."
+    ),
+    "launch.no_such_split": _("There is no split “{split}”. Known are: {known}."),
+    "launch.reason_missing": _(
+        "Say why the test split is looked at: it is kept for final figures."
+    ),
+    "launch.split_empty": _(
+        "There is nothing to measure: the split “{split}” of {release} is empty."
+    ),
+    "launch.release_empty": _("There is nothing to measure: {release} is empty."),
+    "launch.no_labels": _("There is nothing to measure: {release} holds no label to ask for."),
+    "launch.layer_not_measured": _("The layer “{layer}” cannot be measured."),
+    "launch.not_with_predictions": _(
+        "With predictions no pipeline is run: leave out its name, its settings, a budget, "
+        "repetitions and answers."
+    ),
+    "metrics.no_settings": _("The layer “{layer}” has no settings under “metrics”."),
+    "metrics.other_version": _(
+        "“{what}.version” is {asked}, and this is {known}: figures would not be comparable. Read "
+        "what has changed, then correct the number or leave it out."
+    ),
+    "threshold.unknown_metric": _("There is no metric “{name}”."),
+    "threshold.out_of_range": _(
+        "“{name}” lies between {lower} and {upper}: {value} is no threshold."
+    ),
+    "threshold.drop": _("The largest drop lies between 0 and 1."),
+}
+
 PIPELINES: dict[str, Text] = {
     "pipeline.needs_model": _(
         "Pipeline “{pipeline}” needs a language model, and none is configured."
@@ -104,4 +141,4 @@ PIPELINES: dict[str, Text] = {
     "memory.topics_unfit": _("burst {burst}: {fit} of {topics} topics fit"),
 }
 
-WORDS = MODELS | BUDGETS | PIPELINES
+WORDS = MODELS | BUDGETS | LAUNCHES | PIPELINES

@@ -16,19 +16,19 @@ from evaluation.models import (
     Run,
 )
 from evaluation.services.judging import certificates
-from evaluation.services.launch import runs
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
 from labeling.services import comments, invitations, tokens
 from labeling.services.quality import checks
 from labeling.services.webhooks import webhooks
 from tests import factories
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 
 
 def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]:
     """What each URL is about: objects that exist, so that only access decides."""
     release = factories.make_release(project, items=2)
-    run = runs.launch(release, pipeline="nothing", requested_by=people["noor"])
+    run = launching.launch(release, pipeline="nothing", requested_by=people["noor"])
     factories.open_full(project, 2)
     mine = Assignment.objects.filter(annotator=people["ana"], annotation__isnull=True)[0]
     of_project: list[Any] = [project.slug]
@@ -134,7 +134,7 @@ def _panel(run: Run) -> RatingPanel:
 def _answers(project: Project, people: dict[str, User]) -> AnswerPanel:
     """A rating of one answer, as if a run had written it."""
     release = asked.questions(project)
-    run = runs.launch(release, pipeline="nothing", requested_by=people["noor"])
+    run = launching.launch(release, pipeline="nothing", requested_by=people["noor"])
     case = CaseRun.objects.filter(run=run)[0]
     case.state, case.output = CaseRun.State.DONE, {"evidence": [1], "ranked": [1], "model": None}
     case.save()

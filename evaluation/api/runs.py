@@ -13,15 +13,20 @@ from rest_framework.views import APIView
 from evaluation.access import require_reader
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services.launch import predictions, runs
+from evaluation.services.launch import launch, predictions
+from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.work import steering
 from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
 from labeling.services.gold import gold
 
+_SPLITS = f"{', '.join(Conversation.Split.values)}; empty: all of them"
+
 
 class RunIn(serializers.Serializer[Any]):
+    """The shape of a request; what makes no sense is refused by ``launch.check``."""
+
     gold = serializers.CharField(help_text="name, or name@version")
     pipeline = serializers.CharField(default="", help_text="Left out with predictions")
     predictions = serializers.ListField(
@@ -32,14 +37,14 @@ class RunIn(serializers.Serializer[Any]):
     )
     metrics = serializers.DictField(default=dict, help_text="Settings of the metrics")
     config = serializers.DictField(default=dict)
-    split = serializers.ChoiceField(Conversation.Split.choices, default="", allow_blank=True)
+    split = serializers.CharField(default="", allow_blank=True, help_text=_SPLITS)
     reason = serializers.CharField(
         default="", allow_blank=True, max_length=500, help_text="Needed for the test split"
     )
-    repetitions = serializers.IntegerField(min_value=1, max_value=100, default=1)
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
+    repetitions = serializers.IntegerField(default=1, help_text=f"1 to {MOST_REPETITIONS}")
+    seed = serializers.IntegerField(default=0, help_text=f"0 to {MAX_SEED}")
     name = serializers.CharField(
-        default="", allow_blank=True, max_length=200, help_text="For the log of experiments"
+        default="", allow_blank=True, help_text="For the log of experiments"
     )
     evaluate_answers = serializers.BooleanField(
         default=False, help_text="Have answers written from what was found, and judged"
@@ -47,9 +52,7 @@ class RunIn(serializers.Serializer[Any]):
     budget_cost = serializers.FloatField(
         default=None, allow_null=True, help_text="Money that a language model may cost"
     )
-    budget_tokens = serializers.IntegerField(
-        default=None, allow_null=True, min_value=1, max_value=2**53
-    )
+    budget_tokens = serializers.IntegerField(default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["pipeline"] and attrs["predictions"] is None:
@@ -166,10 +169,10 @@ class RunListView(APIView):
         require_reader(request.user)
         fields = RunIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        wanted = dict(fields.validated_data)
+        asked = dict(fields.validated_data)
         visible = GoldRelease.objects.visible_to(request.user).select_related("project")
-        release = gold.find(wanted.pop("gold"), among=visible)
-        run = _launch(release, wanted, by=request.user)
+        release = gold.find(asked.pop("gold"), among=visible)
+        run = launch.launch(_request(release, asked, by=request.user))
         return Response(_detail(request, run.pk), status=status.HTTP_201_CREATED)
 
 
@@ -204,14 +207,11 @@ class RunControlView(APIView):
         return Response(_detail(request, pk))
 
 
-def _launch(release: GoldRelease, wanted: dict[str, Any], *, by: Any) -> Run:
+def _request(release: GoldRelease, fields: dict[str, Any], *, by: Any) -> LaunchRequest:
     """A run of a pipeline, or on the predictions that came with the request."""
-    given = wanted.pop("predictions")
-    if given is None:
-        return runs.launch(release, requested_by=by, **wanted)
-    common = {name: wanted[name] for name in ("metrics", "split", "reason", "seed", "name")}
-    predictions.refuse_pipeline(**wanted)
-    return predictions.launch(release, predictions.from_list(given), requested_by=by, **common)
+    lines = fields.pop("predictions")
+    source = None if lines is None else predictions.from_list(lines)
+    return LaunchRequest(release=release, predictions=source, requested_by=by, **fields)
 
 
 def _runs(request: Request) -> Any:

@@ -12,7 +12,7 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Aggregate, Run
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import runs
+from evaluation.services.launch import launch
 from evaluation.services.launch.batches import Launched
 from evaluation.services.run import ceilings, results
 from labeling.domain.numbers import decimals_apart
@@ -51,7 +51,7 @@ def notes(run: Run) -> list[str]:
 
 
 def _look(run: Run) -> list[str]:
-    look = runs.test_look(run)
+    look = launch.test_look(run)
     if look is None:
         return []
     told = (

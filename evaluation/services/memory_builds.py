@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from evaluation import adapters
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services.language_models.endpoints import model_from_settings
-from evaluation.services.launch.runs import PipelineRefused
+from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry

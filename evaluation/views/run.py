@@ -21,7 +21,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
 from evaluation.services.judging.certificates import NOT_CERTIFIED
 from evaluation.services.language_models import bills, budgets
-from evaluation.services.launch import runs
+from evaluation.services.launch import launch
 from evaluation.services.run import ceilings, gates, results
 from evaluation.services.work import attendance, steering
 from evaluation.views import present
@@ -64,7 +64,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "diagnostics": [one for one in shown if one["metric"].diagnostic],
         "told": run.spec.get("predictions"),
         "synthetic": results.synthetic_cases(run),
-        "test_look": runs.test_look(run),
+        "test_look": launch.test_look(run),
         "floors": list(floors),
         **_details(run, aggregates),
         **_evidence(layer, aggregates),

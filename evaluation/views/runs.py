@@ -69,8 +69,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
     if asked and "estimate" in request.POST:
         estimate = _estimate(form)
     elif asked:
-        run = form.launch(form.cleaned_data["release"], by=request.user)
-        if run is not None:
+        launched = form.launch([form.cleaned_data["release"]], by=request.user)
+        for run in launched:
             messages.success(request, _("Run {number} is queued.").format(number=run.pk))
             return redirect(run)
     status = 422 if form.errors else 200

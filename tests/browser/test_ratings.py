@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel
-from evaluation.services.launch import runs
 from evaluation.views.ratings import PAGE
+from tests.evaluation import launching
 from tests.evaluation.staged import inferred, make_release
 from tests.factories import make_people, make_project
 
@@ -22,7 +22,7 @@ SIZE = PAGE + 1
 def make_panel(judge: User) -> RatingPanel:
     labels = [inferred(f"Rule {number}") for number in range(1, SIZE + 1)]
     release = make_release(make_project(), "inference", {"inferred_requirements": labels})
-    run = runs.launch(release, pipeline="nothing", requested_by=judge, queue=False)
+    run = launching.launch(release, pipeline="nothing", requested_by=judge, queue=False)
     case = CaseRun.objects.get(run=run)
     case.state, case.output = CaseRun.State.DONE, {"inferred_requirements": labels}
     case.save()

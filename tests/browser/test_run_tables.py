@@ -12,10 +12,10 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from evaluation.models import Run
-from evaluation.services.launch import runs
 from evaluation.services.run import execution
 from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
+from tests.evaluation import launching
 from tests.factories import make_people, make_release
 from tests.fakes import WordOverlap
 
@@ -35,7 +35,7 @@ def floors(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     make_people()
     release, made = make_release(name="release"), []
     for pipeline in ("nothing", "everything"):
-        run = runs.launch(release, pipeline=pipeline, requested_by=None, queue=False)
+        run = launching.launch(release, pipeline=pipeline, requested_by=None, queue=False)
         execution.work(run.pk, uuid4())
         made.append(run)
     return made

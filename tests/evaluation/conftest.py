@@ -16,7 +16,6 @@ from django.test import Client
 
 from evaluation.models import Run
 from evaluation.services.language_models import endpoints
-from evaluation.services.launch import runs
 from evaluation.services.run import execution
 from labeling.domain.canonical import canonical_json
 from labeling.domain.gold.release import item_sha256, release_sha256
@@ -36,6 +35,7 @@ from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.types import Case, Output
 from tests import llm_server
+from tests.evaluation import launching
 from tests.evaluation.asking import ENTRY as ASKING
 from tests.evaluation.events import make_events_release
 from tests.evaluation.one_chat import content
@@ -214,7 +214,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], Output
 def launch(release: GoldRelease, people: dict[str, User]) -> Callable[..., Run]:
     def launch(**options: Any) -> Run:
         given = {"pipeline": "everything", "requested_by": people["noor"], "queue": False}
-        return runs.launch(options.pop("release", release), **(given | options))
+        return launching.launch(options.pop("release", release), **(given | options))
 
     return launch
 

@@ -14,10 +14,10 @@ from django.urls import reverse
 from evaluation import tasks
 from evaluation.models import AnswerPanel, AnswerRating, JudgeCertificate, Probing, Run
 from evaluation.services.judging import answer_ratings, judgings
-from evaluation.services.launch import runs
 from evaluation.services.run import execution
 from labeling.models import Project
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 from tests.pages import markup
 
@@ -32,7 +32,7 @@ def run(server: LanguageServer, project: Project, people: dict[str, User], scrip
     server.default = asked.speak
     script(asked.retrieve)
     options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
-    made = runs.launch(asked.questions(project), pipeline="lexical", **options)
+    made = launching.launch(asked.questions(project), pipeline="lexical", **options)
     execution.work(made.pk, uuid4())
     return Run.objects.select_related("release__project").get(pk=made.pk)
 

@@ -14,12 +14,13 @@ from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, metering
-from evaluation.services.launch import runs
+from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
 from evaluation.services.run import execution, results
 from evaluation.services.work import leases, steering
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage
 from pipelines.types import Case, Output
+from tests.evaluation import launching
 from tests.evaluation.asking import ONE_CALL, Asking, states
 from tests.evaluation.conftest import work
 from tests.llm_server import LanguageServer
@@ -79,7 +80,7 @@ def test_what_a_killed_worker_spent_is_spent(
     run = launch(pipeline="asking", budget_tokens=330)
     with monkeypatch.context() as patch:
         patch.setattr(Asking, "run", dying)
-        patch.setattr(leases, "give_back", lambda *_: None)
+        patch.setattr(leases.HeldWork, "give_back", lambda *_: None)
         with pytest.raises(Killed):
             execution.work(run.pk, uuid4())
     assert budgets.spent(run.pk).tokens == 110
@@ -119,7 +120,7 @@ def test_a_budget_in_money_without_prices_is_refused(
 ) -> None:
     settings.LLM_OUTPUT_PRICE = None
 
-    with refused(steering.BudgetRefused, match="LLM_OUTPUT_PRICE"):
+    with refused(LaunchRefused, match="LLM_OUTPUT_PRICE"):
         launch(pipeline="asking", budget_cost=1.0)
     run = work(launch(pipeline="asking"))
 
@@ -130,12 +131,12 @@ def test_a_budget_in_money_without_prices_is_refused(
 def test_a_budget_of_nothing_is_refused(
     launch: Any, server: LanguageServer, budget: dict[str, Any]
 ) -> None:
-    with refused(steering.BudgetRefused, match="more than nothing"):
+    with refused(LaunchRefused, match="more than nothing"):
         launch(pipeline="asking", **budget)
 
 
 def test_a_budget_for_a_pipeline_without_a_model_is_refused(launch: Any) -> None:
-    with refused(steering.BudgetRefused, match="uses no language model"):
+    with refused(LaunchRefused, match="uses no language model"):
         launch(pipeline="nothing", budget_tokens=5)
 
 
@@ -159,7 +160,7 @@ def estimated(release: Any) -> budgets.Estimate:
 def test_a_pipeline_says_how_often_it_asks(
     pipeline: str, config: dict[str, Any], layer: str, calls: Any
 ) -> None:
-    entry, full = runs.checked_pipeline(pipeline, config, layer)
+    entry, full = checked_pipeline(pipeline, config, layer)
     assert entry.calls(full, layer) == calls
 
 
@@ -169,8 +170,10 @@ def test_the_estimate_counts_every_call_and_says_so(
     release = make_release(2, name="estimated")
     release.layer = "end_to_end"
 
-    one = runs.estimate(release, pipeline="requirements-agent", config={"document": "model"})
-    four = runs.estimate(release, pipeline="requirements-agent", config={"implementation": "model"})
+    one = launching.estimate(release, pipeline="requirements-agent", config={"document": "model"})
+    four = launching.estimate(
+        release, pipeline="requirements-agent", config={"implementation": "model"}
+    )
 
     assert one
     assert four

@@ -15,12 +15,12 @@ from evaluation.management import summary
 from evaluation.metrics.ceiling import human_level
 from evaluation.metrics.registry import METRICS
 from evaluation.models import HumanCeiling, Run
-from evaluation.services.launch import runs
 from evaluation.services.run import ceilings, execution, results
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import FirstPass, GoldRelease, Project
 from labeling.services.gold import gold
 from tests import factories
+from tests.evaluation import launching
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def people(db: None) -> dict[str, User]:
 
 
 def run_on(release: GoldRelease, pipeline: str = "nothing", **options: Any) -> Run:
-    run = runs.launch(release, pipeline=pipeline, queue=False, **options)
+    run = launching.launch(release, pipeline=pipeline, queue=False, **options)
     execution.work(run.pk, uuid4())
     return Run.objects.with_progress().select_related("release").get(pk=run.pk)
 

@@ -19,11 +19,11 @@ from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
 from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
 from evaluation.services.judging import certificates, judgings, probings
-from evaluation.services.launch import runs
 from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
 from labeling.models import Project
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
 from tests.llm_server import LanguageServer
 
@@ -37,7 +37,7 @@ def start(server: LanguageServer, project: Project, people: dict[str, User], scr
 
     def start() -> Run:
         options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
-        return work(runs.launch(release, pipeline="lexical", **options))
+        return work(launching.launch(release, pipeline="lexical", **options))
 
     return start
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation.models import Run
-from evaluation.services.launch import runs
+from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
 from labeling.models import Event
 from tests.refusals import refused
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 def test_a_launch_that_makes_no_sense_is_refused_in_a_sentence(
     launch: Any, options: dict[str, Any], sentence: str
 ) -> None:
-    with refused(runs.RuleError, match=sentence):
+    with refused(LaunchRefused, match=sentence):
         launch(**options)
 
     assert not Run.objects.exists()

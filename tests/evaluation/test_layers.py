@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
-from evaluation.services.launch.runs import PipelineRefused
+from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
 from labeling.models import Conversation
 from labeling.models import Event as Logged

@@ -13,6 +13,7 @@ import pytest
 from config.logs import KeylessFormatter
 from evaluation.models import CachedReply, CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
 from labeling.models import Event
 from pipelines.llm import ChatMessage, ModelError
@@ -42,7 +43,7 @@ def test_a_pipeline_that_needs_a_model_is_refused_before_anything_runs(
     for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
         setattr(settings, name, given.get(name, ""))
 
-    with refused(endpoints.ModelMissing, match=f"set {missing} in the environment"):
+    with refused(LaunchRefused, match=f"set {missing} in the environment"):
         launch(pipeline="asking")
 
     assert endpoints.model_from_settings() is None

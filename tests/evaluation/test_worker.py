@@ -20,11 +20,12 @@ from config import celery_app
 from evaluation import judge
 from evaluation.models import Answer, CaseRun, Judgement, Run, Score
 from evaluation.services.judging import judgings
-from evaluation.services.launch import runs, suggestions
+from evaluation.services.launch import suggestions
 from labeling.models import Project, Suggestion, SuggestionRequest
 from pipelines import registry
 from tests import factories, llm_server
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.evaluation.slow_worker import ENTRY, HANGING
 from tests.llm_server import Body, LanguageServer
 from tests.processes import database_url
@@ -249,7 +250,7 @@ def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_t
 ) -> None:
     said = tmp_path / "worker.log"
     release = asked.questions(project, chats=3)
-    run = runs.launch(release, pipeline="lexical", evaluate_answers=True)
+    run = launching.launch(release, pipeline="lexical", evaluate_answers=True)
     answered = Answer.objects.filter(case__run=run, state="done")
     judged = Judgement.objects.filter(judging__run=run, state="done")
 

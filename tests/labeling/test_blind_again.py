@@ -7,11 +7,11 @@ import zipfile
 
 import pytest
 
-from evaluation.services.launch import runs
 from labeling.models import Annotation, Membership
 from labeling.services import comments
 from labeling.services.work import rounds
 from tests import factories
+from tests.evaluation import launching
 from tests.pages import page, text_of
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,9 @@ def again(project, rita, text):
 @pytest.fixture
 def shown_elsewhere(release, text, noor):
     """Every address that shows a label of round 1."""
-    case = runs.launch(release, pipeline="everything", requested_by=noor, queue=False).cases.get()
+    case = launching.launch(
+        release, pipeline="everything", requested_by=noor, queue=False
+    ).cases.get()
     answer = Annotation.objects.filter(assignment__round__number=1).first()
     item = f"{PROJECT}gold/{release.name}/{release.version}/"
     return [

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.services.launch import runs
 from labeling.models import (
     AnnotationRevision,
     Event,
@@ -22,6 +21,7 @@ from labeling.models import (
     TextVector,
 )
 from tests import factories
+from tests.evaluation import launching
 
 NOT_ON_THEIR_OWN = {AnnotationRevision, Membership, Message, RoundConversation, TextVector}
 CHANGEABLE = {Project}
@@ -37,7 +37,7 @@ def our_models() -> list[Any]:
 @pytest.fixture
 def staff(project: Project, admin: User, noor: User) -> Client:
     release = factories.make_release(project, items=2)
-    runs.launch(release, pipeline="nothing", requested_by=noor)
+    launching.launch(release, pipeline="nothing", requested_by=noor)
     client = Client()
     client.force_login(admin)
     return client

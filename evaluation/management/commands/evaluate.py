@@ -14,8 +14,10 @@ from evaluation.management import foreground, summary
 from evaluation.management.settings import read_settings, settings_in
 from evaluation.models import Run
 from evaluation.services.language_models import bills
-from evaluation.services.launch import batches, config_files, measuring, predictions, runs
+from evaluation.services.launch import batches, config_files, launch, measuring
 from evaluation.services.launch.config_files import FORMATS
+from evaluation.services.launch.launch import LaunchRefused, LaunchRequest
+from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, results
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
@@ -56,6 +58,8 @@ class Command(BaseCommand):
             launched = batches.launch(file) if file else []
             started = [one.run for one in launched] or _started(options)
             self._work([run.pk for run in started])
+        except LaunchRefused as error:
+            raise CommandError(_told(error), returncode=NOT_MEASURABLE) from error
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=NOT_MEASURABLE) from error
         except OSError as error:
@@ -70,10 +74,10 @@ class Command(BaseCommand):
 
     def _estimate(self, options: dict[str, Any], file: config_files.ConfigFile | None) -> None:
         if file is None:
-            self.stdout.write(bills.estimate(runs.estimate(**_what(options))))
+            self.stdout.write(bills.estimate(launch.estimate(_request(options))))
             return
-        for name, found in batches.estimates(file).items():
-            self.stdout.write(f"{name}: {bills.estimate(found)}")
+        for name, estimate in batches.estimates(file).items():
+            self.stdout.write(f"{name}: {bills.estimate(estimate)}")
 
     def _work(self, run_ids: Sequence[int]) -> None:
         for at, run_id in enumerate(run_ids):
@@ -228,7 +232,9 @@ def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Pa
 def _started(options: dict[str, Any]) -> list[Run]:
     if options["resume"]:
         return [_resumed(run_id, options) for run_id in options["resume"]]
-    return [_on_predictions(options) if options["predictions"] else _launched(options)]
+    if options["predictions"]:
+        return [_on_predictions(options)]
+    return [launch.launch(_request(options), queue=False)]
 
 
 def _stopped(run_ids: Sequence[int]) -> CommandError:
@@ -239,33 +245,44 @@ def _stopped(run_ids: Sequence[int]) -> CommandError:
     return CommandError(f"Stopped. Go on with: manage.py evaluate --resume {named}", returncode=130)
 
 
-def _launched(options: dict[str, Any]) -> Run:
-    return runs.launch(
-        **_what(options),
-        metrics=_settings(options)[1],
-        reason=options["reason"],
-        budget_cost=options["budget"],
-        budget_tokens=options["budget_tokens"],
-        seed=options["seed"],
-        name=options["name"],
-        queue=False,
-    )
-
-
-def _what(options: dict[str, Any]) -> dict[str, Any]:
-    if not options["gold"] or not options["pipeline"]:
+def _request(options: dict[str, Any], source: Source | None = None) -> LaunchRequest:
+    if not options["gold"] or not (options["pipeline"] or source):
         raise CommandError(
             "Name --gold and --pipeline or --predictions (or --resume).",
             returncode=NOT_MEASURABLE,
         )
-    return {
-        "release": _release(options),
-        "pipeline": options["pipeline"],
-        "config": _settings(options)[0],
-        "split": options["split"],
-        "repetitions": options["repetitions"],
-        "evaluate_answers": options["evaluate_answers"],
-    }
+    config, metrics = _settings(options)
+    return LaunchRequest(
+        release=_release(options),
+        pipeline=options["pipeline"] or "",
+        config=config,
+        predictions=source,
+        metrics=metrics,
+        split=options["split"],
+        reason=options["reason"],
+        repetitions=options["repetitions"],
+        seed=options["seed"],
+        name=options["name"],
+        evaluate_answers=options["evaluate_answers"],
+        budget_cost=options["budget"],
+        budget_tokens=options["budget_tokens"],
+    )
+
+
+_OPTIONS = {"release": "gold", "budget_cost": "budget", "metrics": "config"}
+"""What a field of a request is called here, where it has another name."""
+
+
+def _told(error: LaunchRefused) -> str:
+    """Every fault, with the option that it is about."""
+    return " ".join(f"{_option(fault.field)}: {in_english(fault.fact)}" for fault in error.faults)
+
+
+def _option(field: str) -> str:
+    name = field.partition(".")[0]
+    if name == "split":
+        return "--*-only"
+    return f"--{_OPTIONS.get(name, name).replace('_', '-')}"
 
 
 def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -301,29 +318,8 @@ def _release(options: dict[str, Any]) -> GoldRelease:
 
 def _on_predictions(options: dict[str, Any]) -> Run:
     path: Path = options["predictions"]
-    config, metrics = _settings(options)
-    if not options["gold"]:
-        raise CommandError("Name --gold too.", returncode=NOT_MEASURABLE)
-    own = options["pipeline"] or options["evaluate_answers"] or config
-    budget = any(options[name] is not None for name in ("budget", "budget_tokens"))
-    if own or budget or options["repetitions"] != 1:
-        raise CommandError(
-            "With --predictions no pipeline is run: leave out --pipeline, --repetitions, "
-            "--evaluate-answers, a budget and settings of a pipeline.",
-            returncode=NOT_MEASURABLE,
-        )
-    release = _release(options)
     with path.open("rb") as file:
-        return predictions.launch(
-            release,
-            predictions.from_file(file, path.name),
-            metrics=metrics,
-            split=options["split"],
-            reason=options["reason"],
-            seed=options["seed"],
-            name=options["name"],
-            queue=False,
-        )
+        return launch.launch(_request(options, from_file(file, path.name)), queue=False)
 
 
 def _resumed(run_id: int, options: dict[str, Any]) -> Run:

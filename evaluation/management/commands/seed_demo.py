@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandParser
 
 from evaluation.models import Run
-from evaluation.services.launch import runs
+from evaluation.services.launch.launch import LaunchRequest, launch
 from labeling.models import GoldRelease, Project
 from labeling.services import demo
 from labeling.services.vectors import ruler
@@ -47,6 +47,6 @@ class Command(BaseCommand):
 
     def _launch(self, release: GoldRelease) -> None:
         noor = User.objects.get(username="noor")
-        for given in RUNS:
-            runs.launch(release, **given, requested_by=noor)
+        for settings_of_run in RUNS:
+            launch(LaunchRequest(release=release, requested_by=noor, **settings_of_run))
         self.stdout.write(f"{Run.objects.count()} runs wait for the worker.")

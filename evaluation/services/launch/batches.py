@@ -11,11 +11,18 @@ from evaluation import adapters
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import metrics_in
 from evaluation.models import Run
-from evaluation.services.judging import answers
-from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import measuring, runs, thresholds
-from evaluation.services.launch.config_files import FORMATS, Agent, ConfigFile, nearest
-from evaluation.services.work import steering
+from evaluation.services.language_models import budgets
+from evaluation.services.launch import launch as launching
+from evaluation.services.launch import measuring, thresholds
+from evaluation.services.launch.config_files import (
+    FORMATS,
+    Agent,
+    ConfigFile,
+    ConfigRefused,
+    Place,
+    nearest,
+)
+from evaluation.services.launch.launch import FieldFault, LaunchRequest
 from labeling.domain.errors import RuleError
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
@@ -36,38 +43,45 @@ class Launched(NamedTuple):
         return f"{self.dataset}-{self.agent}"
 
 
+class Asked(NamedTuple):
+    """One run that the file asks for."""
+
+    dataset: str
+    agent: str
+    request: LaunchRequest
+
+    @property
+    def name(self) -> str:
+        return f"{self.dataset}-{self.agent}"
+
+
+def requests(file: ConfigFile) -> list[Asked]:
+    """In the order of the file, each data set with each of its agents; none has a fault."""
+    releases = {name: _release(file, name) for name in file.content.datasets}
+    _check_versions(file)
+    _check_metrics(file, releases)
+    _check_thresholds(file, releases)
+    _check_formats(file)
+    asked = [
+        Asked(dataset, agent, _request(file, dataset, agent, releases[dataset]))
+        for dataset, agent in _pairs(file, releases)
+    ]
+    for one in asked:
+        if faults := launching.check(one.request):
+            raise _refusal(file, one, faults)
+    return asked
+
+
 def launch(file: ConfigFile) -> list[Launched]:
-    """In the order of the file, each data set with each of its agents; nobody works on them yet."""
+    """All of its runs; nobody works on them yet."""
+    asked = requests(file)
     with transaction.atomic():
-        releases = {name: _release(file, name) for name in file.content.datasets}
-        _check_versions(file)
-        _check_metrics(file, releases)
-        _check_thresholds(file, releases)
-        _check_formats(file)
-        return [
-            _launch(file, dataset, agent, releases[dataset])
-            for dataset, agent in _pairs(file, releases)
-        ]
+        return [_launched(file, one) for one in asked]
 
 
 def estimates(file: ConfigFile) -> dict[str, budgets.Estimate | None]:
     """What each of its runs will probably cost; None where no language model is asked."""
-    with transaction.atomic():
-        found = {one.name: _estimate(one.run) for one in launch(file)}
-        transaction.set_rollback(True)
-    return found
-
-
-def _estimate(run: Run) -> budgets.Estimate | None:
-    return runs.estimate(
-        run.release,
-        pipeline=run.pipeline,
-        config=run.config,
-        split=run.split,
-        repetitions=run.repetitions,
-        evaluate_answers="answers" in run.spec,
-        size=run.spec.get("size"),
-    )
+    return {one.name: launching.estimate(one.request) for one in requests(file)}
 
 
 def _release(file: ConfigFile, dataset: str) -> GoldRelease:
@@ -186,32 +200,39 @@ def _check_formats(file: ConfigFile) -> None:
             raise file.refusal(said, "reporting", "formats", number)
 
 
-def _launch(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> Launched:
+def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> LaunchRequest:
     content = file.content
     asked, by = content.datasets[dataset], content.agents[agent]
-    try:
-        run = runs.launch(
-            release,
-            pipeline=by.pipeline,
-            config=by.settings,
-            split=asked.split,
-            reason=asked.reason,
-            size=asked.size,
-            repetitions=by.repetitions,
-            evaluate_answers=by.evaluate_answers,
-            budget_cost=by.budget,
-            budget_tokens=by.budget_tokens,
-            seed=content.seed,
-            name=content.name,
-            metrics=_options(file) if release.layer == "events" else None,
-            thresholds=_thresholds_of(file, release.layer, by) or None,
-            described={"configuration": file.described | {"dataset": dataset, "agent": agent}},
-            queue=False,
-        )
-    except RuleError as error:
-        raise file.refusal(in_english(error.fact), *_place_of(error, dataset, agent, by)) from error
-    named = dict(_lists(file)).get(dataset)
-    return Launched(dataset, agent, run, named or list(gold_layer(release.layer).headline))
+    return LaunchRequest(
+        release=release,
+        pipeline=by.pipeline,
+        config=by.settings,
+        split=asked.split,
+        reason=asked.reason,
+        size=asked.size,
+        repetitions=by.repetitions,
+        evaluate_answers=by.evaluate_answers,
+        budget_cost=by.budget,
+        budget_tokens=by.budget_tokens,
+        seed=content.seed,
+        name=content.name,
+        metrics=_options(file) if release.layer == "events" else {},
+        thresholds=_thresholds_of(file, release.layer, by),
+        configuration=file.described | {"dataset": dataset, "agent": agent},
+    )
+
+
+def _launched(file: ConfigFile, asked: Asked) -> Launched:
+    run = launching.launch(asked.request, queue=False)
+    names = dict(_lists(file)).get(asked.dataset)
+    headline = gold_layer(asked.request.release.layer).headline
+    return Launched(asked.dataset, asked.agent, run, names or list(headline))
+
+
+def _refusal(file: ConfigFile, asked: Asked, faults: list[FieldFault]) -> ConfigRefused:
+    """Each fault with the line that its field stands in."""
+    said = [file.place(in_english(fault.fact), *_place_of(fault, asked)) for fault in faults]
+    return ConfigRefused(" ".join(said), faults=faults)
 
 
 def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:
@@ -222,19 +243,18 @@ def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, floa
     return {name: value for name, value in file.content.thresholds.items() if name in own}
 
 
-def _place_of(error: RuleError, dataset: str, agent: str, by: Agent) -> tuple[str, ...]:
-    """Where in the file the reason stands why a run was refused."""
-    if isinstance(error, runs.SplitRefused):
-        return "datasets", dataset, "split"
-    if isinstance(error, measuring.MetricsRefused):
-        return ("metrics",)
-    if isinstance(error, steering.BudgetRefused):
-        return "agents", agent, "budget" if by.budget is not None else "budget_tokens"
-    if isinstance(error, answers.AnswersRefused):
-        return "agents", agent, "evaluate_answers"
-    if isinstance(error, endpoints.ModelMissing):
-        return "agents", agent, "pipeline"
-    if isinstance(error, runs.PipelineRefused):
-        setting = error.details.get("setting")
-        return ("agents", agent, "settings", setting) if setting else ("agents", agent, "pipeline")
-    return ("seed",) if "seed" in str(error) else ("agents", agent, "repetitions")
+def _place_of(fault: FieldFault, asked: Asked) -> Place:
+    """Where in the file a field of the request stands."""
+    name, _, setting = fault.field.partition(".")
+    if name in ("split", "size"):
+        return "datasets", asked.dataset, name
+    if name == "reason":
+        own = ("reason",) if asked.request.reason else ("split",)  # what asks for a reason
+        return "datasets", asked.dataset, *own
+    if name == "release":
+        return "datasets", asked.dataset, "gold"
+    if name in ("seed", "name", "metrics", "thresholds"):
+        return (name,)
+    if name == "config":
+        return "agents", asked.agent, "settings", setting
+    return "agents", asked.agent, "budget" if name == "budget_cost" else name

@@ -6,7 +6,7 @@ A file is checked as a whole; each problem is told with the line it stands in.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -30,6 +30,11 @@ class ConfigRefused(RuleError):
     """Something in a configuration file is wrong, so nothing was started."""
 
     code = "config_refused"
+
+    def __init__(self, message: str, faults: Sequence[object] = ()) -> None:
+        super().__init__(message)
+        self.faults = list(faults)
+        """Those of the launch, where it is a launch that makes no sense."""
 
 
 class _Part(BaseModel):
@@ -103,8 +108,11 @@ class ConfigFile:
     lines: Mapping[Place, int] = field(repr=False)
 
     def refusal(self, message: str, *place: str | int) -> ConfigRefused:
-        """An error that says in which line the value at ``place`` stands."""
-        return ConfigRefused(f"{self.path.name}:{_line(self.lines, place)}: {message}")
+        return ConfigRefused(self.place(message, *place))
+
+    def place(self, message: str, *place: str | int) -> str:
+        """The message with the line that the value at ``place`` stands in."""
+        return f"{self.path.name}:{_line(self.lines, place)}: {message}"
 
     @property
     def described(self) -> dict[str, str]:

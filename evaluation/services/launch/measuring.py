@@ -8,7 +8,6 @@ from typing import Any
 from evaluation.metrics.event_options import WrongOption, read_options
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 from labeling.models import GoldRelease
 
 VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
@@ -26,9 +25,7 @@ def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str,
     check_version("metrics", given.pop("version", None))
     if release.layer != "events":
         if given:
-            raise MetricsRefused(
-                say("The layer “{layer}” has no settings under “metrics”.", layer=release.layer)
-            )
+            raise MetricsRefused("metrics.no_settings", layer=release.layer)
         return {}
     try:
         options = read_options(given)
@@ -41,15 +38,7 @@ def check_version(what: str, asked: Any) -> None:
     """A file may say by which version it is to be measured; there is one, and it is logged."""
     known = VERSIONS[what]
     if asked is not None and str(asked) != known:
-        raise MetricsRefused(
-            say(
-                "“{what}.version” is {asked}, and this is {known}: figures would not be "
-                "comparable. Read what has changed, then correct the number or leave it out.",
-                what=what,
-                asked=str(asked),
-                known=known,
-            )
-        )
+        raise MetricsRefused("metrics.other_version", what=what, asked=str(asked), known=known)
 
 
 def event_schema(release: GoldRelease) -> dict[str, list[str]]:

@@ -11,9 +11,8 @@ from typing import Any, BinaryIO, NamedTuple
 from django.utils import timezone
 
 from evaluation import adapters
-from evaluation.layers import GOLD_LAYERS, MalformedOutput
-from evaluation.models import CaseRun, Run
-from evaluation.services.launch import runs, spec
+from evaluation.layers import MalformedOutput
+from evaluation.models import CaseRun
 from evaluation.stored import OF_LINES
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
@@ -21,7 +20,6 @@ from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import most_literal_first, noted, recognised, say
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
@@ -80,59 +78,17 @@ def from_list(given: list[Any]) -> Source:
     return Source("request", digest, enumerate(given, start=1))
 
 
-def refuse_pipeline(
-    *, pipeline: str, repetitions: int, config: dict[str, Any], **others: Any
-) -> None:
-    """What only a pipeline can use beside predictions is a misunderstanding."""
-    budget = any(others.get(name) is not None for name in ("budget_cost", "budget_tokens"))
-    asked = budget or others.get("evaluate_answers")
-    if pipeline or config or repetitions != 1 or asked:
-        raise PredictionsRefused(
-            "With predictions no pipeline is run: leave out its name, its settings, a budget, "
-            "repetitions and answers."
-        )
+def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> dict[str, Any]:
+    """Take all predictions or none, and say what the run keeps of it.
 
-
-def launch(
-    release: GoldRelease,
-    source: Source,
-    *,
-    metrics: dict[str, Any] | None = None,
-    split: str = "",
-    reason: str = "",
-    seed: int = 0,
-    name: str = "",
-    requested_by: Any = None,
-    queue: bool = True,
-) -> Run:
-    """Take all predictions or none. A case without one counts as failed; scoring is still to do."""
-    if release.layer not in GOLD_LAYERS:
-        raise PredictionsRefused(
-            say("The layer “{layer}” cannot be measured.", layer=release.layer)
-        )
-    run = Run(
-        release=release,
-        pipeline=NAME,
-        pipeline_version=source.sha256[:12],
-        config={"file": source.name, "sha256": source.sha256},
-        split=split,
-        reason=reason_in(reason),
-        seed=seed,
-        name=name.strip(),
-        requested_by=requested_by,
-    )
-    runs.check_fields(run)
-    items = runs.selected_items(run)
-    described = spec.describe(run, metrics)
-    cases = {case.case_id: case for case in runs.open_cases(run, items)}
-    found = _read(source.lines, cases, release.layer)
-    _refuse_faults(found, cases, release)
-    run.spec = described | {"predictions": _report(source, found, cases)}
-    run.config_sha256 = described["config_sha256"]
-    for case_id, case in cases.items():
+    A case without a prediction counts as failed; scoring is still to do.
+    """
+    by_id = {case.case_id: case for case in cases}
+    found = _read(source.lines, by_id, release.layer)
+    _refuse_faults(found, by_id, release)
+    for case_id, case in by_id.items():
         _fill(case, found.outputs.get(case_id))
-    runs.store(run, list(cases.values()), items, queue=queue)
-    return run
+    return _report(source, found, by_id)
 
 
 def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:

@@ -18,7 +18,7 @@ from django.conf import settings
 from evaluation import adapters
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
 from evaluation.models import Run
-from evaluation.services.launch import measuring, thresholds
+from evaluation.services.launch import thresholds
 from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.similarity import MINILM_ID
 from pipelines import prompting
@@ -41,8 +41,8 @@ def sha256_of(document: Any) -> str:
     return hashlib.sha256(canonical_json(document).encode()).hexdigest()
 
 
-def describe(run: Run, metrics: dict[str, Any] | None) -> dict[str, Any]:
-    """``metrics`` are settings of theirs, where the run gives any."""
+def describe(run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
+    """``measured`` is what ``measuring`` says of the metrics' settings."""
     release = run.release
     return {
         "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
@@ -52,7 +52,7 @@ def describe(run: Run, metrics: dict[str, Any] | None) -> dict[str, Any]:
         "config": run.config,
         "config_sha256": sha256_of(run.config),
         **measures({"layer": release.layer}),
-        **measuring.describe(release, metrics),
+        **measured,
         "prompts": _prompts(run.pipeline, run.config),
         "ruler": MINILM_ID,
         "matching": {

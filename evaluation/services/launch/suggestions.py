@@ -18,7 +18,7 @@ from django.db import OperationalError, transaction
 from evaluation import adapters
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel, too_long
-from evaluation.services.launch import runs
+from evaluation.services.launch import launch
 from evaluation.services.work.leases import KeepAlive
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
@@ -123,7 +123,8 @@ def ask(
     made = _layers_of(entry, project)
     if entry.floor or not made or (layer and layer not in made):
         raise PipelineUnsuitable(_unsuitable(entry, project, layer), pipeline=pipeline)
-    runs.check_model(entry, entry.needs_model, budget_cost, budget_tokens)
+    launch.check_model(entry, asks_model=entry.needs_model)
+    launch.check_budget(entry, budget_cost, budget_tokens, asks_model=entry.needs_model)
     asked = requests.request(
         project,
         layer=layer or made[0],

@@ -12,7 +12,6 @@ from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.models import GateThresholds
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
 from labeling.models import GoldRelease, Project
 from labeling.services import events
 
@@ -55,7 +54,7 @@ def store(
         if value is not None:
             check(name, value)
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
-        raise ThresholdRefused(noted("The largest drop lies between 0 and 1."))
+        raise ThresholdRefused("threshold.drop")
     own = {name: value for name, value in given.items() if value != DEFAULTS.get(name)}
     GateThresholds.objects.update_or_create(
         project=project,
@@ -72,15 +71,13 @@ def store(
 def check(name: str, value: float) -> None:
     metric: Metric | None = METRICS.get(name)
     if metric is None:
-        raise ThresholdRefused(say("There is no metric “{name}”.", name=name), metric=name)
+        raise ThresholdRefused("threshold.unknown_metric", name=name, details={"metric": name})
     if not math.isfinite(value) or not metric.lower <= value <= metric.upper:
         raise ThresholdRefused(
-            say(
-                "“{name}” lies between {lower} and {upper}: {value} is no threshold.",
-                name=name,
-                lower=float(metric.lower),
-                upper=float(metric.upper),
-                value=float(value),
-            ),
-            metric=name,
+            "threshold.out_of_range",
+            name=name,
+            lower=metric.lower if math.isfinite(metric.lower) else str(metric.lower),
+            upper=metric.upper if math.isfinite(metric.upper) else str(metric.upper),
+            value=value if math.isfinite(value) else str(value),
+            details={"metric": name},
         )

@@ -19,7 +19,7 @@ from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import certificates
 from evaluation.services.language_models import budgets
-from evaluation.services.launch import runs
+from evaluation.services.launch import launch
 from evaluation.services.run import answer_scoring, ceilings
 from labeling.domain.csv_cells import safe_row
 
@@ -49,7 +49,7 @@ def results_document(run: Run) -> dict[str, Any]:
         "layer": spec["layer"],
         "split": run.split or None,
         "reason": run.reason or None,
-        "test_look": runs.test_look(run),
+        "test_look": launch.test_look(run),
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
         "config": run.config,

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from evaluation.models import Run
-from evaluation.services.launch import runs
 from labeling.models import Project
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.llm_server import LanguageServer
 
 CALLS = 3 * 6 - 1
@@ -30,6 +30,6 @@ def start(project: Project, people: dict[str, User], script: Any) -> Any:
 
     def start(**options: Any) -> Run:
         given = {"pipeline": "lexical", "requested_by": people["noor"], "queue": False}
-        return runs.launch(release, **({"evaluate_answers": True} | given | options))
+        return launching.launch(release, **({"evaluate_answers": True} | given | options))
 
     return start

@@ -12,14 +12,14 @@ from django.core.management import call_command
 
 from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
-from evaluation.services.judging import answers
-from evaluation.services.language_models import budgets, endpoints
-from evaluation.services.launch import runs
+from evaluation.services.language_models import budgets
+from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import execution, results
 from labeling.models import Project
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import answers as asked
+from tests.evaluation import launching
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
 from tests.evaluation.conftest import work
 from tests.evaluation.figures import aggregate
@@ -154,15 +154,15 @@ def test_without_a_model_it_is_refused_before_anything_runs(
     settings.LLM_MODEL = "" if missing == "LLM_MODEL" else "m"
     settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with refused(endpoints.ModelMissing, match=f"Evaluating answers needs.*set {missing}"):
+    with refused(LaunchRefused, match=f"Evaluating answers needs.*set {missing}"):
         start()
 
     assert not Run.objects.exists()
 
 
 def test_a_layer_that_asks_nothing_has_no_answers(server: LanguageServer, release: Any) -> None:
-    with refused(answers.AnswersRefused, match="asks no question"):
-        runs.launch(release, pipeline="everything", evaluate_answers=True)
+    with refused(LaunchRefused, match="asks no question"):
+        launching.launch(release, pipeline="everything", evaluate_answers=True)
 
     assert not Run.objects.exists()
 
@@ -188,15 +188,15 @@ def test_the_state_tells_the_phase(server: LanguageServer, start: Any) -> None:
 
 def test_the_estimate_counts_answers_and_judgements(server: LanguageServer, start: Any) -> None:
     run = start()
-    before = runs.estimate(run.release, pipeline="lexical", evaluate_answers=True)
+    before = launching.estimate(run.release, pipeline="lexical", evaluate_answers=True)
     assert before is not None
     assert before.cases == 3
     assert before.prompt_tokens == 3 * 6 * budgets.ANSWER_PROMPT_TOKENS
-    assert runs.estimate(run.release, pipeline="lexical") is None
+    assert launching.estimate(run.release, pipeline="lexical") is None
 
     work(run)
 
-    after = runs.estimate(run.release, pipeline="lexical", evaluate_answers=True)
+    after = launching.estimate(run.release, pipeline="lexical", evaluate_answers=True)
     assert after is not None
     assert (after.prompt_tokens, after.completion_tokens) == (3 * 6 * 100, 3 * 6 * 10)
 

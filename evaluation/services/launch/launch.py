@@ -1,0 +1,388 @@
+"""Launching a run: what is asked for, whether it makes sense, and its first row in the database.
+
+The page, the admin, the API, the command and configuration files all build a ``LaunchRequest``,
+and show each fault at the field that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from evaluation import adapters
+from evaluation.layers import GOLD_LAYERS, gold_layer
+from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.services.judging import answers
+from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch import measuring, predictions, spec, thresholds
+from evaluation.services.launch.predictions import PredictionsRefused, Source
+from evaluation.services.work import steering
+from evaluation.services.work.steering import BudgetRefused, RunRefused
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
+from labeling.domain.reasons import reason_in
+from labeling.domain.sentences import say
+from labeling.models import Conversation, GoldItem, GoldRelease
+from pipelines.errors import PipelineError
+from pipelines.registry import PIPELINES, Entry, check_config, entry_for
+
+MOST_REPETITIONS = 100
+MAX_SEED = 2**31 - 1  # what the column holds
+LONGEST_NAME = 200
+
+
+class PipelineRefused(RuleError):
+    """The pipeline does not exist, does not serve the layer, or a setting is wrong."""
+
+    code = "pipeline_refused"
+
+
+class SplitRefused(RuleError):
+    """The split does not exist, is empty, or was asked for without a reason."""
+
+    code = "split_refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchRequest:
+    """What somebody wants to have measured. The names of its fields are those of the faults."""
+
+    release: GoldRelease
+    pipeline: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    predictions: Source | None = None
+    """Made elsewhere: no pipeline is run."""
+    split: str = ""
+    reason: str = ""
+    size: int | None = None
+    """Only the first n items."""
+    repetitions: int = 1
+    seed: int = 0
+    name: str = ""
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the metrics."""
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    """Of the gate for this run alone, above those of the project."""
+    evaluate_answers: bool = False
+    budget_cost: float | None = None
+    budget_tokens: int | None = None
+    configuration: Mapping[str, str] | None = None
+    """The configuration file that asked for it."""
+    requested_by: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """What is wrong with one field: ``config.NAME`` is a setting of the pipeline."""
+
+    field: str
+    error: RuleError
+
+    @property
+    def fact(self) -> Fact:
+        return self.error.fact
+
+
+class LaunchRefused(RuleError):
+    """Something in the request is wrong, so nothing was launched; ``code`` is that of the first."""
+
+    code = "launch_refused"
+
+    def __init__(self, faults: list[FieldFault]) -> None:
+        first = faults[0].error
+        fields: dict[str, list[Any]] = {}
+        for fault in faults:
+            fields.setdefault(fault.field, []).append(fault.fact.as_json())
+        super().__init__(first.fact, details={**first.details, "fields": fields})
+        self.code = first.code
+        self.faults = faults
+
+
+@dataclass(slots=True)
+class _Examined:
+    """A request that was looked through: its faults, and what would be stored without any."""
+
+    run: Run
+    entry: Entry | None = None
+    asks_model: bool = False
+    items: list[GoldItem] = field(default_factory=list)
+    cases: list[CaseRun] = field(default_factory=list)
+    measures: dict[str, Any] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
+    """What the predictions held."""
+    faults: list[FieldFault] = field(default_factory=list)
+
+    @contextmanager
+    def at(self, name: str) -> Iterator[None]:
+        """What is refused in the block is a fault of this field, or of a setting that it names."""
+        try:
+            yield
+        except RuleError as error:
+            setting = error.details.get("setting") if name == "pipeline" else None
+            own = setting is not None and isinstance(error, PipelineRefused)
+            self.faults.append(FieldFault(f"config.{setting}" if own else name, error))
+
+
+def check(request: LaunchRequest) -> list[FieldFault]:
+    """Everything that is wrong with the request; empty if it can be launched."""
+    return _examined(request).faults
+
+
+def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
+    """Create the run with all its cases, and wake a worker (unless the caller works itself)."""
+    examined = _examined(request)
+    if examined.faults:
+        raise LaunchRefused(examined.faults)
+    run = examined.run
+    described = spec.describe(run, examined.measures)
+    run.config_sha256 = described["config_sha256"]
+    run.spec = described | _asked(request, examined)
+    _store(run, examined.cases, examined.items, queue=queue)
+    return run
+
+
+def estimate(request: LaunchRequest) -> budgets.Estimate | None:
+    """What language models will probably cost; None if none is asked."""
+    examined = _examined(request)
+    if faults := [fault for fault in examined.faults if fault.field != "reason"]:
+        raise LaunchRefused(faults)
+    release, run = request.release, examined.run
+    amount: Any = {"split": run.split, "repetitions": run.repetitions, "size": request.size}
+    of_cases = None
+    if examined.asks_model:
+        of_cases = budgets.estimate(release, pipeline=run.pipeline, config=run.config, **amount)
+    if not request.evaluate_answers:
+        return of_cases
+    of_answers = budgets.estimate_answers(release, **amount)
+    return of_answers + of_cases if of_cases else of_answers
+
+
+def test_look(run: Run) -> dict[str, int] | None:
+    """Which look at the test split of its release this run was; None if it saw no test item."""
+    look = SplitAccess.objects.filter(run=run).first()
+    if look is None:
+        return None
+    number = SplitAccess.objects.filter(release=look.release_id, pk__lte=look.pk).count()
+    return {"number": number, "n_items": look.n_items}
+
+
+def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[Entry, Any]:
+    """The pipeline and its full configuration."""
+    try:
+        entry = entry_for(name)
+        full = check_config(entry, dict(config)).model_dump(mode="json")
+    except PipelineError as error:
+        details = adapters.details_of(error)
+        raise PipelineRefused(adapters.fact_of(error), details=details) from error
+    if layer not in entry.layers:
+        able = sorted(entry.name for entry in PIPELINES.values() if layer in entry.layers)
+        raise PipelineRefused(
+            "launch.layer_not_made",
+            pipeline=name,
+            layer=layer,
+            able=able,
+            details={"pipeline": name, "layer": layer},
+        )
+    return entry, full
+
+
+def check_model(entry: Entry, *, asks_model: bool) -> None:
+    """Refuse before anything runs what needs a language model, where none is set up."""
+    if asks_model:
+        endpoints.require(say("Pipeline “{name}” with these settings", name=entry.name))
+
+
+def check_budget(
+    entry: Entry | None,
+    cost: float | None,
+    tokens: int | None,
+    *,
+    asks_model: bool,
+    judging: bool = False,
+) -> None:
+    """Refuse a budget that cannot be held to, or that nothing would be paid from."""
+    if not asks_model and entry and (cost is not None or tokens is not None):
+        raise BudgetRefused("launch.budget_without_model", pipeline=entry.name)
+    problem = budgets.problem_with(cost, tokens, judging=judging)
+    if problem:
+        raise BudgetRefused(problem)
+
+
+def _examined(request: LaunchRequest) -> _Examined:
+    examined = _Examined(_run_of(request))
+    _check_numbers(request, examined)
+    _select(request, examined)
+    if request.predictions is None:
+        _check_pipeline(request, examined)
+    else:
+        _check_beside_predictions(request, examined)
+    with examined.at("metrics"):
+        examined.measures = measuring.describe(request.release, request.metrics)
+    for name, value in request.thresholds.items():
+        with examined.at("thresholds"):
+            thresholds.check(name, value)
+    if not examined.faults:
+        with examined.at("release"):
+            examined.cases = _open_cases(examined.run, examined.items)
+    if request.predictions is not None and not examined.faults:
+        with examined.at("predictions"):
+            examined.told = predictions.fill(examined.cases, request.predictions, request.release)
+    return examined
+
+
+def _run_of(request: LaunchRequest) -> Run:
+    run = Run(
+        release=request.release,
+        pipeline=request.pipeline,
+        config=dict(request.config),
+        split=request.split,
+        reason=reason_in(request.reason),
+        repetitions=request.repetitions,
+        seed=request.seed,
+        name=request.name.strip(),
+        budget_cost=request.budget_cost,
+        budget_tokens=request.budget_tokens,
+        requested_by=request.requested_by,
+    )
+    if source := request.predictions:
+        run.pipeline, run.pipeline_version = predictions.NAME, source.sha256[:12]
+        run.config = {"file": source.name, "sha256": source.sha256}
+    return run
+
+
+def _check_numbers(request: LaunchRequest, examined: _Examined) -> None:
+    with examined.at("repetitions"):
+        if not 1 <= request.repetitions <= MOST_REPETITIONS:
+            raise RunRefused("launch.repetitions", most=MOST_REPETITIONS)
+    with examined.at("seed"):
+        if not 0 <= request.seed <= MAX_SEED:
+            raise RunRefused("launch.seed", most=MAX_SEED)
+    with examined.at("name"):
+        if len(examined.run.name) > LONGEST_NAME:
+            raise RunRefused("launch.name_too_long", most=LONGEST_NAME)
+    with examined.at("size"):
+        if request.size is not None and request.size < 1:
+            raise RunRefused("launch.size")
+
+
+def _check_pipeline(request: LaunchRequest, examined: _Examined) -> None:
+    run, layer = examined.run, request.release.layer
+    with examined.at("pipeline"):
+        examined.entry, run.config = checked_pipeline(request.pipeline, request.config, layer)
+        examined.asks_model = endpoints.uses_model(examined.entry, run.config)
+        check_model(examined.entry, asks_model=examined.asks_model)
+    if request.evaluate_answers:
+        with examined.at("evaluate_answers"):
+            answers.check(layer)
+            if examined.entry and not examined.asks_model:
+                check_model(examined.entry, asks_model=True)
+    with examined.at("budget_cost" if request.budget_cost is not None else "budget_tokens"):
+        check_budget(
+            examined.entry,
+            request.budget_cost,
+            request.budget_tokens,
+            asks_model=examined.asks_model or request.evaluate_answers,
+            judging=request.evaluate_answers,
+        )
+
+
+def _check_beside_predictions(request: LaunchRequest, examined: _Examined) -> None:
+    """What only a pipeline can use is a misunderstanding."""
+    needless = {
+        "pipeline": request.pipeline,
+        "config": request.config,
+        "repetitions": request.repetitions != 1,
+        "evaluate_answers": request.evaluate_answers,
+        "budget_cost": request.budget_cost is not None,
+        "budget_tokens": request.budget_tokens is not None,
+    }
+    for name, is_asked in needless.items():
+        if is_asked:
+            with examined.at(name):
+                raise PredictionsRefused("launch.not_with_predictions")
+    with examined.at("release"):
+        if request.release.layer not in GOLD_LAYERS:
+            raise PredictionsRefused("launch.layer_not_measured", layer=request.release.layer)
+
+
+def _select(request: LaunchRequest, examined: _Examined) -> None:
+    """The items of the split, in the order of the release."""
+    release, split = request.release, request.split
+    known = Conversation.Split.values
+    with examined.at("reason"):
+        if split == Conversation.Split.TEST and not examined.run.reason:
+            raise SplitRefused("launch.reason_missing")
+    with examined.at("split"):
+        if split not in ("", *known):
+            details = {"split": split}
+            raise SplitRefused("launch.no_such_split", split=split, known=known, details=details)
+        items = GoldItem.objects.filter(release=release).order_by("position")
+        selected = list(items.filter(split=split) if split else items)
+        if not selected and split:
+            raise SplitRefused("launch.split_empty", split=split, release=str(release))
+        if not selected:
+            raise SplitRefused("launch.release_empty", release=str(release))
+        examined.items = selected[: request.size]
+
+
+def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
+    """One for each item, or for each label of it in the layers that ask one at a time."""
+    layer = gold_layer(run.release.layer)
+    parts = [(item, part) for item in items for part in layer.parts(item.content)]
+    cases = [
+        CaseRun(run=run, item=item, part=part.uid, part_id=part.id, repetition=repetition)
+        for repetition in range(1, run.repetitions + 1)
+        for item, part in parts
+    ]
+    if not cases:
+        raise SplitRefused("launch.no_labels", release=str(run.release))
+    return cases
+
+
+def _asked(request: LaunchRequest, examined: _Examined) -> dict[str, Any]:
+    """What the run writes down of its launch, where it has it."""
+    asked: dict[str, Any] = {}
+    if request.predictions is not None:
+        return {"predictions": examined.told}
+    needs_model = examined.asks_model or request.evaluate_answers
+    asked["model"] = endpoints.describe() if needs_model else None
+    if request.evaluate_answers:
+        asked["answers"] = answers.describe()
+    if request.thresholds:
+        asked["thresholds"] = dict(request.thresholds)
+    if request.size is not None:
+        asked["size"] = request.size
+    if request.configuration is not None:
+        asked["configuration"] = dict(request.configuration)
+    return asked
+
+
+@transaction.atomic
+def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool) -> None:
+    """Keep a new run with its cases, and what there is to answer of them."""
+    run.save()
+    stored = CaseRun.objects.bulk_create(cases, batch_size=500)
+    if "answers" in run.spec:
+        answers.prepare(run, stored)
+    _count_test_access(run, items)
+    gold = str(run.release)
+    steering.record("run.launched", run, run.requested_by, pipeline=run.pipeline, gold=gold)
+    if queue:
+        transaction.on_commit(lambda: steering.wake(run.pk))
+
+
+def _count_test_access(run: Run, items: list[GoldItem]) -> None:
+    """Every look at the test split is counted, whichever way it was asked for."""
+    tested = sum(item.split == Conversation.Split.TEST for item in items)
+    if tested:
+        SplitAccess.objects.create(
+            release=run.release,
+            run=run,
+            user=run.requested_by,
+            reason=run.reason,
+            n_items=tested,
+        )
