@@ -71,14 +71,18 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     """Lists leave the payloads in ``heavy`` in the database.
 
     ``about`` leads to the conversation of a row that shows labels: the staff, too, label blind.
+    ``hides_checks`` leaves hidden checks out: the staff may be checked like everybody else.
     """
 
     heavy: tuple[str, ...] = ()
     about = ""
+    hides_checks = False
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        rows = super().get_queryset(request)
+        rows: Any = super().get_queryset(request)
+        if self.hides_checks:
+            rows = rows.labelling()
         if self.about:
             rows = rows.exclude(**{f"{self.about}__in": blindness.again(request.user)})
         match = request.resolver_match
@@ -168,6 +172,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
 @admin.register(Round)
 class RoundAdmin(ReadOnlyAdmin):
+    hides_checks = True
     heavy = ("agreement",)
     list_display = ("__str__", "kind", "state", "overlap", "pool", "opened_by", "opened_at")
     list_filter = ("project", "kind", "state")
@@ -176,6 +181,7 @@ class RoundAdmin(ReadOnlyAdmin):
 
 @admin.register(Assignment)
 class AssignmentAdmin(ReadOnlyAdmin):
+    hides_checks = True
     list_display = ("conversation", "annotator", "round", "slot", "taken_at", "lease_expires_at")
     list_filter = ("round__project", "annotator")
     search_fields = ("conversation__external_id", "annotator__username")
@@ -184,6 +190,7 @@ class AssignmentAdmin(ReadOnlyAdmin):
 
 @admin.register(Annotation)
 class AnnotationAdmin(ReadOnlyAdmin):
+    hides_checks = True
     about = "assignment__conversation"
     heavy = ("payload",)
     list_display = ("assignment", "status", "version", "empty", "active_seconds", "submitted_at")
@@ -247,7 +254,9 @@ class CommentAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         """What is said about a label in an open calibration round is for its author alone."""
-        blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+        blind = Round.objects.labelling().filter(
+            kind=Round.Kind.CALIBRATION, state=Round.State.OPEN
+        )
         return super().get_queryset(request).exclude(~Q(label_uid=""), round__in=blind)
 
 

@@ -37,7 +37,8 @@ def merge_answers(project_id: int, conversation_id: int | None) -> None:
 def measure_round(round_id: int) -> None:
     from labeling.services.vectors import ruler
 
-    measured, by_meaning = Round.objects.select_related("project").get(pk=round_id), ruler()
+    measured = Round.objects.labelling().select_related("project").get(pk=round_id)
+    by_meaning = ruler()
     agreement.measure(measured, ruler=by_meaning)  # encodes before the transaction that closes
     rounds.close_if_complete(measured, ruler=by_meaning)
     measured.refresh_from_db()

@@ -146,7 +146,7 @@ def answer(assignment: Assignment, sources: Sequence[int] = (0,)) -> Annotation:
 
 
 def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
-    known = Annotation.every.filter(assignment=assignment).first()
+    known = Annotation.objects.filter(assignment=assignment).first()
     version = known.version if known else 0
     return annotations.submit(assignment, save_of(payload, base_version=version))
 

@@ -51,7 +51,7 @@ class AgreementView(APIView):
     )
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
-        visible = Round.objects.visible_to(request.user).select_related("project")
+        visible = Round.objects.labelling().visible_to(request.user).select_related("project")
         found = get_object_or_404(visible, project__slug=slug, number=number)
         if found.is_blind:
             raise PermissionDenied("A calibration round is blind until its last answer is in.")

@@ -132,7 +132,7 @@ class AnnotationViewSet(viewsets.ViewSet):
     def retrieve(self, request: Request, pk: int) -> Response:
         """The answer so far; version 0 when nothing was saved yet."""
         assignment = self._assignment(request, pk)
-        found = Annotation.every.filter(assignment=assignment).first()
+        found = Annotation.objects.with_checks().filter(assignment=assignment).first()
         return Response(AnnotationOut(found or Annotation(assignment=assignment)).data)
 
     @extend_schema(request=SaveIn, responses=CONFLICT)
@@ -187,12 +187,14 @@ class AnnotationViewSet(viewsets.ViewSet):
     @extend_schema(responses={200: RevisionDetailOut, 404: ErrorOut})
     def revision(self, request: Request, pk: int, version: int) -> Response:
         """One revision with its labels, and what has changed since."""
-        annotation = get_object_or_404(Annotation.every, assignment=self._assignment(request, pk))
+        annotation = get_object_or_404(
+            Annotation.objects.with_checks(), assignment=self._assignment(request, pk)
+        )
         found = get_object_or_404(annotation.revisions.select_related("author"), version=version)
         return Response(RevisionDetailOut(history.compared(found, annotation)).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
-        mine = Assignment.every.owned_by(request.user)
+        mine = Assignment.objects.with_checks().owned_by(request.user)
         return get_object_or_404(
             mine.select_related("round__project", "conversation", "annotator"), pk=pk
         )

@@ -139,7 +139,7 @@ def _post(
 
 
 def _assignment(request: Request, pk: int) -> Assignment:
-    mine = Assignment.every.owned_by(request.user)
+    mine = Assignment.objects.with_checks().owned_by(request.user)
     return get_object_or_404(mine.select_related("round__project", "conversation__project"), pk=pk)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -55,5 +56,6 @@ class ProjectView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """A project with its rounds and progress (leads and researchers)."""
         readable: Any = Project.objects.with_role(request.user, "lead", "researcher")
-        project = get_object_or_404(readable.prefetch_related("rounds__guideline"), slug=slug)
+        rounds_of_work = Prefetch("rounds", Round.objects.labelling().select_related("guideline"))
+        project = get_object_or_404(readable.prefetch_related(rounds_of_work), slug=slug)
         return Response(ProjectDetailOut(project).data)

@@ -75,7 +75,11 @@ class LeaseView(APIView):
 
 
 def _mine(request: Request, pk: int) -> Assignment:
-    mine = Assignment.every.owned_by(request.user).select_related("round", "conversation")
+    mine = (
+        Assignment.objects.with_checks()
+        .owned_by(request.user)
+        .select_related("round", "conversation")
+    )
     return get_object_or_404(mine, pk=pk)
 
 

@@ -68,7 +68,7 @@ class ReviewView(APIView):
 
     def _annotation(self, request: Request, pk: int) -> Annotation:
         projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-        full = Annotation.objects.filter(
+        full = Annotation.objects.labelling().filter(
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
         found = get_object_or_404(full.select_related("assignment__round__project"), pk=pk)

@@ -56,7 +56,7 @@ class _OfAssignment(APIView):
         return Response(SuggestionsOut(found).data)
 
     def assignment(self, request: Request, pk: int) -> Assignment:
-        mine = Assignment.every.owned_by(request.user)
+        mine = Assignment.objects.with_checks().owned_by(request.user)
         return get_object_or_404(
             mine.select_related("round__project", "conversation", "annotator"), pk=pk
         )

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -12,18 +10,15 @@ from labeling.models.projects import Guideline
 
 
 class AnnotationQuerySet(models.QuerySet["Annotation"]):
-    def that_count(self) -> AnnotationQuerySet:
-        """Those to checks are compared with gold and go nowhere else."""
+    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
+
+    def labelling(self) -> AnnotationQuerySet:
+        """Without answers to checks, which are compared with gold and go nowhere else."""
         return self.filter(assignment__purpose=Assignment.Purpose.LABELLING)
 
-
-_Manager = models.Manager.from_queryset(AnnotationQuerySet)
-
-
-class LabellingManager(_Manager):
-    def get_queryset(self) -> Any:
-        found: Any = super().get_queryset()
-        return found.that_count()
+    def with_checks(self) -> AnnotationQuerySet:
+        """All answers, those to checks included."""
+        return self.all()
 
 
 class Annotation(models.Model):
@@ -58,8 +53,7 @@ class Annotation(models.Model):
         null=True, help_text="Its round has closed or gold holds it: it cannot be reopened"
     )
 
-    objects = LabellingManager()
-    every = AnnotationQuerySet.as_manager()
+    objects = AnnotationQuerySet.as_manager()
 
     class Meta:
         constraints = [

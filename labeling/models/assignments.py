@@ -22,6 +22,17 @@ ended: until then somebody else's answer is to come."""
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
+
+    def labelling(self) -> AssignmentQuerySet:
+        """What is labelled for its own sake. Checks look like it to annotators, and count for
+        nothing. Joins have to leave checks out by hand."""
+        return self.filter(purpose=Assignment.Purpose.LABELLING)
+
+    def with_checks(self) -> AssignmentQuerySet:
+        """Everything that somebody was given, checks included."""
+        return self.all()
+
     def owned_by(self, user: Any) -> AssignmentQuerySet:
         """The user's own work. Nobody else, not even a lead, opens it for writing."""
         return self.filter(annotator=user)
@@ -41,20 +52,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         )
 
 
-_Manager = models.Manager.from_queryset(AssignmentQuerySet)
-
-
-class LabellingManager(_Manager):
-    """What is labelled for its own sake. Checks look like it to who labels, and count for nothing.
-
-    As the first manager it is also the one of ``round.assignments`` and its like; only joins have
-    to leave checks out by hand.
-    """
-
-    def get_queryset(self) -> Any:
-        return super().get_queryset().filter(purpose=Assignment.Purpose.LABELLING)
-
-
 class Assignment(models.Model):
     """One conversation handed to one annotator in one round.
 
@@ -63,7 +60,7 @@ class Assignment(models.Model):
     wanted. A lease that ran out, or a skip that requeues, gives the place back (``slot`` NULL).
 
     A check has gold already: a honeypot among the work of a round, or a part of the qualification
-    test. It takes no place from anybody, and ``objects`` leaves it out.
+    test. It takes no place from anybody, and ``objects.labelling()`` leaves it out.
     """
 
     class Purpose(models.TextChoices):
@@ -83,8 +80,7 @@ class Assignment(models.Model):
     lease_expires_at = models.DateTimeField(null=True, help_text="NULL: planned, never expires")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.LABELLING)
 
-    objects = LabellingManager()
-    every = AssignmentQuerySet.as_manager()
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["round", "position"]

@@ -16,8 +16,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
             return self
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(
-            Q(project__in=reading)
-            | Q(pk__in=user.assignments(manager="every").values("conversation"))
+            Q(project__in=reading) | Q(pk__in=user.assignments.with_checks().values("conversation"))
         )
 
 

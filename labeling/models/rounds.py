@@ -13,6 +13,16 @@ from labeling.models.projects import Guideline, Membership, Project
 
 
 class RoundQuerySet(models.QuerySet["Round"]):
+    """``labelling`` or ``with_checks``: each query says which of them it means (a test looks)."""
+
+    def labelling(self) -> RoundQuerySet:
+        """Rounds of labeling. The test of newcomers is a round only for its own pages."""
+        return self.exclude(kind=Round.Kind.QUALIFYING)
+
+    def with_checks(self) -> RoundQuerySet:
+        """All rounds, the one that holds the qualification tests included."""
+        return self.all()
+
     def visible_to(self, user: Any) -> RoundQuerySet:
         reading = Project.objects.with_role(user, Membership.Role.LEAD, Membership.Role.RESEARCHER)
         return self.filter(project__in=reading)
@@ -20,16 +30,6 @@ class RoundQuerySet(models.QuerySet["Round"]):
     def blind(self) -> RoundQuerySet:
         """Open calibration rounds: ``Round.is_blind`` for the database."""
         return self.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
-
-
-_Manager = models.Manager.from_queryset(RoundQuerySet)
-
-
-class WorkManager(_Manager):
-    """Rounds of labeling. The test of newcomers is a round only for its own pages."""
-
-    def get_queryset(self) -> Any:
-        return super().get_queryset().exclude(kind=Round.Kind.QUALIFYING)
 
 
 class Round(models.Model):
@@ -87,8 +87,7 @@ class Round(models.Model):
     opened_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
-    objects = WorkManager()
-    every = RoundQuerySet.as_manager()
+    objects = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["project", "number"]

@@ -66,14 +66,16 @@ class Place(NamedTuple):
 
 
 def place_of(assignment: Assignment) -> Place:
-    annotation = Annotation.every.filter(assignment=assignment).first()
+    annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
     return Place(assignment.conversation, assignment.round, annotation)
 
 
 def place_for_lead(conversation: Conversation) -> Place:
     """In an open calibration first: what is said there is blind, whoever says it."""
     newest = F("closed_at").desc(nulls_first=True)
-    return Place(conversation, conversation.rounds.order_by(newest, "kind", "-number").first())
+    return Place(
+        conversation, conversation.rounds.labelling().order_by(newest, "kind", "-number").first()
+    )
 
 
 def visible_to(user: Any) -> QuerySet[Comment]:
@@ -87,7 +89,7 @@ def visible_to(user: Any) -> QuerySet[Comment]:
     """
     led = Project.objects.with_role(user, Role.LEAD)
     read = Project.objects.with_role(user, Role.LEAD, Role.RESEARCHER)
-    blind = Round.objects.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+    blind = Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
     blind_places = RoundConversation.objects.filter(round__in=blind)
     said_blind = Q(round__in=blind.values("pk"))
     again = Q(conversation__in=blindness.again(user))
@@ -104,7 +106,7 @@ def visible_to(user: Any) -> QuerySet[Comment]:
 
 
 def _of_own_work(user: Any) -> Q:
-    given = Assignment.objects.owned_by(user).order_by().values("conversation")
+    given = Assignment.objects.labelling().owned_by(user).order_by().values("conversation")
     mentioned = Comment.objects.filter(mentions=user).order_by()
     threads = mentioned.annotate(thread=Coalesce("parent", "pk")).values("thread")
     return (

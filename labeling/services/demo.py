@@ -114,7 +114,7 @@ def _round(project: Project, described: dict[str, Any], users: dict[str, User]) 
 
 def _answers(folder: Path, opened: Round) -> None:
     """What the three gave in this round; whatever is not in the files stays to be labelled."""
-    for assignment in opened.assignments.select_related(
+    for assignment in opened.assignments.labelling().select_related(
         "round__project", "conversation", "annotator"
     ):
         path = folder / "labels" / f"{assignment.annotator.username}.jsonl"

@@ -71,11 +71,15 @@ def superseded(project: Project, newest: Guideline) -> QuerySet[Annotation]:
         assignment__round__kind=Round.Kind.CALIBRATION,
         assignment__round__state=Round.State.OPEN,
     )
-    return Annotation.objects.filter(
-        assignment__round__project=project,
-        status=Annotation.Status.SUBMITTED,
-        guideline__version__lt=newest.version,
-    ).exclude(blind)
+    return (
+        Annotation.objects.labelling()
+        .filter(
+            assignment__round__project=project,
+            status=Annotation.Status.SUBMITTED,
+            guideline__version__lt=newest.version,
+        )
+        .exclude(blind)
+    )
 
 
 def named_in_disagreements(project: Project) -> QuerySet[Disagreement]:
@@ -113,7 +117,7 @@ def check(
     assignment = annotation.assignment
     if not stands and not locking.why_locked(annotation, assignment.round):
         answers.send_back(assignment, by=by, reason=note)
-        Annotation.objects.filter(pk=annotation.pk).update(guideline=newest)
+        Annotation.objects.labelling().filter(pk=annotation.pk).update(guideline=newest)
     events.record(
         "guideline.checked",
         made,

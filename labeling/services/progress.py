@@ -108,7 +108,7 @@ def _stage(project: Project) -> Case:
     here = OuterRef("pk")
     merges = Merge.objects.filter(conversation=here, state="disputed")
     decided = Adjudication.objects.filter(conversation=here)
-    given = Assignment.objects.filter(conversation=here, annotation__isnull=False)
+    given = Assignment.objects.labelling().filter(conversation=here, annotation__isnull=False)
     return Case(
         If(pk__in=_in_gold(project).values("conversation"), then=Value("gold")),
         If(Exists(decided), then=Value("decided")),
@@ -130,7 +130,8 @@ def work_by_status(people: Sequence[Person]) -> list[Share]:
 def _complete(project: Project) -> QuerySet[Any]:
     """Conversations that have, in one round, every answer that the round wants."""
     places = (
-        Assignment.objects.filter(ANSWERED, round__project=project)
+        Assignment.objects.labelling()
+        .filter(ANSWERED, round__project=project)
         .order_by()
         .values("round", "round__overlap", "conversation")
     )
@@ -190,7 +191,8 @@ def people(project: Project) -> list[Person]:
 
 def _work_of_people(project: Project) -> list[dict[str, Any]]:
     given = (
-        Assignment.objects.filter(round__project=project)
+        Assignment.objects.labelling()
+        .filter(round__project=project)
         .order_by()
         .values(pk=F("annotator"), username=F("annotator__username"))
         .annotate(
@@ -209,7 +211,9 @@ def _work_of_people(project: Project) -> list[dict[str, Any]]:
 def _median_minutes(project: Project) -> dict[int, float]:
     """Computed here, because SQLite has no median, from how often each time was taken."""
     seconds: dict[int, Counter[int]] = defaultdict(Counter)
-    answers = Annotation.objects.filter(assignment__round__project=project, status="submitted")
+    answers = Annotation.objects.labelling().filter(
+        assignment__round__project=project, status="submitted"
+    )
     times = answers.order_by().values_list("assignment__annotator", "active_seconds")
     for person, spent, n in times.annotate(n=Count("pk")):
         seconds[person][spent] = n
@@ -227,7 +231,7 @@ def _returned(project: Project) -> dict[int, int]:
 def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
     """By name, from the figures that were stored when rounds closed; the newest round counts."""
     found: dict[str, tuple[Standing, int]] = {}
-    measured = project.rounds.filter(agreement__isnull=False).order_by("number")
+    measured = project.rounds.labelling().filter(agreement__isnull=False).order_by("number")
     for number, figures in measured.values_list("number", "agreement"):
         pairs = agreement.of_messages(figures or {})["pairs"]
         found |= {one.annotator: (one, number) for one in standings(pairs)}
@@ -279,7 +283,8 @@ def _compared(
 def _answers(project: Project, items: QuerySet[GoldItem]) -> QuerySet[Annotation]:
     """What was submitted about the conversations of these items, in rounds that are not blind."""
     return (
-        Annotation.objects.filter(
+        Annotation.objects.labelling()
+        .filter(
             status=Annotation.Status.SUBMITTED,
             assignment__round__project=project,
             assignment__conversation__in=items.values("conversation"),

@@ -92,7 +92,7 @@ def follow(project: Project, fields: Collection[str]) -> None:
     """Have workers compute anew what was stored under the settings of before."""
     if not set(MEASURING) & set(fields):
         return
-    measured = project.rounds.filter(agreement__isnull=False).order_by("number")
+    measured = project.rounds.labelling().filter(agreement__isnull=False).order_by("number")
     if not set(MATCHING) & set(fields):
         measured = measured.filter(kind=Round.Kind.FULL)  # the others keep their verdict
     for one in measured.only("pk"):
@@ -112,7 +112,11 @@ def check(project: Project, fields: Collection[str], settings: Mapping[str, Any]
 
 
 def _refuse_blind(project: Project, field: str) -> None:
-    blind = project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN).first()
+    blind = (
+        project.rounds.labelling()
+        .filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
+        .first()
+    )
     if blind:
         raise SettingsRefused(
             say(
@@ -140,7 +144,7 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
             )
     if not gone and not added:
         return
-    full = project.rounds.filter(state=Round.State.OPEN).order_by("number").first()
+    full = project.rounds.labelling().filter(state=Round.State.OPEN).order_by("number").first()
     if full:
         raise SettingsRefused(
             say(
@@ -149,7 +153,7 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
             ),
             field="layers",
         )
-    answered = Annotation.objects.filter(
+    answered = Annotation.objects.labelling().filter(
         assignment__round__project=project, status=Annotation.Status.SUBMITTED
     )
     if added and answered.exists():
@@ -175,7 +179,7 @@ def _is_used(project: Project, layer: str) -> bool:
 def _labelled(project: Project, layer: str) -> QuerySet[Annotation]:
     """Answers of any kind that hold such a label."""
     key = LAYERS[layer].key
-    of_project = Annotation.every.filter(assignment__round__project=project)
+    of_project = Annotation.objects.with_checks().filter(assignment__round__project=project)
     return of_project.filter(payload__has_key=key).exclude(**{f"payload__{key}": []})
 
 

@@ -145,7 +145,7 @@ def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | No
     waits_for = ready.waits_for if ready else ""
     if ready:
         merge_requests.request(found.project, conversation=found.pk)
-    newest = found.rounds.order_by("-number").first()
+    newest = found.rounds.labelling().order_by("-number").first()
     blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
     context = {
         "project": found.project,

@@ -200,7 +200,9 @@ def _type_words(layer: str, label_type: str) -> str:
 
 
 def round_of(project: Project, number: int) -> Round:
-    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
+    rounds = (
+        Round.objects.labelling().filter(project=project).select_related("project", "guideline")
+    )
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
 
 
@@ -214,7 +216,7 @@ def refuse_blind(user: Any, found: Round) -> None:
 def _frame(found: Round, asked: Asked) -> dict[str, Any]:
     """What can be chosen on the page."""
     project = found.project
-    answered = found.assignments.filter(annotation__isnull=False)
+    answered = found.assignments.labelling().filter(annotation__isnull=False)
     return {
         "asked": asked,
         "layers": [LAYERS[name] for name in project.layers],
@@ -222,10 +224,10 @@ def _frame(found: Round, asked: Asked) -> dict[str, Any]:
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
         ],
         "label_type": _type_words(asked.layer, asked.selection.label_type),
-        "annotators": sorted(_distinct(found.assignments.all(), "annotator__username")),
+        "annotators": sorted(_distinct(found.assignments.labelling(), "annotator__username")),
         "versions": sorted(_distinct(answered, "annotation__guideline__version")),
         "has_origins": service.is_assisted(found),
-        "rounds": list(project.rounds.values_list("number", flat=True)),
+        "rounds": list(project.rounds.labelling().values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
 
@@ -305,7 +307,8 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
 def _progress(found: Round) -> list[dict[str, Any]]:
     """All that may be seen of a blind round: who has answered how much."""
     rows = (
-        found.assignments.order_by("annotator__username")
+        found.assignments.labelling()
+        .order_by("annotator__username")
         .values(username=F("annotator__username"))
         .annotate(n_assigned=Count("pk"), n_done=Count("pk", filter=ANSWERED))
     )

@@ -60,7 +60,9 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
-    rounds = project.rounds.filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
+    rounds = (
+        project.rounds.labelling().filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
+    )
     found = list(rounds.defer("guideline__body").order_by("number"))
     count_work(found)
     return found
@@ -159,7 +161,8 @@ def _open_step(project: Project) -> Step:
 
 def _label_step(latest: Any) -> Step:
     missing = (
-        latest.assignments.exclude(annotation__status__in=["submitted", "skipped"])
+        latest.assignments.labelling()
+        .exclude(annotation__status__in=["submitted", "skipped"])
         .order_by("annotator__username")
         .values_list("annotator__username")
         .annotate(n=Count("pk"))
@@ -206,7 +209,7 @@ def _after_failure(project: Project, latest: Round) -> list[Step]:
 
 
 def _full_step(project: Project) -> Step:
-    opened = project.rounds.filter(kind=Round.Kind.FULL).order_by("-number").first()
+    opened = project.rounds.labelling().filter(kind=Round.Kind.FULL).order_by("-number").first()
     if opened:
         return Step(
             "done", _("Open full labeling"), detail=_("round {number}").format(number=opened.number)

@@ -198,7 +198,9 @@ def named(check: GoldCheck) -> GoldCheck:
 
 def _annotator(project: Project, pk: int) -> User:
     """Whoever annotates here, or did."""
-    given = Assignment.every.filter(round__project=project, annotator=OuterRef("pk"))
+    given = Assignment.objects.with_checks().filter(
+        round__project=project, annotator=OuterRef("pk")
+    )
     member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
     return get_object_or_404(User.objects.filter(Exists(given) | Exists(member)), pk=pk)
 

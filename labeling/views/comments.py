@@ -79,7 +79,12 @@ def mentions_of(user: Any) -> list[Mention]:
     """The newest ones, with at most one query for the pages of all."""
     found = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
     here = [comment.conversation_id for comment in found]
-    given = Assignment.every.owned_by(user).filter(conversation__in=here).order_by("round__number")
+    given = (
+        Assignment.objects.with_checks()
+        .owned_by(user)
+        .filter(conversation__in=here)
+        .order_by("round__number")
+    )
     workspaces = {row.conversation_id: row.get_absolute_url() for row in given}
     return [Mention(one, workspaces.get(one.conversation_id) or _page(one, user)) for one in found]
 

@@ -80,7 +80,9 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _rows(project: Project) -> QuerySet[Conversation]:
     """Counted per shown row: joining messages and answers would multiply them first."""
-    submitted = Assignment.objects.filter(annotation__status=Annotation.Status.SUBMITTED)
+    submitted = Assignment.objects.labelling().filter(
+        annotation__status=Annotation.Status.SUBMITTED
+    )
     return project.conversations.defer("speakers", "content_sha256").annotate(
         n_messages=_count_of(Message.objects.all()), n_answers=_count_of(submitted)
     )
@@ -92,7 +94,7 @@ def _count_of(rows: QuerySet[Any]) -> Coalesce:
 
 
 def _rounds(found: Conversation) -> list[dict[str, Any]]:
-    rounds = found.rounds.order_by("-number").values("pk", "number", "kind", "state")
+    rounds = found.rounds.labelling().order_by("-number").values("pk", "number", "kind", "state")
     return [dict(one) for one in rounds]
 
 
@@ -108,7 +110,8 @@ def _chosen(rounds: list[dict[str, Any]], asked: str) -> dict[str, Any] | None:
 
 def _answers(project: Project, found: Conversation, round_pk: int) -> list[Answer]:
     rows = (
-        Assignment.objects.filter(round=round_pk, conversation=found)
+        Assignment.objects.labelling()
+        .filter(round=round_pk, conversation=found)
         .filter(annotation__status__in=FINISHED)
         .select_related("annotation__guideline", "annotator")
         .defer("annotation__guideline__body")

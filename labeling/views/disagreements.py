@@ -110,7 +110,9 @@ def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResp
 def _round(user: Any, slug: str, number: int) -> tuple[Project, Round]:
     """For leads and researchers, and for those who labelled the round."""
     project = access.any_role(user, slug)
-    rounds = Round.objects.filter(project=project).select_related("project", "guideline")
+    rounds = (
+        Round.objects.labelling().filter(project=project).select_related("project", "guideline")
+    )
     found = get_object_or_404(rounds.defer("guideline__body"), number=number)
     if not access.reads(user, project) and not _labelled(found, user):
         raise Http404
@@ -137,7 +139,7 @@ def _blind_again(found: Round, user: Any) -> Round | None:
 
 
 def _labelled(found: Round, user: Any) -> bool:
-    return found.assignments.filter(annotator=user).exists()
+    return found.assignments.labelling().filter(annotator=user).exists()
 
 
 def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:

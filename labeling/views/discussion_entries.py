@@ -148,11 +148,15 @@ def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
 def _answers(discussed: Round, places: Iterable[Place]) -> dict[tuple[int, str], list[Label]]:
     """The labels of everybody in the conversations shown, by conversation and annotator."""
     layers = {place.layer for place in places}
-    rows = Assignment.objects.filter(
-        round=discussed,
-        conversation__in={place.conversation for place in places},
-        annotation__status="submitted",
-    ).values_list("pk", "conversation", "annotator__username", "annotation__payload")
+    rows = (
+        Assignment.objects.labelling()
+        .filter(
+            round=discussed,
+            conversation__in={place.conversation for place in places},
+            annotation__status="submitted",
+        )
+        .values_list("pk", "conversation", "annotator__username", "annotation__payload")
+    )
     return {
         (conversation, name): labels_of(payload, layers, prefix=f"a{pk}")
         for pk, conversation, name, payload in rows

@@ -46,7 +46,10 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
     projects = list(projects)
     rounds: dict[int, list[Round]] = {project.pk: [] for project in projects}
     found = list(
-        Round.objects.filter(project__in=rounds).select_related("opened_by").order_by("-number")
+        Round.objects.labelling()
+        .filter(project__in=rounds)
+        .select_related("opened_by")
+        .order_by("-number")
     )
     count_work([one for one in found if one.is_blind])  # of no other does the gate tell it
     for one in found:

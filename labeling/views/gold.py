@@ -166,7 +166,8 @@ def readiness(project: Project) -> Readiness:
     A calibration round that is still open is blind: nothing of it is complete.
     """
     rows = (
-        Assignment.objects.filter(conversation__project=project)
+        Assignment.objects.labelling()
+        .filter(conversation__project=project)
         .with_answered()
         .order_by("conversation", "-round__number")
         .values_list("conversation", "round", "round__overlap", "is_answer")  # type: ignore[misc]

@@ -88,8 +88,12 @@ def guideline_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _discussions(user: Any, project: Project) -> list[Round]:
     """The closed rounds that the user has labelled, newest first."""
-    mine = Assignment.objects.filter(annotator=user, round__project=project).order_by()
-    rounds = project.rounds.filter(pk__in=mine.values("round")).exclude(state=Round.State.OPEN)
+    mine = Assignment.objects.labelling().filter(annotator=user, round__project=project).order_by()
+    rounds = (
+        project.rounds.labelling()
+        .filter(pk__in=mine.values("round"))
+        .exclude(state=Round.State.OPEN)
+    )
     return list(rounds.only("number", "kind").order_by("-number")[:10])
 
 

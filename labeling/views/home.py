@@ -36,7 +36,7 @@ NEWEST_FIRST = ["-annotation__updated_at", "-pk"]
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     roles = _roles(request.user)
-    mine = Assignment.every.owned_by(request.user)
+    mine = Assignment.objects.with_checks().owned_by(request.user)
     counts = mine.order_by().aggregate(
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )
@@ -129,7 +129,8 @@ def project_cards(user: Any) -> list[dict[str, Any]]:
 
 def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
     rows = (
-        Assignment.objects.filter(round__project__in=projects)
+        Assignment.objects.labelling()
+        .filter(round__project__in=projects)
         .order_by()
         .values("round__project")
         .annotate(

@@ -84,13 +84,14 @@ def _status(form: Any) -> int:
 def rounds_of(found: Project) -> list[Any]:
     """Newest first, with what the table and the gate show of each."""
     rounds: list[Any] = list(
-        found.rounds.select_related("guideline", "opened_by")
+        found.rounds.labelling()
+        .select_related("guideline", "opened_by")
         .defer("guideline__body")
         .order_by("-number")
     )
     count_work(rounds)
     sizes = dict(
-        found.rounds.order_by().values_list("pk").annotate(n=Count("places")),
+        found.rounds.labelling().order_by().values_list("pk").annotate(n=Count("places")),
     )
     for one in rounds:
         one.n_conversations = sizes[one.pk]

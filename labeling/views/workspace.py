@@ -26,12 +26,12 @@ from labeling.words import words
 def workspace(request: HttpRequest, pk: int) -> HttpResponse:
     """Where one conversation is labelled. Opening it stores nothing."""
     assignment = get_object_or_404(
-        Assignment.every.owned_by(request.user).select_related(
-            "round__project", "round__guideline", "conversation", "annotator"
-        ),
+        Assignment.objects.with_checks()
+        .owned_by(request.user)
+        .select_related("round__project", "round__guideline", "conversation", "annotator"),
         pk=pk,
     )
-    annotation = Annotation.every.filter(assignment=assignment).first()
+    annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
     if annotation is None:
         try:
             admission.refuse_unless_admitted(assignment)
@@ -61,7 +61,7 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     ``after`` in the address is the assignment that one comes from.
     """
     came_from = whole_number(request.GET.get("after", "")) or 0
-    mine = Assignment.every.owned_by(request.user).filter(pk=came_from)
+    mine = Assignment.objects.with_checks().owned_by(request.user).filter(pk=came_from)
     try:
         found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     except RuleError as error:
@@ -119,7 +119,9 @@ def _why_locked(assignment: Assignment, annotation: Annotation) -> str:
 
 def _place_in_queue(assignment: Assignment) -> dict[str, int]:
     """Which one of the round's conversations this is, for "4 of 20"."""
-    mine = Assignment.every.filter(round=assignment.round, annotator=assignment.annotator)
+    mine = Assignment.objects.with_checks().filter(
+        round=assignment.round, annotator=assignment.annotator
+    )
     before = Q(position__lt=assignment.position)
     before |= Q(position=assignment.position, pk__lt=assignment.pk)
     return {

@@ -105,7 +105,9 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
 
 def _round(slug: str, number: int | None) -> Round:
     project = project_named(slug)
-    wanted = project.rounds.filter(number=number) if number else project.rounds.all()
+    wanted = (
+        project.rounds.labelling().filter(number=number) if number else project.rounds.labelling()
+    )
     found = wanted.order_by("-number").first()
     if found is None:
         raise CommandError(f"{slug} has no round {number or 'yet'}: open one on its page.")

@@ -79,10 +79,12 @@ def compared(measured: Round, selection: Selection) -> int:
 
 def sizes(measured: Round) -> dict[str, int]:
     """By conversation, the number of its messages."""
-    held = measured.assignments.order_by().values("conversation")
+    held = measured.assignments.labelling().order_by().values("conversation")
     found = measured.project.conversations.filter(pk__in=held).order_by()
     return dict(found.values_list("external_id").annotate(n=Count("messages")))
 
 
 def given(measured: Round) -> QuerySet[Assignment]:
-    return measured.assignments.order_by("annotator__username", "conversation__external_id")
+    return measured.assignments.labelling().order_by(
+        "annotator__username", "conversation__external_id"
+    )

@@ -103,7 +103,9 @@ def split_of(row: Disagreement) -> Split | None:
 
 def letters_of(discussed: Round) -> dict[str, str]:
     """A letter for each annotator; nobody can tell from it who it is, and it stays the same."""
-    names = discussed.assignments.order_by().values_list("annotator__username", flat=True)
+    names = (
+        discussed.assignments.labelling().order_by().values_list("annotator__username", flat=True)
+    )
     return letters({name: _secret(discussed, name) for name in names.distinct()})
 
 
@@ -163,7 +165,11 @@ def decide(
 @transaction.atomic
 def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
     """Show letters instead of names to everybody who reads the discussion."""
-    changed = Round.objects.filter(pk=discussed.pk, anonymous=not hidden).update(anonymous=hidden)
+    changed = (
+        Round.objects.labelling()
+        .filter(pk=discussed.pk, anonymous=not hidden)
+        .update(anonymous=hidden)
+    )
     if changed and hidden:
         events.record("round.names_hidden", discussed, project=discussed.project, actor=by)
     elif changed:

@@ -325,7 +325,8 @@ def _held(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
     """What is in an open calibration round is not looked at: not even whether it is the same."""
     held: dict[tuple[int, int], set[str]] = {}
     rows = (
-        Assignment.objects.filter(conversation__in=conversations, annotation__isnull=False)
+        Assignment.objects.labelling()
+        .filter(conversation__in=conversations, annotation__isnull=False)
         .exclude(annotation__status=Annotation.Status.DRAFT)
         .exclude(round__in=Round.objects.blind())
         .select_related("annotation")
@@ -492,7 +493,7 @@ def _is_known(decision: Adjudication, one: Decided) -> bool:
 
 
 def _store(decision: Adjudication) -> None:
-    answers = Annotation.objects.filter(assignment__conversation=decision.conversation)
+    answers = Annotation.objects.labelling().filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
         raise Refused("there are no answers that it could be about")
     try:
@@ -512,7 +513,12 @@ class People:
     """
 
     def __init__(self, project: Project, *, may_create: bool) -> None:
-        worked = Assignment.objects.filter(round__project=project).order_by().values("annotator")
+        worked = (
+            Assignment.objects.labelling()
+            .filter(round__project=project)
+            .order_by()
+            .values("annotator")
+        )
         belongs = Q(pk__in=project.memberships.values("user")) | Q(pk__in=worked)
         users = list(User.objects.filter(belongs))
         self._project = project

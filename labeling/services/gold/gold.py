@@ -107,7 +107,7 @@ def freeze(
     projects.lock(project)  # one version after the other
     name = name or project.slug
     check_name(project, layer, name)
-    locking.keep(Annotation.objects.filter(assignment__round__project=project))
+    locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
     settled, left_out = settling.settle_project(project, layer, ruler=ruler)
     counted = _counted(settled, left_out, with_synthetic=with_synthetic)
     draft = releases.draft(project, layer, name, by=by)
@@ -118,7 +118,7 @@ def freeze(
         )
     release = _store(draft, items, {"message": message, **counted}, left_out, ruler)
     held = release.items.values("conversation")
-    locking.lock(Annotation.objects.filter(assignment__conversation__in=held))
+    locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=held))
     events.record(
         "gold.frozen",
         release,
@@ -249,7 +249,7 @@ def _store(
 
 def _overrides(project: Project) -> list[dict[str, Any]]:
     """Every reason given for opening full labeling past the gate."""
-    overridden = project.rounds.exclude(override_reason="").select_related("opened_by")
+    overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
     return [
         {
             "round": one.number,
@@ -262,7 +262,7 @@ def _overrides(project: Project) -> list[dict[str, Any]]:
 
 def _agreement(project: Project, layer: str, ruler: Ruler) -> dict[str, Any]:
     """Agreement of every round that is not blind now, kept with the release."""
-    measured = project.rounds.filter(overlap__gte=2).select_related("guideline")
+    measured = project.rounds.labelling().filter(overlap__gte=2).select_related("guideline")
     return {"rounds": [_round_agreement(one, layer, ruler) for one in measured if not one.is_blind]}
 
 

@@ -44,11 +44,14 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     None while there is no answer, and for a hidden check that was skipped.
     """
     found = (
-        Assignment.every.exclude(purpose=Purpose.LABELLING)
+        Assignment.objects.with_checks()
+        .exclude(purpose=Purpose.LABELLING)
         .select_related("round__project", "conversation", "annotator")
         .get(pk=assignment_pk)
     )
-    answer = Annotation.every.filter(assignment=found).exclude(status="draft").first()
+    answer = (
+        Annotation.objects.with_checks().filter(assignment=found).exclude(status="draft").first()
+    )
     if answer is None:
         return None
     if answer.status == Annotation.Status.SKIPPED and found.purpose == Purpose.HONEYPOT:

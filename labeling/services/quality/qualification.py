@@ -52,8 +52,10 @@ class WaiverImpossible(RuleError):
 
 def of(user: User, project: Project) -> QuerySet[Assignment]:
     """The parts of the user's test, in order."""
-    return Assignment.every.owned_by(user).filter(
-        purpose=PURPOSE, round__project=project, slot__isnull=False
+    return (
+        Assignment.objects.with_checks()
+        .owned_by(user)
+        .filter(purpose=PURPOSE, round__project=project, slot__isnull=False)
     )
 
 
@@ -98,7 +100,8 @@ def standings(user: User) -> list[Standing]:
 def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, int]]:
     """By project, how many conversations the user's test has, and how many are answered."""
     rows = (
-        Assignment.every.owned_by(user)
+        Assignment.objects.with_checks()
+        .owned_by(user)
         .filter(purpose=PURPOSE, round__project__in=projects, slot__isnull=False)
         .order_by()
         .values_list("round__project")
@@ -162,7 +165,11 @@ def begin(project: Project, user: User) -> Qualification:
 def _hand_out(project: Project, user: User) -> None:
     chosen = project.check_conversations.filter(purpose=PURPOSE).order_by("pk")
     ids = list(chosen.values_list("conversation", flat=True))
-    had = Assignment.every.owned_by(user).filter(purpose=PURPOSE, round__project=project)
+    had = (
+        Assignment.objects.with_checks()
+        .owned_by(user)
+        .filter(purpose=PURPOSE, round__project=project)
+    )
     again = set(had.values_list("conversation", flat=True))
     new = check_turns.unknown_to(user, project.conversations.filter(pk__in=ids))
     fair = again | {
@@ -180,7 +187,7 @@ def _hand_out(project: Project, user: User) -> None:
     had.exclude(conversation__in=wanted).update(slot=None)
     round_ = _round_of(project)
     for position, pk in enumerate(wanted):
-        part, _ = Assignment.every.update_or_create(
+        part, _ = Assignment.objects.with_checks().update_or_create(
             round=round_,
             conversation_id=pk,
             annotator=user,
@@ -194,7 +201,7 @@ def _round_of(project: Project) -> Round:
     guideline = project.guidelines.first()
     if guideline is None:
         raise TestImpossible("Write the guidelines first: the test is labelled by them.")
-    found, _ = Round.every.update_or_create(
+    found, _ = Round.objects.with_checks().update_or_create(
         project=project,
         number=0,
         kind=Round.Kind.QUALIFYING,

@@ -333,7 +333,7 @@ def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, A
 
 
 def _refuse_blind(conversation: Conversation) -> None:
-    newest = conversation.rounds.order_by("-number").first()
+    newest = conversation.rounds.labelling().order_by("-number").first()
     if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
         raise Blind(
             say(
@@ -344,7 +344,7 @@ def _refuse_blind(conversation: Conversation) -> None:
 
 
 def _refuse_own_work(conversation: Conversation, by: User) -> None:
-    submitted = Annotation.objects.filter(
+    submitted = Annotation.objects.labelling().filter(
         assignment__conversation=conversation, status=Annotation.Status.SUBMITTED
     )
     people = set(submitted.values_list("assignment__annotator", flat=True))

@@ -91,8 +91,8 @@ def ready(project: Project, layer: str, *, conversation: int | None = None) -> d
 
 def answered(project: Project, *, among: Collection[int] | None = None) -> dict[int, Ready]:
     """What is ready, whatever the layer; of everything, or of these few conversations."""
-    rounds = {one.pk: one for one in project.rounds.defer("agreement")}
-    assignments = Assignment.objects.filter(round__in=rounds)
+    rounds = {one.pk: one for one in project.rounds.labelling().defer("agreement")}
+    assignments = Assignment.objects.labelling().filter(round__in=rounds)
     talks, fixes = project.conversations.order_by(), _fixes(project, among)
     if among is not None:
         assignments = assignments.filter(conversation__in=among)

@@ -76,9 +76,10 @@ def rows(project: Project, *, viewer: User) -> list[Row]:
 
     Left out are the viewer's own, and those about what the viewer labels blind.
     """
-    seeds = dict(project.rounds.filter(kind=Round.Kind.FULL).values_list("pk", "seed"))
+    seeds = dict(project.rounds.labelling().filter(kind=Round.Kind.FULL).values_list("pk", "seed"))
     submitted = (
-        Annotation.objects.filter(assignment__round__in=seeds, status=Annotation.Status.SUBMITTED)
+        Annotation.objects.labelling()
+        .filter(assignment__round__in=seeds, status=Annotation.Status.SUBMITTED)
         .exclude(assignment__annotator=viewer)
         .exclude(assignment__conversation__in=blindness.again(viewer))
     )
@@ -108,7 +109,7 @@ _COLUMNS = (
 def lines(project: Project, chosen: Sequence[Row]) -> list[Line]:
     """What is shown of these few answers, in their order."""
     columns = ("assignment__conversation__external_id", "submitted_at", "assignment__round__number")
-    shown = Annotation.objects.filter(pk__in=[row.pk for row in chosen])
+    shown = Annotation.objects.labelling().filter(pk__in=[row.pk for row in chosen])
     details = {pk: rest for pk, *rest in shown.values_list("pk", *columns)}
     agreement = _agreement(project, {row.conversation for row in chosen})
     found = []
@@ -161,7 +162,7 @@ def _agreement(project: Project, conversations: Collection[int]) -> dict[int, fl
 def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
     assignments.lock_place(annotation.assignment)  # first: whoever submits locks it first too
-    found = Annotation.objects.select_for_update(of=("self",)).get(pk=annotation.pk)
+    found = Annotation.objects.labelling().select_for_update(of=("self",)).get(pk=annotation.pk)
     _check(found, opinion, by)
     made = Review.objects.create(
         annotation=found,

@@ -90,7 +90,8 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
     needed = {name for layer in layers for name in (layer, *LAYERS[layer].needs)}
     verdicts = Review.objects.select_related("reviewer").order_by("-pk")
     assignments = (
-        Assignment.objects.with_answered()
+        Assignment.objects.labelling()
+        .with_answered()
         .select_related("annotation__guideline", "annotator", "round")
         .prefetch_related(Prefetch("annotation__reviews", verdicts, to_attr="verdicts"))
         .order_by("-round__number", "annotator__username")

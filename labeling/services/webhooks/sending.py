@@ -218,7 +218,7 @@ def _path(event: Event, project: Project, conversation: str | None) -> str:
 def _own_page(event: Event, project: Project, conversation: str | None) -> str:
     match event.object_type:
         case "round":
-            told = Round.objects.filter(pk=event.object_id).only("number").first()
+            told = Round.objects.labelling().filter(pk=event.object_id).only("number").first()
             return reverse("agreement", args=[project.slug, told.number]) if told else ""
         case "goldrelease":
             frozen = GoldRelease.objects.filter(pk=event.object_id).only("name", "version").first()

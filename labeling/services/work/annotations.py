@@ -113,7 +113,7 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
         skip_reason="",
         submitted_at=timezone.now(),
     )
-    Assignment.every.filter(pk=assignment.pk).update(returned_reason="")
+    Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason="")
     _record("annotation.submitted", annotation)
     _finish(assignment)
     return annotation
@@ -156,7 +156,9 @@ def reopen(assignment: Assignment) -> Annotation:
     What is neither stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
-    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    found = (
+        Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
+    )
     if found is not None and _is_skipped(found):
         return _take_skip_back(found, open_round)
     if found is None or found.status != Status.SUBMITTED:
@@ -164,7 +166,7 @@ def reopen(assignment: Assignment) -> Annotation:
     _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
     if found.revisions.filter(kind=Kind.RETURNED).exists():
         reason = events.reason_of("annotation.returned", found, project=open_round.project)
-        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
+        Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason=reason)
     _record("annotation.reopened", found)
     return found
 
@@ -201,17 +203,19 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     if not reason:
         raise ReasonMissing("Say what has to change.")
     open_round = _lock_round(assignment)
-    annotation = Annotation.every.select_for_update().get(assignment=assignment)
+    annotation = Annotation.objects.with_checks().select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
         _to_draft(annotation, open_round, kind=Kind.RETURNED, by=by)
-        Assignment.every.filter(pk=assignment.pk).update(returned_reason=reason)
+        Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason=reason)
         _record("annotation.returned", annotation, by=by, reason=reason)
     return annotation
 
 
 def try_again(assignment: Assignment) -> None:
     """An answer of the qualification test is open for the next try, with its labels."""
-    found = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    found = (
+        Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
+    )
     if found is not None and found.status != Status.DRAFT:
         as_it_is = Save(found.version, None, 0, found.payload, found.empty)
         _store(
@@ -288,12 +292,12 @@ def _lock(assignment: Assignment) -> Annotation:
 
     What was begun may be finished, also by who is given nothing new.
     """
-    _, is_new = Annotation.every.get_or_create(
+    _, is_new = Annotation.objects.with_checks().get_or_create(
         assignment=assignment, defaults={"guideline_id": assignment.round.guideline_id}
     )
     if is_new:
         admission.refuse_unless_admitted(assignment)
-    return Annotation.every.select_for_update().get(assignment=assignment)
+    return Annotation.objects.with_checks().select_for_update().get(assignment=assignment)
 
 
 def _is_repeated(annotation: Annotation, save: Save) -> bool:
@@ -304,7 +308,11 @@ def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("This is submitted: reopen it before you change it.")
     # Read anew: the round may have ended since the page's request came in.
-    if not Round.every.filter(pk=assignment.round_id, state=Round.State.OPEN).exists():
+    if (
+        not Round.objects.with_checks()
+        .filter(pk=assignment.round_id, state=Round.State.OPEN)
+        .exists()
+    ):
         raise RoundClosed("This round has ended, so nothing more can be saved in it.")
 
 
@@ -343,8 +351,8 @@ def _store(
         "updated_at": timezone.now(),
         **changes,
     }
-    if not Annotation.every.filter(pk=annotation.pk, version=seen).update(**values):
-        raise _stale(Annotation.every.get(pk=annotation.pk), save)
+    if not Annotation.objects.with_checks().filter(pk=annotation.pk, version=seen).update(**values):
+        raise _stale(Annotation.objects.with_checks().get(pk=annotation.pk), save)
     for name, value in values.items():
         setattr(annotation, name, value)
     AnnotationRevision.objects.create(

@@ -38,7 +38,8 @@ class PlaceTaken(RuleError):
 def queue(user: User) -> QuerySet[Assignment]:
     """Everything the user has been given, open rounds first, in the order to work through."""
     return (
-        Assignment.every.owned_by(user)
+        Assignment.objects.with_checks()
+        .owned_by(user)
         .with_status()
         .select_related("conversation", "round__project")
         .order_by(
@@ -95,7 +96,7 @@ def _pools_of(user: User) -> QuerySet[Round]:
     projects = Project.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
-    return Round.objects.filter(project__in=projects, pool=True, state=Round.State.OPEN)
+    return Round.objects.labelling().filter(project__in=projects, pool=True, state=Round.State.OPEN)
 
 
 def take(user: User, *, only: int | None = None) -> Assignment | None:
@@ -122,7 +123,7 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
         return None
     hidden = check_turns.take_turn(pool, user)
     if hidden is not None:
-        return Assignment.every.create(
+        return Assignment.objects.create(
             round=pool,
             conversation_id=hidden,
             annotator=user,
@@ -131,7 +132,7 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
             position=place.position,
             lease_expires_at=lease_end(),
         )
-    assignment, _ = Assignment.objects.update_or_create(
+    assignment, _ = Assignment.objects.labelling().update_or_create(
         round=pool,
         conversation_id=place.conversation_id,
         annotator=user,
@@ -146,20 +147,20 @@ def _take_from(pool: Round, user: User) -> Assignment | None:
 
 def lock(round_: Round) -> Round:
     """On PostgreSQL one transaction at a time gives and takes places; on SQLite it is so anyway."""
-    return Round.every.select_for_update(no_key=True).get(pk=round_.pk)
+    return Round.objects.with_checks().select_for_update(no_key=True).get(pk=round_.pk)
 
 
 def lock_place(assignment: Assignment) -> Round:
     """The round, then one place in it: an autosave locks the place before its annotation, too."""
     found = lock(assignment.round)
-    Assignment.every.select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
+    Assignment.objects.with_checks().select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
     return found
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
     """Conversations with a free slot that the user has not answered, skipped or holds."""
     mine = (
-        pool.assignments(manager="every")
+        pool.assignments.with_checks()
         .filter(annotator=user)
         .filter(
             Q(slot__isnull=False)
@@ -183,7 +184,7 @@ _ORDERS = {
 
 
 def _places(round_: Round) -> QuerySet[Assignment]:
-    return round_.assignments.filter(slot__isnull=False).order_by()
+    return round_.assignments.labelling().filter(slot__isnull=False).order_by()
 
 
 def _per_conversation(counted: QuerySet[Assignment]) -> Coalesce:
@@ -199,10 +200,10 @@ def _free_slot(pool: Round, conversation_id: int) -> int:
 
 def give_back_expired(pool: Round) -> int:
     """Free the places of leases that ran out before an answer. Drafts are kept."""
-    expired = pool.assignments(manager="every").filter(
+    expired = pool.assignments.with_checks().filter(
         slot__isnull=False, lease_expires_at__lt=timezone.now()
     )
-    answers = Annotation.every.filter(assignment=OuterRef("pk"))
+    answers = Annotation.objects.with_checks().filter(assignment=OuterRef("pk"))
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     finished = Exists(answers.exclude(status=Annotation.Status.DRAFT))
     return expired.exclude(finished).update(slot=None)
@@ -215,14 +216,14 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     gone: others have filled the conversation's places, or it was handed to somebody else.
     """
     lease = None if for_good or not assignment.round.pool else lease_end()
-    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
+    mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
     # One conditional update: whoever gives back expired places waits for it, then sees the lease.
     return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
 
 
 def can_hold(assignment: Assignment) -> bool:
     """Whether ``hold`` would find a place, as far as one can tell without a lock."""
-    mine = Assignment.every.filter(pk=assignment.pk, slot__isnull=False)
+    mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
     pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
     return mine.exists() or (pool.exists() and not _is_full(assignment))
 
@@ -238,7 +239,7 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
     pool = assignment.round
     if not _pools_of(assignment.annotator).filter(pk=pool.pk).exists():
         return False
-    mine = Assignment.every.filter(pk=assignment.pk)
+    mine = Assignment.objects.with_checks().filter(pk=assignment.pk)
     if assignment.purpose == Assignment.Purpose.HONEYPOT:
         return bool(mine.update(slot=0, lease_expires_at=lease))
     lock(pool)
@@ -252,7 +253,7 @@ def _retake(assignment: Assignment, lease: datetime | None) -> bool:
 @transaction.atomic
 def renew(assignment: Assignment) -> bool:
     """Reserve unfinished work of an open pool for longer; False when the place is gone."""
-    unfinished = Assignment.every.filter(
+    unfinished = Assignment.objects.with_checks().filter(
         UNFINISHED, pk=assignment.pk, round__pool=True, round__state=Round.State.OPEN
     )
     return unfinished.exists() and hold(assignment)
@@ -265,7 +266,9 @@ def give_back(assignment: Assignment) -> bool:
     A draft is kept. False when there was nothing to return, or it is just being submitted.
     """
     lock(assignment.round)
-    reserved = Assignment.every.filter(pk=assignment.pk, round__pool=True, slot__isnull=False)
+    reserved = Assignment.objects.with_checks().filter(
+        pk=assignment.pk, round__pool=True, slot__isnull=False
+    )
     return bool(reserved.filter(UNFINISHED).update(slot=None, lease_expires_at=None))
 
 
@@ -290,7 +293,9 @@ def put_aside(assignment: Assignment) -> bool:
 
 def take_up_again(assignment: Assignment) -> bool:
     """The opposite of ``put_aside``: its place, next in the queue. False when the place is gone."""
-    Assignment.every.filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(position=0)
+    Assignment.objects.with_checks().filter(pk=assignment.pk, position__gte=PUT_ASIDE).update(
+        position=0
+    )
     return hold(assignment)
 
 
@@ -298,16 +303,20 @@ def _move_to_end(assignment: Assignment) -> bool:
     """False when the place is gone: there is nothing to come again."""
     if not hold(assignment):
         return False
-    mine = Assignment.every.owned_by(assignment.annotator).filter(round=assignment.round_id)
+    mine = (
+        Assignment.objects.with_checks()
+        .owned_by(assignment.annotator)
+        .filter(round=assignment.round_id)
+    )
     last = mine.aggregate(last=Max("position"))["last"] or 0
     end = max(last + 1, PUT_ASIDE)
-    return bool(Assignment.every.filter(pk=assignment.pk).update(position=end))
+    return bool(Assignment.objects.with_checks().filter(pk=assignment.pk).update(position=end))
 
 
 def _hand_on(assignment: Assignment) -> None:
     lock(assignment.round)
     other = _least_loaded(assignment)
-    held = Assignment.objects.filter(pk=assignment.pk, slot__isnull=False).first()
+    held = Assignment.objects.labelling().filter(pk=assignment.pk, slot__isnull=False).first()
     if other is not None and held is not None:
         hand_over([held], to=other)
 
@@ -315,14 +324,14 @@ def _hand_on(assignment: Assignment) -> None:
 def _least_loaded(assignment: Assignment) -> User | None:
     """Of the round's annotators who never had the conversation, the one with least left to do."""
     round_ = assignment.round
-    had = round_.assignments(manager="every").filter(conversation=assignment.conversation_id)
+    had = round_.assignments.with_checks().filter(conversation=assignment.conversation_id)
     left = Q(assignments__round=round_, assignments__slot__isnull=False) & (
         Q(assignments__annotation__isnull=True)
         | Q(assignments__annotation__status=Annotation.Status.DRAFT)
     )
     return (
         annotators(round_.project)
-        .filter(pk__in=round_.assignments.order_by().values("annotator"))
+        .filter(pk__in=round_.assignments.labelling().order_by().values("annotator"))
         .exclude(pk__in=had.order_by().values("annotator"))
         .annotate(left=Count("assignments", filter=left))
         .order_by("left", "pk")
@@ -345,7 +354,7 @@ def hand_over(held: Sequence[Assignment], *, to: User) -> None:
     round_ = held[0].round
     places = [(one.conversation_id, one.slot) for one in held]
     release(held)
-    queued = round_.assignments.filter(annotator=to, position__lt=PUT_ASIDE)
+    queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
     last = queued.aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
     Assignment.objects.bulk_create(
@@ -371,7 +380,7 @@ def release(held: Sequence[Assignment]) -> None:
     """Take places back. What was labelled in them is kept, and counts for nothing."""
     ids = [one.pk for one in held]
     for start in range(0, len(ids), 1000):
-        Assignment.every.filter(pk__in=ids[start : start + 1000]).update(
+        Assignment.objects.with_checks().filter(pk__in=ids[start : start + 1000]).update(
             slot=None, lease_expires_at=None
         )
 
@@ -382,13 +391,13 @@ def lease_end() -> datetime:
 
 def progress(project: Project) -> dict[str, int]:
     """How many assignments of a project are in each status."""
-    return sum_of(by_round(project.rounds.all()).values())
+    return sum_of(by_round(project.rounds.labelling()).values())
 
 
 def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
     """Of each round, how many of its assignments are in each status."""
     counts = {one.pk: dict(NOTHING_GIVEN) for one in rounds}
-    given = Assignment.objects.filter(round__in=counts).order_by()
+    given = Assignment.objects.labelling().filter(round__in=counts).order_by()
     for pk, status, n in given.values_list("round", "annotation__status").annotate(n=Count("pk")):
         counts[pk][status or "pending"] = n
     return counts

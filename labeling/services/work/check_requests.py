@@ -39,5 +39,6 @@ def _unscored() -> QuerySet[Assignment]:
     )
     tested = Q(purpose=Purpose.QUALIFICATION, annotation__status__in=["submitted", "skipped"])
     hidden = Q(purpose=Purpose.HONEYPOT, annotation__status="submitted")
-    checks = Assignment.every.exclude(purpose=Purpose.LABELLING)  # what the index of checks holds
+    # this purpose, not others: it is what the index of checks holds
+    checks = Assignment.objects.with_checks().exclude(purpose=Purpose.LABELLING)
     return checks.filter(tested | hidden).exclude(Exists(scored)).order_by()

@@ -50,7 +50,7 @@ def take_turn(pool: Round, user: User) -> int | None:
     every = plan_of(pool.project).every
     if not every:
         return None
-    taken = pool.assignments(manager="every").filter(annotator=user).count()
+    taken = pool.assignments.with_checks().filter(annotator=user).count()
     if not _is_turn(pool, user.pk, taken, every):
         return None
     return next(candidates(pool, user), None)
@@ -94,7 +94,7 @@ def _reads_gold(user: User, project: Project) -> bool:
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
     """Without what the user was ever given, has decided or reviewed."""
-    had = Assignment.every.owned_by(user).order_by().values("conversation")
+    had = Assignment.objects.with_checks().owned_by(user).order_by().values("conversation")
     decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
     reviewed = Review.objects.filter(reviewer=user).order_by()
     return (
@@ -114,7 +114,8 @@ def made_by(user: User, project: Project, conversation: int) -> bool:
 
 def _unfilled(round_: Round) -> QuerySet[Any]:
     held = (
-        round_.assignments.filter(slot__isnull=False, conversation=OuterRef("conversation"))
+        round_.assignments.labelling()
+        .filter(slot__isnull=False, conversation=OuterRef("conversation"))
         .order_by()
         .values("conversation")
         .annotate(n=Count("pk"))
@@ -135,7 +136,7 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
     queues: dict[int, list[Assignment]] = defaultdict(list)
     for one in sorted(planned, key=attrgetter("position")):
         queues[one.annotator_id].append(one)
-    had = Counter(round_.assignments(manager="every").values_list("annotator", flat=True))
+    had = Counter(round_.assignments.with_checks().values_list("annotator", flat=True))
     people = User.objects.in_bulk(queues)
     mixed: list[Assignment] = []
     for person, queue in queues.items():
@@ -169,12 +170,12 @@ def _mixed(
 
 def given_in(round_: Round) -> set[int]:
     """The conversations that somebody got as a hidden check in the round."""
-    hidden = round_.assignments(manager="every").filter(purpose=HONEYPOT).order_by()
+    hidden = round_.assignments.with_checks().filter(purpose=HONEYPOT).order_by()
     return set(hidden.values_list("conversation", flat=True))
 
 
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
-    held = Assignment.every.owned_by(person).filter(purpose=HONEYPOT, round=round_)
+    held = Assignment.objects.with_checks().owned_by(person).filter(purpose=HONEYPOT, round=round_)
     unanswered = held.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))

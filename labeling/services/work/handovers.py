@@ -45,8 +45,8 @@ def return_to(
         _check_taker(assignment, to)
     annotations.send_back(assignment, by=by, reason=reason)
     if to is None:
-        return Assignment.objects.get(pk=assignment.pk)
-    assignments.hand_over([Assignment.objects.get(pk=assignment.pk)], to=to)
+        return Assignment.objects.labelling().get(pk=assignment.pk)
+    assignments.hand_over([Assignment.objects.labelling().get(pk=assignment.pk)], to=to)
     events.record(
         "assignment.handed_over",
         assignment,
@@ -56,7 +56,7 @@ def return_to(
         user=assignment.annotator.get_username(),
         to=to.get_username(),
     )
-    return round_.assignments.get(conversation=assignment.conversation, annotator=to)
+    return round_.assignments.labelling().get(conversation=assignment.conversation, annotator=to)
 
 
 def _check_taker(assignment: Assignment, to: User) -> None:
@@ -70,18 +70,22 @@ def _check_taker(assignment: Assignment, to: User) -> None:
 
 def _had(round_: Round, person: User) -> set[int]:
     """Conversations that the person holds, or has answered or skipped."""
-    rows = round_.assignments(manager="every").filter(annotator=person).order_by()
+    rows = round_.assignments.with_checks().filter(annotator=person).order_by()
     idle = rows.filter(assignments.UNFINISHED, slot__isnull=True)
     return set(rows.exclude(pk__in=idle.values("pk")).values_list("conversation", flat=True))
 
 
 def open_work(project: Project, person: User) -> QuerySet[Assignment]:
     """What the person holds in open rounds and has not answered."""
-    held = Assignment.objects.owned_by(person).filter(
-        assignments.UNFINISHED,
-        round__project=project,
-        round__state=Round.State.OPEN,
-        slot__isnull=False,
+    held = (
+        Assignment.objects.labelling()
+        .owned_by(person)
+        .filter(
+            assignments.UNFINISHED,
+            round__project=project,
+            round__state=Round.State.OPEN,
+            slot__isnull=False,
+        )
     )
     return held.order_by("round", "position", "pk")
 
@@ -97,7 +101,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
     if to is not None and (to == person or to not in assignments.annotators(project)):
         raise HandoverImpossible("Choose another annotator of this project.")
     total = Moved(0, 0)
-    for round_ in project.rounds.filter(state=Round.State.OPEN):
+    for round_ in project.rounds.labelling().filter(state=Round.State.OPEN):
         assignments.lock(round_)
         moved = _move(round_, list(open_work(project, person).filter(round=round_)), to)
         assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them

@@ -58,7 +58,7 @@ def why_skip_stands(annotation: Annotation, round_: Round) -> str:
     reason = why_locked(annotation, round_)
     if reason:
         return reason
-    others = Annotation.objects.filter(
+    others = Annotation.objects.labelling().filter(
         assignment__round=round_, assignment__conversation=annotation.assignment.conversation_id
     )
     if others.filter(locked_at__isnull=False).exists():

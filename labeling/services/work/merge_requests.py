@@ -29,12 +29,14 @@ def request_when_complete(assignment: Assignment) -> None:
 
 
 def _wake_if_complete(assignment_pk: int) -> None:
-    assignment = Assignment.objects.select_related("round__project").get(pk=assignment_pk)
+    assignment = (
+        Assignment.objects.labelling().select_related("round__project").get(pk=assignment_pk)
+    )
     measured = assignment.round
     if measured.kind == Round.Kind.CALIBRATION:
         if measured.state != Round.State.OPEN:
             request(measured.project)
         return
-    here = measured.assignments.filter(conversation=assignment.conversation_id)
+    here = measured.assignments.labelling().filter(conversation=assignment.conversation_id)
     if here.filter(ANSWERED).count() >= measured.overlap:
         request(measured.project, conversation=assignment.conversation_id)

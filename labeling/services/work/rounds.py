@@ -41,7 +41,11 @@ class RoundImpossible(RuleError):
 
 
 def gate_is_open(project: Project) -> bool:
-    return project.rounds.filter(kind=Round.Kind.CALIBRATION, state=Round.State.PASSED).exists()
+    return (
+        project.rounds.labelling()
+        .filter(kind=Round.Kind.CALIBRATION, state=Round.State.PASSED)
+        .exists()
+    )
 
 
 def unplanned(project: Project) -> QuerySet[Conversation]:
@@ -80,7 +84,7 @@ def open_round(
     override = "" if calibration else _override(project, override_reason)
     opened = Round.objects.create(
         project=project,
-        number=(project.rounds.aggregate(last=Max("number"))["last"] or 0) + 1,
+        number=(project.rounds.labelling().aggregate(last=Max("number"))["last"] or 0) + 1,
         kind=kind,
         guideline=_newest_guideline(project),
         overlap=len(people) if calibration else overlap or project.overlap,
@@ -119,7 +123,7 @@ def add_batch(
     It leaves out what somebody has in the round as a hidden check: nobody gets a text twice there.
     """
     assignments.lock(to)
-    current = Round.objects.get(pk=to.pk)
+    current = Round.objects.labelling().get(pk=to.pk)
     if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
         raise RoundImpossible("Conversations are added only to an open round of full labeling.")
     known = set(current.places.order_by().values_list("conversation", flat=True))
@@ -147,7 +151,7 @@ def annotators_of(project: Project) -> list[User]:
 
 def working_in(round_: Round) -> list[User]:
     """The annotators of the project who were given something in the round."""
-    given = round_.assignments.order_by().values("annotator")
+    given = round_.assignments.labelling().order_by().values("annotator")
     return list(assignments.annotators(round_.project).filter(pk__in=given))
 
 
@@ -166,7 +170,7 @@ def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[Use
     if kind == Round.Kind.CALIBRATION:
         if len(people) < 2:
             raise RoundImpossible("Agreement needs at least two annotators: add one.")
-        if project.rounds.filter(kind=kind, state=Round.State.OPEN).exists():
+        if project.rounds.labelling().filter(kind=kind, state=Round.State.OPEN).exists():
             raise RoundImpossible("A calibration round is open already: finish it first.")
 
 
@@ -235,7 +239,7 @@ def _rank(round_: Round) -> dict[int, int]:
 
 
 def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
-    queued = round_.assignments.filter(position__lt=assignments.PUT_ASIDE).order_by()
+    queued = round_.assignments.labelling().filter(position__lt=assignments.PUT_ASIDE).order_by()
     ends = dict(queued.values_list("annotator").annotate(last=Max("position")))
     rows = [
         Assignment(
@@ -247,7 +251,7 @@ def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
         )
         for one in planned
     ]
-    Assignment.every.bulk_create(check_turns.mix_in(round_, rows), batch_size=1000)
+    Assignment.objects.bulk_create(check_turns.mix_in(round_, rows), batch_size=1000)
 
 
 def _after(last: int | None) -> int:
@@ -264,7 +268,8 @@ def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
     if finished.kind != Round.Kind.CALIBRATION or finished.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
-    held = finished.assignments.filter(slot__isnull=False)  # what was moved or taken back is over
+    # without a slot it was moved or taken back, and is over
+    held = finished.assignments.labelling().filter(slot__isnull=False)
     if held.exclude(annotation__status__in=done).exists():
         return False
     if ruler is None:
@@ -273,11 +278,13 @@ def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
             return False
     figures = agreement.measure(finished, ruler=ruler)
     state = Round.State.PASSED if figures["passed"] else Round.State.FAILED
-    closed = Round.objects.filter(pk=finished.pk, state=Round.State.OPEN).update(
-        state=state, agreement=figures, closed_at=timezone.now()
+    closed = (
+        Round.objects.labelling()
+        .filter(pk=finished.pk, state=Round.State.OPEN)
+        .update(state=state, agreement=figures, closed_at=timezone.now())
     )
     if closed:
-        locking.lock(Annotation.objects.filter(assignment__round=finished))
+        locking.lock(Annotation.objects.labelling().filter(assignment__round=finished))
         events.record(f"round.{state}", finished, project=finished.project, kappa=figures["value"])
     return bool(closed)
 
@@ -285,11 +292,13 @@ def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
 @transaction.atomic
 def close(finished: Round, *, by: Any) -> None:
     """End full labeling; open assignments can no longer be saved."""
-    closed = Round.objects.filter(
-        pk=finished.pk, kind=Round.Kind.FULL, state=Round.State.OPEN
-    ).update(state=Round.State.CLOSED, closed_at=timezone.now())
+    closed = (
+        Round.objects.labelling()
+        .filter(pk=finished.pk, kind=Round.Kind.FULL, state=Round.State.OPEN)
+        .update(state=Round.State.CLOSED, closed_at=timezone.now())
+    )
     if not closed:
         raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
-    locking.lock(Annotation.every.filter(assignment__round=finished))
+    locking.lock(Annotation.objects.with_checks().filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
     agreement.request(finished)

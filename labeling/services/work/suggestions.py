@@ -106,7 +106,9 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
     reason = _why_off(assignment)
     if reason:
         raise SuggestionsHidden(reason)
-    answer = Annotation.every.select_for_update().filter(assignment=assignment).first()
+    answer = (
+        Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
+    )
     if answer is None or not (answer.empty or any(answer.payload.values())):
         raise FirstPassEmpty("Label what you see first, or say “nothing here”.")
     if answer.status == Annotation.Status.SUBMITTED:
