@@ -62,7 +62,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):
 
 def is_built(name: str) -> bool:
     is_ours = (SOURCES / name).is_file() and not name.startswith(VENDORED)
-    return is_ours and name.endswith((".js", ".css"))
+    return is_ours and name.endswith((".js", ".css", ".d.ts"))  # types are for the checks alone
 
 
 def is_current(folder: Path) -> bool:

@@ -19,20 +19,23 @@ function switchTheme() {
 
 document.querySelector("[data-theme-switch]")?.addEventListener("click", switchTheme);
 
+/** @returns {HTMLDetailsElement[]} */
+const openMenus = () => [...document.querySelectorAll(/** @type {any} */ ("details.menu[open]"))];
+
 function closeMenus(except) {
-  for (const menu of document.querySelectorAll("details.menu[open]")) {
+  for (const menu of openMenus()) {
     if (menu !== except) menu.open = false;
   }
 }
 
-document.addEventListener("click", (event) => closeMenus(event.target.closest("details.menu")));
+document.addEventListener("click", (/** @type {any} */ { target }) => closeMenus(target.closest("details.menu")));
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  const open = document.querySelector("details.menu[open]");
-  if (open) {
-    open.open = false;
-    open.querySelector("summary").focus();
+  const [menu] = openMenus();
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary")?.focus();
   }
   // WCAG 1.4.13: a tooltip goes away without moving the pointer.
   document.querySelector(".term:is(:hover, :focus)")?.classList.add("dismissed");
@@ -55,9 +58,11 @@ document.addEventListener("mouseover", placeTip);
 document.addEventListener("focusin", placeTip);
 
 // On a phone the tabs scroll: the page that is open must be among those in sight.
-for (const here of document.querySelectorAll(".tabs > [aria-current]")) {
-  const tabs = here.parentElement;
-  const middle = here.offsetLeft + here.offsetWidth / 2 - tabs.offsetLeft;
+for (const tabs of document.querySelectorAll(".tabs")) {
+  /** @type {HTMLElement | null} */
+  const here = tabs.querySelector(":scope > [aria-current]");
+  if (!here) continue;
+  const middle = here.offsetLeft + here.offsetWidth / 2 - /** @type {HTMLElement} */ (tabs).offsetLeft;
   tabs.scrollLeft = middle - tabs.clientWidth / 2;
 }
 

@@ -1,21 +1,24 @@
 // Lights up the messages that a pair cites, and the pairs that cite a message.
 
+import { all } from "../labeling/dom.js";
+
 const page = document.querySelector("[data-case]");
 
 function sourcesOf(pair) {
   return pair.dataset.sources.split(" ").filter(Boolean);
 }
 
+/** @param {any} event */
 function light(event) {
   const pair = event.target.closest("[data-sources]");
   const message = event.target.closest("[data-message]");
   const wanted = new Set(pair ? sourcesOf(pair) : []);
-  for (const one of page.querySelectorAll("[data-message]")) {
-    one.classList.toggle("lit", wanted.has(one.dataset.message));
+  for (const shown of all("[data-message]")) {
+    shown.classList.toggle("lit", wanted.has(shown.dataset.message));
   }
-  for (const one of page.querySelectorAll("[data-sources]")) {
-    const cites = message !== null && sourcesOf(one).includes(message.dataset.message);
-    one.classList.toggle("lit", cites);
+  for (const shown of all("[data-sources]")) {
+    const cites = message !== null && sourcesOf(shown).includes(message.dataset.message);
+    shown.classList.toggle("lit", cites);
   }
 }
 

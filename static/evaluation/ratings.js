@@ -14,7 +14,7 @@ const entries = () => [...list.querySelectorAll(".rated")];
 
 function mark(entry) {
   current = entry;
-  for (const one of entries()) one.removeAttribute("aria-current");
+  for (const other of entries()) other.removeAttribute("aria-current");
   entry.setAttribute("aria-current", "true");
 }
 
@@ -72,9 +72,9 @@ list.addEventListener("focusin", ({ target }) => {
   if (entry && entry !== current) mark(entry);
 });
 
-// The entry was replaced: with the keyboard one goes on, with the mouse one stays. The line of
-// progress is replaced by the same answer, which is told of apart.
-document.addEventListener("htmx:afterSwap", ({ target }) => {
+// The entry was replaced: with the keyboard the next one follows, with the mouse it stays. The
+// line of progress is replaced by the same answer, in an event of its own.
+document.addEventListener("htmx:afterSwap", (/** @type {any} */ { target }) => {
   if (!target.matches(".rated")) return;
   const entry = byId(target.id);
   if (entry.querySelector("[data-undo]")) done.push(entry.id);
@@ -90,7 +90,7 @@ function refuse(text) {
   refused.textContent = text;
 }
 
-document.addEventListener("htmx:responseError", ({ detail }) =>
+document.addEventListener("htmx:responseError", (/** @type {any} */ { detail }) =>
   refuse(detail.xhr.status === 400 ? detail.xhr.responseText : t("It was not stored: reload the page.")),
 );
 document.addEventListener("htmx:sendError", () => refuse(t("No connection: nothing was stored. Send it again.")));

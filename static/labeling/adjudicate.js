@@ -1,13 +1,15 @@
 // Adjudication: everybody's labels in clusters, one decision about each, sent in one go.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { isSame } from "./clusters.js";
 import { Desk, say, setUpGuidelines } from "./desk.js";
-import { byId, readJson } from "./dom.js";
+import { byId, readJson, wireButtons } from "./dom.js";
 import { Draft } from "./drafts.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { t } from "./texts.js";
+
+/** @import { Cluster } from "./types.d.ts" */
 
 const AGREED = ["unanimous", "majority", "single"];
 const FAILED = {
@@ -20,10 +22,10 @@ class Adjudication {
     this.page = readJson("page");
     const layers = readJson("layers");
     const [layer] = layers;
-    const { clusters, given, read_only: readOnly, user, conversation } = this.page;
+    const { clusters, given: settled, read_only: readOnly, user, conversation } = this.page;
     for (const cluster of clusters) cluster.layer = layer;
     this.draft = new Draft(`${user}:${conversation}:${layer.name}`);
-    this.desk = new Desk({ clusters, layers, given, readOnly, mayAdd: true, onChange: () => this.changed() });
+    this.desk = new Desk({ clusters, layers, settled, readOnly, mayAdd: true, onChange: () => this.changed() });
     this.start();
     this.toggleGuidelines = setUpGuidelines();
     this.keys = new Keys(readJson("keys"), this.actions(), `${user}:adjudication`);
@@ -119,9 +121,7 @@ class Adjudication {
 
   wire() {
     const actions = this.actions();
-    for (const button of document.querySelectorAll("[data-action]")) {
-      button.addEventListener("click", () => actions[button.dataset.action]());
-    }
+    wireButtons(actions);
     byId("names").addEventListener("change", (event) => this.showNames(event.target.checked));
     byId("verdict")?.addEventListener("input", () => this.changed());
     byId("verdict")?.addEventListener("submit", (event) => {
@@ -137,9 +137,9 @@ class Adjudication {
   changed() {
     const { clusters } = this.desk;
     const decided = clusters.filter((cluster) => cluster.chosen !== undefined);
-    const chosen = Object.fromEntries(decided.map((cluster) => [cluster.label.uid, cluster.chosen]));
-    const added = clusters.filter((one) => one.how === "added" && one.chosen).map((one) => one.chosen);
-    const isKept = this.draft.write({ ...this.form, chosen, added });
+    const byUid = Object.fromEntries(decided.map(({ label, chosen }) => [label.uid, chosen]));
+    const added = decided.filter(({ how, chosen }) => how === "added" && chosen).map(({ chosen }) => chosen);
+    const isKept = this.draft.write({ ...this.form, chosen: byUid, added });
     byId("verdict-error").textContent = "";
     this.count();
     byId("desk-state").textContent = isKept ? t("Draft kept in this browser") : t("This browser keeps no draft");
@@ -175,6 +175,7 @@ class Adjudication {
       location.assign(this.page.urls.next);
     } catch (failure) {
       this.sending = false;
+      if (!(failure instanceof RequestFailed)) throw failure;
       this.refuse(FAILED[failure.kind] ?? failure.message, () => {});
     }
   }
@@ -184,8 +185,8 @@ class Adjudication {
     const isAdded = (cluster) => cluster.how === "added";
     return {
       answers: this.page.answers,
-      labels: clusters.filter((one) => !isAdded(one)).map((one) => one.chosen),
-      added: clusters.filter((one) => isAdded(one) && one.chosen).map((one) => one.chosen),
+      labels: clusters.filter((cluster) => !isAdded(cluster)).map(({ chosen }) => chosen),
+      added: clusters.filter((cluster) => isAdded(cluster) && cluster.chosen).map(({ chosen }) => chosen),
       ...this.form,
     };
   }
@@ -197,9 +198,10 @@ class Adjudication {
   }
 }
 
+/** @param {Cluster} cluster */
 function overrulesAll({ how, chosen, label, sides }) {
-  if (how === "added") return chosen !== null;
-  if (chosen === null) return sides.every((side) => side.label);
+  if (how === "added") return Boolean(chosen);
+  if (!chosen) return sides.every((side) => side.label);
   if (how !== "disputed" && isSame(chosen, label)) return false;
   return !sides.some((side) => side.label && isSame(chosen, side.label));
 }

@@ -3,22 +3,38 @@
 const KEEPALIVE_BYTES = 60_000; // browsers refuse more than 64 KiB
 
 export class RequestFailed extends Error {
+  /**
+   * `kind`: unreachable, signed-out, conflict or refused; `details` as the server gives them.
+   *
+   * @param {{ kind: string, status?: number, code?: string, message?: string, details?: any }} failure
+   */
   constructor({ kind, status = 0, code = "", message = "", details = {} }) {
     super(message);
-    Object.assign(this, { kind, status, code, details });
+    this.kind = kind;
+    this.status = status;
+    this.code = code;
+    this.details = details;
   }
 }
 
 // The cookie first: signing in again in another tab changes the token of this page.
 export function csrfToken() {
   const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
-  return cookie?.[1] ?? document.querySelector('meta[name="csrf-token"]')?.content ?? "";
+  return cookie?.[1] ?? document.querySelector('meta[name="csrf-token"]')?.getAttribute("content") ?? "";
 }
 
+/**
+ * @param {string} method
+ * @param {string} url
+ * @param {object} [body]
+ * @param {{ timeoutMs?: number, leaving?: boolean }} [options]
+ * @returns {Promise<any>} what the server answers; anything else is thrown as RequestFailed
+ */
 export async function send(method, url, body, { timeoutMs = 10_000, leaving = false } = {}) {
   const text = JSON.stringify(body);
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeoutMs);
+  /** @type {RequestInit} */
   const request = {
     method,
     body: text,

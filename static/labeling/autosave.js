@@ -3,6 +3,10 @@
 // Of one page (`client`) the highest `seq` wins on the server, so requests may overlap, repeat or
 // arrive late. Normally one is under way; leaving the page sends at once, whatever hangs.
 
+/** @import { Work } from "./types.d.ts" */
+
+import { RequestFailed } from "./api.js";
+
 const DEBOUNCE_MS = 600;
 const LONGEST_WAIT_MS = 3_000; // who types without a pause is saved all the same
 const FIRST_RETRY_MS = 1_000;
@@ -11,10 +15,26 @@ const FLUSH_TRIES = 30;
 const FLUSH_PAUSE_MS = 100;
 
 export class Autosave {
-  // `work()` gives {payload, empty, active_seconds}; `report(state, details)` is told what happens:
-  // unsaved, saving, saved, retrying, signed-out, conflict, refused, closed, taken.
+  /**
+   * `work()` is what the page shows; `report(state, details)` hears what happens: unsaved, saving,
+   * saved, retrying, signed-out, conflict, refused, closed, taken.
+   *
+   * @param {{
+   *   send: (body: object, options: { leaving?: boolean }) => Promise<any>,
+   *   work: () => Work,
+   *   report: (state: string, details?: any) => void,
+   *   unsent: import("./unsent.js").Unsent,
+   *   client: string,
+   *   version: number,
+   * }} parts
+   */
   constructor({ send, work, report, unsent, client, version }) {
-    Object.assign(this, { send, work, report, unsent, client, version });
+    this.send = send;
+    this.work = work;
+    this.report = report;
+    this.unsent = unsent;
+    this.client = client;
+    this.version = version;
     this.seq = 0;
     this.acknowledged = 0; // the highest seq that the server has answered
     this.changes = 0;
@@ -22,9 +42,13 @@ export class Autosave {
     this.sentLeaving = 0; // the changes that the last sending on leaving held
     this.underWay = 0;
     this.failures = 0;
-    this.timer = null;
+    /** @type {number | undefined} */
+    this.timer = undefined;
+    /** @type {number | null} */
     this.waitingSince = null; // when the first change that no request holds was made
     this.stopped = false;
+    this.lastDraft = null; // {changes, seq} of the last save
+    this.lastWord = null; // {changes, body} of the last submission or skip
   }
 
   get isDirty() {
@@ -81,6 +105,7 @@ export class Autosave {
       return reply;
     } catch (error) {
       this.stopped = false;
+      if (!(error instanceof RequestFailed)) throw error;
       const isTaken = error.code === "place_taken"; // a draft is stored all the same
       if (error.kind === "conflict" && !isTaken) this.conflict(error);
       else if (this.isDirty) this.plan(DEBOUNCE_MS);

@@ -1,12 +1,28 @@
 // Selecting words by keyboard: ← → move from word to word, Shift widens, Ctrl+Shift trims letters.
 
+import { focused } from "./dom.js";
 import { spanBetween, wordsOf } from "./spans.js";
 import { t } from "./texts.js";
 
+/** @import { Span } from "./types.d.ts" */
+
 export class Caret {
-  // `take(span, element)` gets what was chosen; `say(text)` tells what is selected.
+  /**
+   * `take` gets what was chosen; `say` tells what is selected.
+   *
+   * @param {{ take: (span: Span, element: HTMLElement) => void, say: (text: string) => void }} parts
+   */
   constructor({ take, say }) {
-    Object.assign(this, { take, say, element: null });
+    this.take = take;
+    this.say = say;
+    this.element = null;
+    this.node = null; // the text of the element
+    this.back = null; // what had the focus before
+    /** @type {{ from: number, to: number }[]} */
+    this.words = [];
+    this.anchor = 0; // the words at both ends of what is selected
+    this.focus = 0;
+    this.nudge = 0; // letters more or less at the end
     window.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
     document.addEventListener("pointerdown", () => this.leave());
   }
@@ -21,7 +37,7 @@ export class Caret {
     this.words = wordsOf(this.node?.data ?? "");
     if (!this.words.length) return this.say(t("There is no text to select here."));
     this.element = element;
-    this.back = document.activeElement;
+    this.back = focused();
     this.anchor = this.focus = 0;
     this.nudge = 0;
     element.tabIndex = -1;
@@ -36,8 +52,8 @@ export class Caret {
     this.element = null;
     element.classList.remove("caret");
     element.removeAttribute("tabindex");
-    getSelection().removeAllRanges();
-    if (document.activeElement === element || document.activeElement === document.body) this.back.focus();
+    getSelection()?.removeAllRanges();
+    if (document.activeElement === element || document.activeElement === document.body) this.back?.focus();
   }
 
   pressed(event) {
@@ -93,7 +109,7 @@ export class Caret {
 
   show(before = "") {
     const [from, to] = this.place();
-    getSelection().setBaseAndExtent(this.node, from, this.node, to);
+    getSelection()?.setBaseAndExtent(this.node, from, this.node, to);
     this.say(before + this.node.data.slice(from, to));
     return undefined;
   }

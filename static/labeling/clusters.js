@@ -6,6 +6,8 @@ import { LabelForm } from "./form.js";
 import { headingOf } from "./layers.js";
 import { t } from "./texts.js";
 
+/** @import { Cluster, ClusterHandlers } from "./types.d.ts" */
+
 const NAMES = new Set(["uid", "id", "origin", "suggestion", "adopted_from", "uids"]);
 const UNORDERED = new Set(["source_messages", "evidence", "triggered_by", "arguments"]);
 
@@ -26,9 +28,15 @@ function plain(name, value) {
 }
 
 export class ClusterCard {
-  // handlers: readOnly, rejectKey, store(), show(), choose(label), edit(), form: see LabelForm
+  /**
+   * @param {Cluster} cluster
+   * @param {number} at
+   * @param {ClusterHandlers} handlers
+   */
   constructor(cluster, at, handlers) {
-    Object.assign(this, { cluster, at, handlers });
+    this.cluster = cluster;
+    this.at = at;
+    this.handlers = handlers;
     this.title = el("span", { class: "label-title" });
     this.meta = el("span", { class: "label-meta" });
     this.head = el(
@@ -76,7 +84,7 @@ export class ClusterCard {
         ? el("span", { class: "badge missing" }, t("missing: {names}", { names: missing.map((side) => this.nameOf(side)).join(", ") }))
         : null,
       el("span", { class: "decided" }, this.decided()),
-    ].filter(Boolean);
+    ].filter((badge) => badge !== null);
   }
 
   nameOf(side) {
@@ -103,6 +111,7 @@ export class ClusterCard {
   // The form stays the same while its values change, so that the focus stays in its field.
   showForm() {
     const { cluster, handlers } = this;
+    if (!cluster.chosen) return;
     if (!this.form) {
       this.form = new LabelForm(cluster.layer, cluster.chosen, t("Label {at}", { at: this.at + 1 }), handlers.form);
       this.body.replaceChildren(this.form.root);
@@ -131,7 +140,7 @@ export class ClusterCard {
 
   column(side, at) {
     const name = side.letter ? this.nameOf(side) : side.title;
-    const cell = (...content) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...content);
+    const cell = (...parts) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...parts);
     if (!side.label) return cell(name, el("span", { class: "badge missing" }, t("missing")));
     if (this.handlers.readOnly || !side.letter) return cell(name);
     const { chosen } = this.cluster;
@@ -159,9 +168,9 @@ export class ClusterCard {
   actions() {
     const { cluster, handlers } = this;
     const button = (text, key, act) => {
-      const made = el("button", { type: "button", class: "button small" }, text, el("kbd", { "aria-hidden": "true" }, key));
-      made.addEventListener("click", act);
-      return made;
+      const control = el("button", { type: "button", class: "button small" }, text, el("kbd", { "aria-hidden": "true" }, key));
+      control.addEventListener("click", act);
+      return control;
     };
     const agreed = ["unanimous", "majority", "answer"].includes(cluster.how);
     return el(
@@ -180,7 +189,7 @@ const STATES = {
   unanimous: { word: t("agreed"), badge: "ok" },
   majority: { word: t("agreed by a majority"), badge: "ok" },
   single: { word: t("one person"), badge: "warn" },
-  answer: { badge: "" },
+  answer: { word: "", badge: "" },
   added: { word: t("added"), badge: "info" },
   disputed: { word: t("disputed"), badge: "bad" },
 };

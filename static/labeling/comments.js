@@ -1,9 +1,11 @@
 // The comments panel: threads about the conversation, a message or a label, and how many there are.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { byId, clockTime, dayOf, el, setAttribute, setText } from "./dom.js";
 import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
+
+/** @import { Parts } from "./types.d.ts" */
 
 const WHOLE = t("the whole conversation");
 const BLIND = t("This round is blind: until it is closed only leads read your comments, and nobody reads those about a label.");
@@ -13,19 +15,29 @@ const NOT_SENT = {
 };
 
 export class Comments {
-  // `view` is what the reader looks at; `show()` brings the panel into view, `close()` hides it.
+  /**
+   * `show()` brings the panel into view, `close()` hides it.
+   *
+   * @param {Pick<Parts, "store" | "status" | "autosave" | "messages" | "labels" | "view"> & {
+   *   root: HTMLElement, url: string, blind: boolean, show: () => void, close: () => void
+   * }} parts
+   */
   constructor({ root, url, blind, store, status, autosave, messages, labels, view, show, close }) {
-    Object.assign(this, { root, url, blind, store, status, autosave, messages, labels, view, show, close });
+    this.root = root;
+    this.url = url;
+    this.blind = blind;
+    this.store = store;
+    this.status = status;
+    this.autosave = autosave;
+    this.messages = messages;
+    this.labels = labels;
+    this.view = view;
+    this.show = show;
+    this.close = close;
     this.comments = [];
     this.openThreads = [];
     this.answering = null; // the thread that is being answered
     this.counts = new Map(); // where a count stands -> its button
-    this.build();
-    new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
-    this.load();
-  }
-
-  build() {
     this.about = el("select", { id: "comment-about" });
     this.text = el("textarea", {
       id: "comment-text",
@@ -58,6 +70,8 @@ export class Comments {
     this.threads = el("div", { class: "threads" });
     const head = el("div", { class: "row spread panel-head" }, el("h2", {}, t("Comments")), smallButton(t("Close"), this.close));
     this.root.append(head, this.form, this.threads);
+    new MutationObserver(() => this.mark()).observe(byId("labels"), { childList: true });
+    this.load();
   }
 
   open() {
@@ -74,7 +88,7 @@ export class Comments {
   offerPins() {
     const { messages, store } = this;
     const { openUid, currentUid } = this.view;
-    const uid = openUid ?? currentUid;
+    const uid = openUid ?? currentUid ?? "";
     const options = [
       [`message:${messages.currentIndex}`, t("message {index}", { index: messages.currentIndex })],
       ...(store.label(uid) ? [[`label:${uid}`, this.nameOf({ label_uid: uid })]] : []),
@@ -95,7 +109,7 @@ export class Comments {
         this.drawPeople(people);
       }
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = t("The comments cannot be loaded now.");
       return;
     }
@@ -128,7 +142,7 @@ export class Comments {
     try {
       await this.send({ body, ...this.pin() });
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = NOT_SENT[error.kind] ?? error.message;
       return this.text.focus();
     }
@@ -168,7 +182,7 @@ export class Comments {
     try {
       await send("POST", `/api/comments/${thread.id}/resolve/`, { resolved });
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.error.textContent = t("This could not be stored. Try again.");
     }
     return this.load();

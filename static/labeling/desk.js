@@ -1,30 +1,47 @@
 // Labels laid out for somebody who decides about them: one card for each cluster, in it everybody's
 // version side by side, and what was chosen. Adjudication and review both work on it.
 
-import { byId, newUid } from "./dom.js";
+import { byId, focused, newUid } from "./dom.js";
 import { ClusterCard } from "./clusters.js";
-import { citedMessages, fieldOf, spansOf } from "./layers.js";
+import { citedMessages, fieldOf, spansOf, toggled } from "./layers.js";
 import { idOf } from "./merging.js";
 import { MessageList } from "./messages.js";
 import { Store } from "./store.js";
 import { t } from "./texts.js";
 import { Words } from "./words.js";
 
+/** @import { Cluster, Layer, Payload } from "./types.d.ts" */
+
 export class Desk {
-  // clusters: [{how, label, sides: [{letter, annotator, label}], differs, layer}]; `chosen` of each
-  // is a label, null (left out) or undefined (not decided). `layers` are all that labels may be of
-  // or refer to; `given` holds, by key, what stands and is not decided here. onChange() after every
-  // choice.
-  constructor({ clusters, layers, given = {}, readOnly, rejectKey = "x", mayAdd = false, onChange }) {
-    Object.assign(this, { clusters, layers, given, readOnly, rejectKey, mayAdd, onChange });
+  /**
+   * `layers` are all that labels may be of or refer to; `settled` holds, by key, what stands and is
+   * not decided here. `onChange()` runs after every choice.
+   *
+   * @param {{
+   *   clusters: Cluster[],
+   *   layers: Layer[],
+   *   settled?: Payload,
+   *   readOnly: boolean,
+   *   rejectKey?: string,
+   *   mayAdd?: boolean,
+   *   onChange: () => void,
+   * }} parts
+   */
+  constructor({ clusters, layers, settled = {}, readOnly, rejectKey = "x", mayAdd = false, onChange }) {
+    this.clusters = clusters;
+    this.layers = layers;
+    this.settled = settled;
+    this.readOnly = readOnly;
+    this.rejectKey = rejectKey;
+    this.mayAdd = mayAdd;
+    this.onChange = onChange;
     this.currentAt = 0;
-    this.editing = null; // the cluster whose form is open
+    /** @type {number | null} */
+    this.editing = null; // the place of the cluster whose form is open
     this.named = false;
     this.messages = this.makeMessages();
-    this.status = { say };
-    this.labelling = { start: (values) => this.start(values) };
-    this.words = new Words(this);
-    this.readStore();
+    this.words = new Words({ view: this, messages: this.messages, status: { say }, start: (values) => this.start(values) });
+    this.store = this.labelsInHand();
     this.cards = clusters.map((cluster, at) => new ClusterCard(cluster, at, this.handlers(at)));
     byId("clusters").append(...this.cards.map((card) => card.root));
   }
@@ -56,11 +73,11 @@ export class Desk {
   }
 
   // What labels are called and headed, as far as it is decided.
-  readStore() {
+  labelsInHand() {
     const labelsOf = (layer) =>
-      this.clusters.filter((one) => one.layer === layer && one.chosen !== null).map((one) => one.chosen ?? one.label);
-    const payload = this.layers.map((layer) => [layer.key, this.given[layer.key] ?? labelsOf(layer)]);
-    this.store = new Store(this.layers, Object.fromEntries(payload), false);
+      this.clusters.filter(({ layer: of, chosen }) => of === layer && chosen !== null).map(({ chosen, label }) => chosen ?? label);
+    const payload = this.layers.map((layer) => [layer.key, this.settled[layer.key] ?? labelsOf(layer)]);
+    return new Store(this.layers, Object.fromEntries(payload), false);
   }
 
   // What a field may point to.
@@ -79,8 +96,13 @@ export class Desk {
     return this.editing === null ? null : this.cards[this.editing].form;
   }
 
+  // The cluster whose form is open.
+  get edited() {
+    return this.editing === null ? null : this.clusters[this.editing];
+  }
+
   get openUid() {
-    return this.editing === null ? null : this.clusters[this.editing].chosen.uid;
+    return this.edited?.chosen?.uid ?? null;
   }
 
   get current() {
@@ -92,7 +114,7 @@ export class Desk {
   }
 
   render() {
-    this.readStore();
+    this.store = this.labelsInHand();
     byId("no-clusters").hidden = this.clusters.length > 0;
     for (const [at, card] of this.cards.entries()) {
       card.render({ isCurrent: at === this.currentAt, isEdited: at === this.editing, named: this.named });
@@ -105,7 +127,7 @@ export class Desk {
     const cited = label ? citedMessages(this.layer, label) : new Set();
     const inPhase = this.form?.links?.linked();
     const linked = this.editing === null ? new Set() : inPhase ? new Set(inPhase) : cited;
-    this.messages.render({ citing: new Map(), linked });
+    this.messages.render({ citing: new Map(), nameOf: (uid) => this.store.name(uid), linked });
     this.messages.highlight(cited);
     this.messages.paint("words-pointed", label ? spansOf(this.layer, label) : []);
   }
@@ -127,9 +149,9 @@ export class Desk {
 
   goUndecided() {
     const order = this.clusters.map((_, n) => (this.currentAt + 1 + n) % this.clusters.length);
-    const found = order.find((at) => this.clusters[at].chosen === undefined);
-    if (found === undefined) return false;
-    this.go(found);
+    const next = order.find((at) => this.clusters[at].chosen === undefined);
+    if (next === undefined) return false;
+    this.go(next);
     return true;
   }
 
@@ -143,7 +165,7 @@ export class Desk {
   }
 
   chooseSide(letter) {
-    const side = this.current?.sides.find((one) => one.letter === letter);
+    const side = this.current?.sides.find((candidate) => candidate.letter === letter);
     if (!side) return t("There is no {letter}.", { letter });
     if (!side.label) return t("{letter} has no such label. x leaves it out.", { letter });
     this.choose(side.label);
@@ -158,7 +180,7 @@ export class Desk {
     cluster.chosen = { ...(cluster.chosen ?? cluster.label) };
     this.render();
     this.onChange();
-    this.cards[at].form.focus();
+    this.cards[at].form?.focus();
   }
 
   // The digit's choice in the field of choices that has the focus, else in the form's first one;
@@ -172,21 +194,20 @@ export class Desk {
   }
 
   change(fields) {
-    const cluster = this.clusters[this.editing];
-    cluster.chosen = { ...cluster.chosen, ...fields };
+    if (!this.edited) return;
+    this.edited.chosen = { ...this.edited.chosen, ...fields };
     this.render();
     this.onChange();
   }
 
   // Only while a label is edited do messages belong to it.
   link(index) {
-    if (this.editing === null) return false;
-    if (this.form.links) return this.form.links.toggle(index) || true;
+    const { edited, form } = this;
+    if (!edited || !form) return false;
     const field = fieldOf(this.layer, "messages");
-    if (!field) return say(t("{title} are not linked to whole messages.", { title: this.layer.title })) || true;
-    const linked = new Set(this.clusters[this.editing].chosen[field.name] ?? []);
-    if (!linked.delete(index)) linked.add(index);
-    this.change({ [field.name]: [...linked].sort((a, b) => a - b) });
+    if (form.links) form.links.toggle(index);
+    else if (field) this.change({ [field.name]: toggled(edited.chosen?.[field.name], index) });
+    else say(t("{title} are not linked to whole messages.", { title: this.layer.title }));
     return true;
   }
 
@@ -199,17 +220,16 @@ export class Desk {
 
   start(values) {
     if (!this.mayAdd) return say(t("Edit a label first: e."));
-    const { chosen } = this.add(values, this.layers[0]);
+    const { label } = this.add(values, this.layers[0]);
     this.go(this.clusters.length - 1, { focus: false });
     this.edit(this.clusters.length - 1);
-    return chosen.uid;
+    return label.uid;
   }
 
   // Escape: first out of the field, then out of the form.
   escape() {
-    const { activeElement } = document;
-    if (activeElement?.matches("input, textarea, select")) {
-      activeElement.blur();
+    if (focused().matches("input, textarea, select")) {
+      focused().blur();
       this.cards[this.currentAt]?.focus();
     } else if (this.editing !== null) {
       this.editing = null;
@@ -227,7 +247,7 @@ export class Desk {
   adopt(labels) {
     const left = [...labels];
     for (const cluster of this.clusters) {
-      const uids = new Set([cluster.label, ...cluster.sides.map((side) => side.label)].map((one) => one?.uid));
+      const uids = new Set([cluster.label, ...cluster.sides.map((side) => side.label)].map((label) => label?.uid));
       const at = left.findIndex((label) => uids.has(label.uid));
       cluster.chosen = at < 0 ? null : left.splice(at, 1)[0];
     }
@@ -238,6 +258,7 @@ export class Desk {
   add(label, layer = this.layers[0]) {
     const id = layer.stores_id ? { id: idOf(layer.prefix, this.clusters.length + 1) } : {};
     const values = { uid: newUid(), ...id, ...label };
+    /** @type {Cluster} */
     const cluster = { how: "added", label: values, chosen: values, sides: [], differs: [], layer };
     const card = new ClusterCard(cluster, this.clusters.length, this.handlers(this.clusters.length));
     this.clusters.push(cluster);
@@ -258,7 +279,7 @@ export function setUpGuidelines() {
     if (!panel) return;
     panel.hidden = !panel.hidden;
     byId("workspace").classList.toggle("with-panel", !panel.hidden);
-    document.querySelector("[data-action=guidelines]").setAttribute("aria-expanded", String(!panel.hidden));
+    document.querySelector("[data-action=guidelines]")?.setAttribute("aria-expanded", String(!panel.hidden));
     if (!panel.hidden) panel.focus();
   };
 }

@@ -16,6 +16,7 @@ export function setUpSkip(skip) {
     try {
       await skip(reason.value.trim());
     } catch (failure) {
+      if (!(failure instanceof Error)) throw failure;
       error.textContent = failure.message;
       reason.focus();
     }
@@ -35,7 +36,7 @@ export function setUpSkip(skip) {
 export function pickLabel({ name, others }) {
   const dialog = byId("merge-dialog");
   const list = byId("merge-labels");
-  const options = others.map((one) => el("option", { value: one.uid }, `${one.name} ${one.heading || t("Untitled")}`));
+  const options = others.map(({ uid, name: title, heading }) => el("option", { value: uid }, `${title} ${heading || t("Untitled")}`));
   byId("merge-name").textContent = name;
   list.replaceChildren(...options);
   list.size = Math.min(10, Math.max(2, options.length));

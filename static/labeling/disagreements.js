@@ -1,6 +1,6 @@
 // The discussion of a round by keyboard: from one disagreement to the next, digits decide.
 
-import { byId, readJson } from "./dom.js";
+import { byId, focused, readJson } from "./dom.js";
 import { Keys } from "./keys.js";
 import { t } from "./texts.js";
 
@@ -11,7 +11,7 @@ const entries = () => [...list.querySelectorAll(".disagreement")];
 
 function mark(entry) {
   current = entry;
-  for (const one of entries()) one.removeAttribute("aria-current");
+  for (const other of entries()) other.removeAttribute("aria-current");
   entry.setAttribute("aria-current", "true");
 }
 
@@ -29,9 +29,9 @@ function step(by) {
 }
 
 function send() {
-  const remark = document.activeElement;
+  const remark = focused();
   if (!remark.matches("[data-remark]")) return false;
-  remark.form.requestSubmit();
+  remark.closest("form")?.requestSubmit();
   return true;
 }
 
@@ -56,12 +56,12 @@ list.addEventListener("focusin", ({ target }) => {
 });
 
 // The entry was replaced: the place in the list stays.
-document.addEventListener("htmx:afterSwap", ({ detail }) => {
+document.addEventListener("htmx:afterSwap", (/** @type {any} */ { detail }) => {
   const entry = byId(detail.target.id);
   if (entry?.matches(".disagreement")) show(entry);
 });
 
-document.addEventListener("htmx:responseError", ({ detail }) => {
+document.addEventListener("htmx:responseError", (/** @type {any} */ { detail }) => {
   const refused = byId("refused");
   refused.className = "notice bad";
   refused.textContent =

@@ -1,5 +1,12 @@
 // Building elements. Text only ever enters as text, never as markup.
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} props
+ * @param {any[]} children what is null or undefined is left out
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -27,8 +34,34 @@ export function showIf(node, isShown) {
   if (node.hidden === isShown) node.hidden = !isShown;
 }
 
+/**
+ * What it is depends on the page, which may not have it at all.
+ * @type {(id: string) => any}
+ */
 export const byId = (id) => document.getElementById(id);
 
+/**
+ * Every element that fits, as an array.
+ * @type {(selector: string, root?: ParentNode) => HTMLElement[]}
+ */
+export const all = (selector, root = document) => Array.from(root.querySelectorAll(selector), asHtml);
+
+const asHtml = (element) => element;
+
+// What has the focus; the body where nothing has it.
+export const focused = () => /** @type {HTMLElement} */ (document.activeElement ?? document.body);
+
+/**
+ * The buttons of a page that do what a key does.
+ * @type {(actions: import("./types.d.ts").Actions) => void}
+ */
+export function wireButtons(actions) {
+  for (const button of all("[data-action]")) {
+    button.addEventListener("click", () => actions[button.dataset.action ?? ""]?.(""));
+  }
+}
+
+/** @type {(id: string) => any} */
 export const readJson = (id) => JSON.parse(byId(id).textContent);
 
 // randomUUID() exists only on https and localhost; a team's server may be plain http.
@@ -41,6 +74,7 @@ export function newUid() {
 }
 
 export function dayOf(moment) {
+  /** @type {Intl.DateTimeFormatOptions} */
   const written = { day: "numeric", month: "short", year: "numeric" };
   return new Date(moment).toLocaleDateString(document.documentElement.lang, written);
 }

@@ -7,9 +7,9 @@ export class Draft {
 
   read() {
     try {
-      return JSON.parse(localStorage.getItem(this.name));
+      return JSON.parse(localStorage.getItem(this.name) ?? "null");
     } catch {
-      return null; // storage is blocked or was changed by hand: begin anew
+      return null; // storage is blocked or was changed by hand: begin again
     }
   }
 

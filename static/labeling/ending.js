@@ -1,7 +1,10 @@
 // The end of the work on one conversation: submit or skip, and what the server finds wrong.
 
-import { byId } from "./dom.js";
+import { RequestFailed } from "./api.js";
+import { all, byId } from "./dom.js";
 import { t } from "./texts.js";
+
+/** @import { Parts } from "./types.d.ts" */
 
 const NOT_SKIPPED = {
   "signed-out": t("You are signed out: sign in again in another tab, then skip again."),
@@ -9,16 +12,21 @@ const NOT_SKIPPED = {
 };
 
 export class Ending {
-  constructor(page) {
-    this.page = page;
-    this.status = page.status;
+  /** @param {Pick<Parts, "view" | "store" | "status" | "saving" | "problems" | "sayAtEmpty">} parts */
+  constructor({ view, store, status, saving, problems, sayAtEmpty }) {
+    this.view = view;
+    this.store = store;
+    this.status = status;
+    this.saving = saving;
+    this.problems = problems;
+    this.sayAtEmpty = sayAtEmpty;
   }
 
   async submit() {
     this.busy(true);
     this.status.dismiss("problems");
     try {
-      await this.page.saving.submit();
+      await this.saving.submit();
     } catch (error) {
       this.busy(false);
       this.sayNotDone(error);
@@ -27,17 +35,17 @@ export class Ending {
 
   async skip(reason) {
     try {
-      await this.page.saving.skip(reason);
+      await this.saving.skip(reason);
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       const isReached = error.kind === "refused" || error.kind === "conflict";
-      throw new Error(isReached ? error.message : NOT_SKIPPED[error.kind]);
+      throw new Error(isReached ? error.message : NOT_SKIPPED[error.kind], { cause: error });
     }
   }
 
   sayNotDone(error) {
     if (error.kind === "conflict") return;
-    if (!error.kind) throw error;
+    if (!(error instanceof RequestFailed)) throw error;
     if (error.kind === "refused") return this.showProblems(error.details?.problems ?? [], error);
     const reason =
       error.kind === "signed-out"
@@ -47,9 +55,7 @@ export class Ending {
   }
 
   busy(isBusy) {
-    for (const button of document.querySelectorAll("[data-action='submit']")) {
-      button.disabled = isBusy;
-    }
+    for (const button of all("[data-action='submit']")) button.toggleAttribute("disabled", isBusy);
   }
 
   // What the server found wrong: at the fields, and the rest in the notice.
@@ -59,46 +65,30 @@ export class Ending {
     this.goToFirstProblem();
   }
 
+  // Returns what concerns no field.
   markProblems(problems) {
-    const { page } = this;
-    page.problems = {};
-    const general = [];
-    for (const { path, message } of problems) {
-      const { uid, field } = page.store.locate(path);
-      if (uid && field) (page.problems[uid] ??= {})[field] ??= message;
-      else if (path === "empty") page.labelling.sayAtEmpty(message);
-      else general.push(message);
-    }
-    page.render();
-    return general;
+    const unplaced = this.problems.replace(problems);
+    for (const { path, message } of unplaced) if (path === "empty") this.sayAtEmpty(message);
+    this.view.render();
+    return unplaced.filter(({ path }) => path !== "empty").map(({ message }) => message);
   }
 
   // Not every layer is in view.
   whereWrong() {
-    const { layers, store, problems } = this.page;
+    const { layers } = this.view;
     if (layers.length < 2) return [];
-    const wrong = (layer) => store.inLayer(layer).filter(({ uid }) => problems[uid]).length;
     return layers
-      .filter(wrong)
-      .map((layer) => t("{layer}: {wrong} to correct.", { layer: layer.title, wrong: wrong(layer) }));
+      .map((layer) => ({ layer: layer.title, wrong: this.problems.count(layer) }))
+      .filter(({ wrong }) => wrong)
+      .map((counted) => t("{layer}: {wrong} to correct.", counted));
   }
 
   goToFirstProblem() {
-    const { page } = this;
-    const uid = page.store.labels.find((label) => page.problems[label.uid])?.uid;
+    const { view, problems } = this;
+    const uid = this.store.labels.find((label) => problems.of(label.uid))?.uid;
     if (!uid) return byId("empty-error").textContent ? byId("empty").focus() : undefined;
-    page.open(uid, { focus: false });
-    const first = page.layer.fields.find((field) => page.problems[uid][field.name]);
-    return page.form.focus(first?.name);
-  }
-
-  forgetProblem(field, { redraw = true } = {}) {
-    const { page } = this;
-    const problems = page.problems[page.openUid];
-    if (!problems?.[field]) return;
-    delete problems[field];
-    if (!Object.keys(problems).length) delete page.problems[page.openUid];
-    if (!Object.keys(page.problems).length) this.status.dismiss("problems");
-    if (redraw) page.render();
+    view.open(uid, { focus: false });
+    const wrong = problems.of(uid) ?? {};
+    return view.form?.focus(view.layer.fields.find((field) => wrong[field.name])?.name);
   }
 }

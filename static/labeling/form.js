@@ -8,11 +8,17 @@ import { drawArguments, drawSpan } from "./spanfields.js";
 import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
 
+/** @import { FormHandlers, Label, Layer } from "./types.d.ts" */
+
 const OWN = { phases: drawPhases, span: drawSpan, arguments: drawArguments };
 
 export class LabelForm {
-  // handlers: edit(field, value), endEdit(), unlink(index), quote(index), labelsOf(layers),
-  // labelOf(uid), askWords(within, put), target()
+  /**
+   * @param {Layer} layer
+   * @param {Label} label
+   * @param {string} name
+   * @param {FormHandlers} handlers
+   */
   constructor(layer, label, name, handlers) {
     this.layer = layer;
     this.fields = layer.fields;

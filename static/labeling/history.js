@@ -1,10 +1,12 @@
 // The history panel: every stored version, what has changed since one of them, and a way back.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { drawChanges } from "./changes.js";
 import { clockTime, dayOf, el } from "./dom.js";
 import { smallButton } from "./rows.js";
 import { t } from "./texts.js";
+
+/** @import { Annotation, Parts } from "./types.d.ts" */
 
 const KINDS = {
   saved: t("Saved"),
@@ -17,9 +19,19 @@ const KINDS = {
 const NOT_LOADED = t("The history cannot be loaded now. Open it again to try once more.");
 
 export class History {
-  // `close()` hides the panel.
+  /**
+   * `close()` hides the panel.
+   *
+   * @param {Pick<Parts, "store" | "status" | "autosave"> & {
+   *   root: HTMLElement, urls: Annotation["urls"], readOnly: boolean, close: () => void
+   * }} parts
+   */
   constructor({ root, urls, readOnly, store, status, autosave, close }) {
-    Object.assign(this, { urls, readOnly, store, status, autosave });
+    this.urls = urls;
+    this.readOnly = readOnly;
+    this.store = store;
+    this.status = status;
+    this.autosave = autosave;
     this.list = el("ol", { class: "revisions" });
     this.older = el("button", { type: "button", class: "button small", hidden: true }, t("Older versions"));
     this.older.addEventListener("click", () => this.loadMore());
@@ -53,7 +65,7 @@ export class History {
       this.older.hidden = next === null;
       if (!results.length) this.line.textContent = "";
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.line.textContent = NOT_LOADED;
     }
   }
@@ -61,7 +73,7 @@ export class History {
   async loadMore() {
     const first = this.list.children.length;
     await this.load(`${this.url}?before=${this.next}`);
-    this.list.children[first]?.querySelector("button").focus();
+    this.list.children[first]?.querySelector("button")?.focus();
   }
 
   draw(revision) {
@@ -82,7 +94,7 @@ export class History {
     const isOpen = head.getAttribute("aria-expanded") === "true";
     for (const other of this.list.querySelectorAll("[aria-expanded='true']")) {
       other.setAttribute("aria-expanded", "false");
-      other.nextElementSibling.replaceChildren();
+      other.nextElementSibling?.replaceChildren();
     }
     if (isOpen) return;
     head.setAttribute("aria-expanded", "true");
@@ -91,7 +103,7 @@ export class History {
       const stored = await send("GET", `${this.url}${revision.version}/`);
       if (head.getAttribute("aria-expanded") === "true") body.replaceChildren(...this.drawSince(stored));
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       body.replaceChildren(el("p", { class: "error" }, t("This version cannot be loaded now.")));
     }
   }
@@ -127,7 +139,7 @@ export class History {
       autosave.adopt(reply.version);
       status.show("saved", reply);
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       if (error.kind === "conflict") return autosave.conflict(error);
       return this.say(error.message ? t("Not restored: {message}", { message: error.message }) : t("Not restored. Try again."));
     }

@@ -1,7 +1,9 @@
 // Keys to actions, by the key table of the page and what this person has changed in it.
 
-import { byId } from "./dom.js";
+import { all, byId } from "./dom.js";
 import { t } from "./texts.js";
+
+/** @import { Actions, KeyRow } from "./types.d.ts" */
 
 const OWN_ARROWS = 'input[type="radio"], input[type="range"]';
 const TEXT = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
@@ -9,12 +11,21 @@ const RESERVED = new Set(["ctrl+n", "ctrl+t", "ctrl+w", "ctrl+shift+n", "ctrl+sh
 const RANGE = /^(\d)-(\d)$/;
 
 export class Keys {
-  // `actions` maps a row's action to a function of the pressed key; false means "not for me".
+  /**
+   * @param {KeyRow[]} table
+   * @param {Actions} actions
+   * @param {string | number} user whose changes are kept
+   */
   constructor(table, actions, user) {
     this.defaults = table;
     this.actions = actions;
     this.storedKeys = `assay:keys:${user}`;
     this.storedSingle = `assay:single-keys:${user}`;
+    /** @type {KeyRow[]} */
+    this.table = [];
+    /** @type {Map<string, KeyRow>} */
+    this.bindings = new Map();
+    this.changed = {};
     this.bind(parse(read(this.storedKeys)) ?? {});
     document.addEventListener("keydown", (event) => this.pressed(event));
   }
@@ -24,7 +35,7 @@ export class Keys {
     this.changed = changed;
     this.table = this.defaults.map((row) => ({ ...row, usual: row.key, key: changed[row.key] ?? row.key }));
     this.bindings = new Map(this.table.flatMap(expanded));
-    for (const hint of document.querySelectorAll("kbd[data-key]")) {
+    for (const hint of all("kbd[data-key]")) {
       hint.textContent = shortName(this.keyOf(hint.dataset.key));
     }
   }
@@ -91,7 +102,10 @@ export class Keys {
 
 export const isFixed = (row) => RANGE.test(row.usual) || row.usual === "Escape";
 
-// "1-9" stands for nine keys
+/**
+ * "1-9" stands for nine keys.
+ * @type {(row: KeyRow) => [string, KeyRow][]}
+ */
 function expanded(row) {
   const range = row.key.match(RANGE);
   if (!range) return [[row.key.toLowerCase(), row]];
@@ -114,8 +128,13 @@ export function keyName(event) {
 }
 
 const NAMES = {
-  ...{ ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" },
-  ...{ Ctrl: t("Ctrl"), Delete: t("Del") },
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+  Ctrl: t("Ctrl"),
+  Delete: t("Del"),
 };
 
 export const keyParts = (key) =>

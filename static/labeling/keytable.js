@@ -1,6 +1,6 @@
 // The table of keys: shows what each key does and lets a person choose another.
 
-import { byId, el } from "./dom.js";
+import { all, byId, el } from "./dom.js";
 import { isFixed, keyName, keyParts } from "./keys.js";
 import { t } from "./texts.js";
 
@@ -23,8 +23,15 @@ export function setUpKeyTable(keys) {
 }
 
 class KeyTable {
+  /**
+   * @param {import("./keys.js").Keys} keys
+   * @param {HTMLElement} root
+   * @param {HTMLElement} line where it says what to do
+   */
   constructor(keys, root, line) {
-    Object.assign(this, { keys, root, line });
+    this.keys = keys;
+    this.root = root;
+    this.line = line;
     root.addEventListener("keydown", (event) => this.pressed(event));
   }
 
@@ -49,14 +56,14 @@ class KeyTable {
     if (isFixed(row)) return [...or, el("span", { class: "nowrap" }, ...names)];
     const button = el("button", { type: "button", class: "key-button", data: { usual: row.usual } }, ...names);
     button.setAttribute("aria-label", t("{key}: {label}. Change this key", { key: row.key, label: row.label }));
-    button.addEventListener("click", () => this.wait(row, button));
+    button.addEventListener("click", () => this.wait(row));
     return [...or, button];
   }
 
-  wait(row, button) {
+  wait(row) {
     this.draw(t("Press the new key for “{label}”. Esc leaves it as it is.", { label: row.label }));
     this.waiting = row;
-    this.root.querySelector(`[data-usual="${CSS.escape(button.dataset.usual)}"]`).classList.add("waiting");
+    this.buttonOf(row).classList.add("waiting");
     this.focus(row);
   }
 
@@ -80,6 +87,10 @@ class KeyTable {
   }
 
   focus(row) {
-    this.root.querySelector(`[data-usual="${CSS.escape(row.usual)}"]`).focus();
+    this.buttonOf(row).focus();
+  }
+
+  buttonOf(row) {
+    return all(`[data-usual="${CSS.escape(row.usual)}"]`, this.root)[0];
   }
 }

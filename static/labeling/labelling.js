@@ -6,115 +6,122 @@ import { wordOf } from "./labels.js";
 import { choicesOf, linkFieldOf } from "./layers.js";
 import { t } from "./texts.js";
 
+/** @import { Parts } from "./types.d.ts" */
+
 export class Labelling {
-  constructor(page) {
-    this.page = page;
-    this.store = page.store;
-    this.status = page.status;
+  /** @param {Pick<Parts, "view" | "store" | "status" | "messages" | "labels" | "problems" | "keyOf">} parts */
+  constructor({ view, store, status, messages, labels, problems, keyOf }) {
+    this.view = view;
+    this.store = store;
+    this.status = status;
+    this.messages = messages;
+    this.labels = labels;
+    this.problems = problems;
+    this.keyOf = keyOf;
   }
 
   get uid() {
-    return this.page.openUid ?? this.page.currentUid;
+    return this.view.openUid ?? this.view.currentUid;
   }
 
   start(values) {
     if (this.store.state.empty) {
-      this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.key("nothing-here") }));
+      this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back before you label.", { key: this.keyOf("nothing-here") }));
       return null;
     }
-    const { uid } = this.page.drawnOnce(() => this.store.add(this.page.layer, values));
-    this.page.open(uid, { focus: false });
+    const { uid } = this.view.drawnOnce(() => this.store.add(this.view.layer, values));
+    this.view.open(uid, { focus: false });
     this.status.say(t("{name} started", { name: this.store.name(uid) }));
     return uid;
   }
 
   add() {
-    if (this.start()) this.page.form.focus();
+    if (this.start()) this.view.form?.focus();
   }
 
   // A message is linked to the open label, or a label starts with it.
   link(index) {
-    const { layer, form, openUid } = this.page;
+    const { layer, form, openUid } = this.view;
     const field = linkFieldOf(layer);
     if (!field) return this.status.say(t("{title} are not linked to whole messages.", { title: layer.title }));
     if (!openUid) return this.start({ [field.name]: firstLink(field, index) });
-    const isLinked = form.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);
-    this.page.ending.forgetProblem(field.name);
+    const isLinked = form?.links ? form.links.toggle(index) : this.store.toggle(openUid, field.name, index);
+    if (this.problems.forget(openUid, field.name)) this.view.render();
     const name = this.store.name(openUid);
     return this.status.say(isLinked ? t("Message {index} linked to {name}", { index, name }) : t("Message {index} unlinked from {name}", { index, name }));
   }
 
   // What a field may point to: the labels of the given layers, except the open one.
   offers(names) {
-    const layers = this.page.layers.filter(({ name }) => names.includes(name));
+    const layers = this.view.layers.filter(({ name }) => names.includes(name));
     return layers
       .flatMap((layer) => this.store.inLayer(layer))
-      .filter(({ uid }) => uid !== this.page.openUid)
+      .filter(({ uid }) => uid !== this.view.openUid)
       .map(({ uid }) => ({ uid, name: this.store.name(uid), heading: this.store.heading(uid) }));
   }
 
   edit(field, value) {
-    this.page.ending.forgetProblem(field, { redraw: false });
-    this.store.edit(this.page.openUid, field, value);
+    this.problems.forget(this.view.openUid, field);
+    this.store.edit(this.view.openUid, field, value);
   }
 
   chooseByDigit(digit) {
-    const field = this.page.form?.digitField();
-    return this.choose(field, this.page.form?.valueAt(field, Number(digit)));
+    const field = this.view.form?.digitField();
+    return this.choose(field, this.view.form?.valueAt(field, Number(digit)));
   }
 
   choose(name, value) {
     if (value === undefined) return this.sayNoChoice();
     this.edit(name, value);
     this.store.endEdit();
-    const { fields } = this.page.layer;
+    const { fields } = this.view.layer;
     const label = fields.find((field) => field.name === name)?.label;
     return this.status.say(`${label}: ${wordOf(fields, name, value)}`);
   }
 
   sayNoChoice() {
-    if (this.page.openUid) return this.status.say(t("This label has no such choice."));
+    if (this.view.openUid) return this.status.say(t("This label has no such choice."));
     return this.status.say(
-      t("Open a label first: {key} starts one, {key2} edits.", { key: this.key("label-new"), key2: this.key("label-edit") }),
+      t("Open a label first: {key} starts one, {key2} edits.", { key: this.keyOf("label-new"), key2: this.keyOf("label-edit") }),
     );
   }
 
   cycle(field) {
-    const values = this.page.form?.choices(field) ?? [];
-    const at = values.indexOf(this.store.label(this.page.openUid)?.[field]);
+    const values = this.view.form?.choices(field) ?? [];
+    const at = values.indexOf(this.store.label(this.view.openUid)?.[field]);
     return this.choose(field, values[(at + 1) % (values.length || 1)]);
   }
 
   cycleSecondChoice() {
-    return this.cycle(choicesOf(this.page.layer)[1]?.name);
+    return this.cycle(choicesOf(this.view.layer)[1]?.name);
   }
 
   duplicate() {
     if (!this.uid) return this.sayNone();
     const from = this.store.name(this.uid);
-    const copy = this.page.drawnOnce(() => this.store.duplicate(this.uid));
-    this.page.open(copy.uid, { focus: false });
+    const copy = this.view.drawnOnce(() => this.store.duplicate(this.uid));
+    this.view.open(copy.uid, { focus: false });
     return this.status.say(t("{name} is a copy of {from}", { name: this.store.name(copy.uid), from }));
   }
 
   move(by) {
     if (!this.uid) return this.sayNone();
     const isMoved = this.store.move(this.uid, by);
-    if (isMoved) this.page.labels.reveal(this.uid);
-    const place = this.page.inLayer.findIndex(({ uid }) => uid === this.uid) + 1;
+    if (isMoved) this.labels.reveal(this.uid);
+    const place = this.view.inLayer.findIndex(({ uid }) => uid === this.uid) + 1;
     return this.status.say(isMoved ? t("Moved to place {place}", { place }) : by < 0 ? t("It is the first label") : t("It is the last label"));
   }
 
   async merge() {
     const { uid } = this;
     if (!uid) return this.sayNone();
-    const others = this.offers([this.page.layer.name]).filter((offer) => offer.uid !== uid);
+    const others = this.offers([this.view.layer.name]).filter((offer) => offer.uid !== uid);
     if (!others.length) return this.status.say(t("There is no other label to merge with."));
     const other = await pickLabel({ name: `${this.store.name(uid)} ${this.store.heading(uid)}`, others });
     if (!other || !this.store.label(other) || !this.store.label(uid)) return undefined;
     const said = t("{name} merged into {into}.", { name: this.store.name(other), into: this.store.name(uid) });
-    this.page.drawnOnce(() => this.store.merge(uid, other));
-    this.page.open(uid, { focus: false });
+    this.view.drawnOnce(() => this.store.merge(uid, other));
+    this.view.open(uid, { focus: false });
     return this.offerUndo(said, uid);
   }
 
@@ -122,24 +129,20 @@ export class Labelling {
     if (!this.store.label(uid)) return;
     const name = this.store.name(uid);
     this.store.remove(uid);
-    this.page.messages.move(0, { focus: true });
+    this.messages.move(0, { focus: true });
     this.offerUndo(t("{name} deleted.", { name }), uid);
   }
 
   offerUndo(text, uid) {
     const undo = () => {
       this.store.undo();
-      this.page.labels.focusHead(uid);
+      this.labels.focusHead(uid);
     };
     this.status.notice("deleted", { text, actions: [[t("Undo"), undo]] });
   }
 
   sayNone() {
-    return this.status.say(t("There is no label yet: {key} starts one.", { key: this.key("label-new") }));
-  }
-
-  key(action) {
-    return this.page.keys.keyOf(action);
+    return this.status.say(t("There is no label yet: {key} starts one.", { key: this.keyOf("label-new") }));
   }
 
   // "Nothing here" is an answer of its own and cannot stand beside labels.

@@ -8,12 +8,24 @@ import { isBlank, isOpen, tinyButton } from "./rows.js";
 import { t } from "./texts.js";
 import { wordsOf } from "./widgets.js";
 
+/** @import { LabelHandlers } from "./types.d.ts" */
+
 const ORIGINS = { accepted: t("accepted"), edited: t("edited") };
 
 export class LabelList {
-  // handlers: open(uid), close(), remove(uid), point(uid|null), current(uid), form: see LabelForm
+  /**
+   * @param {{
+   *   root: HTMLElement,
+   *   store: import("./store.js").Store,
+   *   readOnly: boolean,
+   *   handlers: LabelHandlers,
+   * }} parts
+   */
   constructor({ root, store, readOnly, handlers }) {
-    Object.assign(this, { root, store, readOnly, handlers });
+    this.root = root;
+    this.store = store;
+    this.readOnly = readOnly;
+    this.handlers = handlers;
     this.cards = new Map();
     this.related = new Set();
     this.form = null;
@@ -29,7 +41,7 @@ export class LabelList {
       if (this.root.children[at] !== card.root) this.root.insertBefore(card.root, this.root.children[at]);
     }
     this.openCard(labels.find((label) => label.uid === openUid));
-    for (const label of labels) this.fill(label, problems[label.uid] ?? {});
+    for (const label of labels) this.fill(label, problems.of(label.uid) ?? {});
     this.setCurrent(currentUid);
   }
 
@@ -148,7 +160,7 @@ export class LabelList {
   reveal(uid) {
     const card = this.cards.get(uid);
     if (!card) return;
-    const room = Math.min(innerHeight, this.root.closest(".labels-scroll").clientHeight);
+    const room = Math.min(innerHeight, this.root.closest(".labels-scroll")?.clientHeight ?? innerHeight);
     const block = card.root.offsetHeight > room ? "start" : "nearest";
     card.root.scrollIntoView({ block });
   }

@@ -3,6 +3,8 @@
 
 import { idOf } from "./merging.js";
 
+/** @import { Field } from "./types.d.ts" */
+
 const inMessage = (span) => (span?.message === undefined ? [] : [span]);
 
 const SPANS = {
@@ -24,6 +26,7 @@ export function citedMessages(layer, label) {
   return new Set([...named, ...spansOf(layer, label).map((span) => span.message)]);
 }
 
+/** @type {(owner: { fields: Field[] }, widget: string) => Field | undefined} */
 export const fieldOf = (layer, widget) => layer.fields.find((field) => field.widget === widget);
 
 // The field that takes whole messages, if the layer has one.
@@ -55,4 +58,11 @@ export function headingOf(layer, label, store) {
 export function fieldText(label, name) {
   const value = label?.[name];
   return (Array.isArray(value) ? value.join("\n") : value) ?? "";
+}
+
+// The messages with this one added, or taken out.
+export function toggled(messages, index) {
+  const linked = new Set(messages ?? []);
+  if (!linked.delete(index)) linked.add(index);
+  return [...linked].sort((a, b) => a - b);
 }

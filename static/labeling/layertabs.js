@@ -3,11 +3,18 @@
 import { byId, el, setAttribute, setText, showIf } from "./dom.js";
 import { t } from "./texts.js";
 
+/** @import { Layer } from "./types.d.ts" */
+
 export class LayerTabs {
+  /**
+   * @param {Layer[]} layers
+   * @param {(layer: Layer) => void} onShow
+   */
   constructor(layers, onShow) {
     this.layers = layers;
     this.onShow = onShow;
     this.root = byId("layer-tabs");
+    this.current = -1; // before it is drawn
     this.tabs = layers.map((layer) => this.draw(layer));
     this.root.hidden = layers.length < 2;
     this.root.replaceChildren(...this.tabs.map(({ tab }) => tab));
@@ -31,9 +38,9 @@ export class LayerTabs {
       setAttribute(tab, "aria-selected", at === this.current);
       setAttribute(tab, "tabindex", at === this.current ? 0 : -1);
       setText(count, labels.length);
-      this.showWrong(wrong, labels.filter(({ uid }) => problems[uid]).length);
+      this.showWrong(wrong, problems.count(this.layers[at]));
     }
-    if (before !== undefined && before !== this.current) this.bringCurrent();
+    if (before >= 0 && before !== this.current) this.bringCurrent();
     setText(byId("layer-title"), current.title);
     setText(byId("label-count"), store.inLayer(current).length);
     if (this.layers.length > 1) setAttribute(byId("layer-panel"), "aria-labelledby", `tab-${current.name}`);

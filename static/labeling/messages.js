@@ -1,8 +1,10 @@
 // The conversation: where the reader is, which messages are linked, and which labels cite them.
 
-import { el, setAttribute, setText } from "./dom.js";
+import { all, el, setAttribute, setText } from "./dom.js";
 import { Paint } from "./paint.js";
 import { rangeOf } from "./spans.js";
+
+/** @import { MessageHandlers } from "./types.d.ts" */
 
 const VOICES = 6;
 
@@ -15,7 +17,7 @@ function textNode(element) {
 // The chips that stand there already are kept.
 function drawChips(place, labels) {
   const names = new Map(labels);
-  for (const chip of [...place.children]) if (!names.has(chip.dataset.uid)) chip.remove();
+  for (const chip of Array.from(place.children)) if (!names.has(chip.dataset.uid)) chip.remove();
   const chips = new Map([...place.children].map((chip) => [chip.dataset.uid, chip]));
   for (const [at, [uid, name]] of labels.entries()) {
     const chip = chips.get(uid) ?? el("button", { type: "button", class: "label-chip", data: { uid } });
@@ -25,10 +27,10 @@ function drawChips(place, labels) {
 }
 
 export class MessageList {
-  // handlers: link(index), point(index|null), openLabel(uid)
+  /** @param {{ root: HTMLElement, readOnly: boolean, handlers: MessageHandlers }} parts */
   constructor({ root, readOnly, handlers }) {
     this.root = root;
-    this.items = [...root.querySelectorAll(".message")];
+    this.items = all(".message", root);
     this.texts = this.items.map((item) => textNode(item.querySelector(".message-text")));
     this.drawn = new Map(); // message -> what its labels look like
     this.painted = new Paint(this.items);
@@ -44,7 +46,7 @@ export class MessageList {
   // One colour per speaker; the two usual roles have the same one in every conversation.
   colourVoices() {
     const voices = [...new Set(["user", "analyst", ...this.items.map((item) => item.dataset.who)])];
-    for (const item of this.items) item.dataset.voice = voices.indexOf(item.dataset.who) % VOICES;
+    for (const item of this.items) item.dataset.voice = String(voices.indexOf(item.dataset.who) % VOICES);
   }
 
   // One set of listeners, however many messages there are.
@@ -97,8 +99,12 @@ export class MessageList {
     this.items[index].scrollIntoView({ block: "nearest" });
   }
 
-  // `citing` has the labels that cite a message, by its place. Only what differs from what is drawn
-  // is touched: conversations may have hundreds of messages.
+  /**
+   * `citing` has the labels that cite a message, by its place. Only what differs from what is drawn
+   * is touched: conversations may have hundreds of messages.
+   *
+   * @param {{ citing: Map<number, string[]>, nameOf: (uid: string) => string, linked: Set<number> }} shown
+   */
   render({ citing, nameOf, linked }) {
     for (const index of new Set([...this.drawn.keys(), ...citing.keys(), ...linked])) {
       if (!this.items[index]) continue;
@@ -141,8 +147,8 @@ export class MessageList {
 
   // Words that labels cite are painted over the text: every one, and those of the label in hand.
   paint(name, spans) {
-    const found = spans.filter((span) => this.texts[span.message]);
-    const marks = found.map((span) => ({ index: span.message, range: rangeOf(this.texts[span.message], span) }));
+    const placed = spans.filter((span) => this.texts[span.message]);
+    const marks = placed.map((span) => ({ index: span.message, range: rangeOf(this.texts[span.message], span) }));
     this.painted.show(name, marks);
   }
 

@@ -6,9 +6,9 @@
 const NEAR = "25% 0px";
 
 export class Paint {
-  // `items` are the messages; they stand in stretches.
+  /** @param {HTMLElement[]} items the messages; they are in stretches */
   constructor(items) {
-    this.stretches = items.map((item) => item.closest(".stretch"));
+    this.stretches = items.map((item) => item.closest(".stretch") ?? item);
     this.marks = new Map(); // name -> [{index, range}, …]
     this.drawn = new Map(); // name -> the ranges that are painted
     this.near = new Set();

@@ -1,16 +1,21 @@
 // The panels next to the conversation: guidelines, history, comments. One is open at a time.
 
-import { byId } from "./dom.js";
+import { all, byId } from "./dom.js";
+
+/** @import { PanelContent } from "./types.d.ts" */
 
 const STORED = "assay:guidelines";
 
 export class Panels {
-  // `contents` has the part that fills a panel, by the panel's name; open() of it runs each time the
-  // panel is shown. The guidelines are fixed text and need none.
+  /**
+   * `contents` has what fills a panel, by the panel's name; the guidelines are fixed text and need none.
+   *
+   * @param {Record<string, PanelContent>} contents
+   */
   constructor(contents) {
     this.contents = contents;
     this.roots = new Map();
-    for (const root of document.querySelectorAll("[data-panel]")) {
+    for (const root of all("[data-panel]")) {
       this.roots.set(root.dataset.panel, root);
       root.querySelector("[data-close-panel]")?.addEventListener("click", () => this.show(null));
     }
@@ -48,7 +53,7 @@ export class Panels {
     this.current = name;
     for (const [each, root] of this.roots) root.hidden = each !== name;
     this.frame.classList.toggle("with-panel", name !== null);
-    for (const button of document.querySelectorAll("[data-action][aria-controls^='panel-']")) {
+    for (const button of all("[data-action][aria-controls^='panel-']")) {
       button.setAttribute("aria-expanded", String(button.dataset.action === name));
     }
     if (!name) return;

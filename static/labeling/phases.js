@@ -1,19 +1,32 @@
 // The phases of a narrative: ordered, each with its own fields and evidence. Messages are linked
 // to the phase that was worked on last.
 
-import { el, newUid } from "./dom.js";
+import { el, focused, newUid } from "./dom.js";
+import { fieldOf, toggled } from "./layers.js";
 import { drawGroup, drawHelp, smallButton, tinyButton } from "./rows.js";
 import { t } from "./texts.js";
 import { drawWidget } from "./widgets.js";
+
+/** @import { Field, WidgetHandlers } from "./types.d.ts" */
 
 export function drawPhases(field, id, handlers) {
   return new Phases(field, id, handlers).widget();
 }
 
 class Phases {
+  /**
+   * @param {Field} field
+   * @param {string} id
+   * @param {WidgetHandlers} handlers
+   */
   constructor(field, id, handlers) {
-    Object.assign(this, { field, id, handlers, phases: [], rows: new Map(), activeUid: null });
-    this.evidence = field.fields.find(({ widget }) => widget === "messages").name;
+    this.field = field;
+    this.id = id;
+    this.handlers = handlers;
+    this.phases = [];
+    this.rows = new Map();
+    this.activeUid = null;
+    this.evidence = fieldOf(field, "messages")?.name ?? "";
     this.list = el("div", { class: "rows" });
     this.help = drawHelp(field, id);
     this.adder = smallButton(t("Add phase"), () => this.add());
@@ -117,9 +130,9 @@ class Phases {
     const at = this.phases.findIndex((phase) => phase.uid === uid);
     const other = this.phases[at + by];
     if (!other) return;
-    const focused = document.activeElement;
+    const pressed = focused();
     this.change(this.phases.with(at, other).with(at + by, this.phases[at]));
-    focused.focus();
+    pressed.focus();
   }
 
   remove(uid) {
@@ -131,10 +144,8 @@ class Phases {
   toggle(index) {
     if (!this.active) return this.change([{ uid: newUid(), [this.evidence]: [index] }]) ?? true;
     const { uid } = this.active;
-    const linked = new Set(this.active[this.evidence] ?? []);
-    if (!linked.delete(index)) linked.add(index);
-    const sorted = [...linked].sort((a, b) => a - b);
-    this.change(this.phases.map((one) => (one.uid === uid ? { ...one, [this.evidence]: sorted } : one)));
-    return linked.has(index);
+    const linked = toggled(this.active[this.evidence], index);
+    this.change(this.phases.map((phase) => (phase.uid === uid ? { ...phase, [this.evidence]: linked } : phase)));
+    return linked.includes(index);
   }
 }

@@ -1,9 +1,9 @@
 // Review: one person's answer, to accept, to correct and accept, or to return with a comment.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { isSame } from "./clusters.js";
 import { Desk, say, setUpGuidelines } from "./desk.js";
-import { byId, readJson } from "./dom.js";
+import { byId, readJson, wireButtons } from "./dom.js";
 import { Keys } from "./keys.js";
 import { setUpKeyTable } from "./keytable.js";
 import { t } from "./texts.js";
@@ -26,9 +26,7 @@ class ReviewPage {
     const actions = this.actions();
     this.keys = new Keys(readJson("keys"), actions, `${user}:review`);
     this.help = setUpKeyTable(this.keys);
-    for (const button of document.querySelectorAll("[data-action]")) {
-      button.addEventListener("click", () => actions[button.dataset.action]());
-    }
+    wireButtons(actions);
     byId("verdict")?.addEventListener("submit", (event) => event.preventDefault());
     this.desk.render();
     this.count();
@@ -92,7 +90,7 @@ class ReviewPage {
 
   payload() {
     const kept = (layer) =>
-      this.desk.clusters.filter((one) => one.layer === layer && one.chosen).map((one) => one.chosen);
+      this.desk.clusters.filter((cluster) => cluster.layer === layer && cluster.chosen).map(({ chosen }) => chosen);
     return Object.fromEntries(this.layers.map((layer) => [layer.key, kept(layer)]));
   }
 
@@ -106,6 +104,7 @@ class ReviewPage {
       location.assign(urls.next);
     } catch (failure) {
       this.sending = false;
+      if (!(failure instanceof RequestFailed)) throw failure;
       this.refuse(FAILED[failure.kind] ?? failure.message);
     }
   }

@@ -1,6 +1,6 @@
 // Everything between the page's work and the server: autosave, conflicts, leftovers, the end.
 
-import { csrfToken, send } from "./api.js";
+import { csrfToken, RequestFailed, send } from "./api.js";
 import { Autosave } from "./autosave.js";
 import { ActiveTime } from "./clock.js";
 import { byId, clockTime, el, newUid } from "./dom.js";
@@ -9,12 +9,17 @@ import { t } from "./texts.js";
 import { sameWork, Unsent } from "./unsent.js";
 import { askWhichVersion } from "./versions.js";
 
+/** @import { Parts } from "./types.d.ts" */
+
 const LOOK_AGAIN_MS = [0, 500, 1_500, 0];
 
 export class Saving {
-  constructor({ page, showProblems }) {
-    const { annotation, store, status } = page;
-    Object.assign(this, { annotation, store, status, showProblems });
+  /** @param {Pick<Parts, "annotation" | "store" | "status" | "showProblems">} parts */
+  constructor({ annotation, store, status, showProblems }) {
+    this.annotation = annotation;
+    this.store = store;
+    this.status = status;
+    this.showProblems = showProblems;
     this.activeTime = new ActiveTime(annotation.active_seconds);
     this.unsent = new Unsent({
       user: annotation.user,
@@ -78,7 +83,7 @@ export class Saving {
       kind: "warn",
       text: t("You are signed out: sign in again in another tab. Your work is kept here."),
       actions: [
-        [t("Sign in"), () => window.open(this.annotation.urls.sign_in ?? "/sign-in/", "_blank")],
+        [t("Sign in"), () => window.open("/sign-in/", "_blank")],
         [t("Try again"), () => this.autosave.now()],
       ],
     });
@@ -91,19 +96,18 @@ export class Saving {
 
   // The place is gone, but the draft is stored all the same.
   sayTaken({ message }) {
-    const actions = [[t("Next conversation"), () => this.goOn()]];
-    this.status.notice("closed", { kind: "bad", text: message, actions });
+    this.status.notice("closed", { kind: "bad", text: message, actions: [[t("Next conversation"), () => this.goOn()]] });
   }
 
   // Nothing of this page is stored any more. What is written here stays in the browser.
   sayClosed({ code, message }) {
     const canReopen = code === "already_submitted" && this.annotation.urls.reopen;
+    /** @type {[string, () => unknown]} */
     const wayOut = canReopen
       ? [t("Reopen and compare"), () => this.reopen()]
       : [t("Save my text as a file"), () => saveAsFile(this.annotation.conversation, this.work())];
-    const actions = [wayOut, [t("Next conversation"), () => this.goOn()]];
     const kept = t("What this page shows is not saved; it is kept in this browser.");
-    this.status.notice("closed", { kind: "bad", text: `${message} ${kept}`, actions });
+    this.status.notice("closed", { kind: "bad", text: `${message} ${kept}`, actions: [wayOut, [t("Next conversation"), () => this.goOn()]] });
   }
 
   // Submitted elsewhere: as a draft again it can be put together with what this page has.
@@ -111,7 +115,7 @@ export class Saving {
     try {
       await send("POST", this.annotation.urls.reopen, {});
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       const message = error.message || t("It is not reopened: the server cannot be reached.");
       return this.sayClosed({ code: error.code || "already_submitted", message });
     }
@@ -181,6 +185,7 @@ export class Saving {
     return id;
   }
 
+  /** @returns {[string, () => unknown]} */
   wayBack(work, settle) {
     const { conversation, read_only: isReadOnly, urls } = this.annotation;
     if (isReadOnly && urls.reopen) return [t("Reopen to restore it"), () => byId("reopen").click()];

@@ -4,9 +4,17 @@
 import { byId } from "./dom.js";
 import { t } from "./texts.js";
 
+/** @import { Parts } from "./types.d.ts" */
+
 export class Search {
+  /** @param {Pick<Parts, "messages" | "status">} parts */
   constructor({ messages, status }) {
-    Object.assign(this, { messages, status, hits: [], at: -1, isOpen: false });
+    this.messages = messages;
+    this.status = status;
+    this.folded = null;
+    this.hits = [];
+    this.at = -1;
+    this.isOpen = false;
     this.bar = byId("search");
     this.input = byId("search-input");
     this.count = byId("search-count");
@@ -49,8 +57,8 @@ export class Search {
 
   // Messages never change, so each is folded once.
   get texts() {
-    this.known ??= this.messages.texts.map(({ data }) => folded(data));
-    return this.known;
+    this.folded ??= this.messages.texts.map(({ data }) => folded(data));
+    return this.folded;
   }
 
   hitsIn(text, index, wanted) {

@@ -1,7 +1,7 @@
 // Controls that hold words of a text: a span of a message or of another label's field, and the
 // arguments of an event. A widget that takes words has `slot()`: where the next words go.
 
-import { el } from "./dom.js";
+import { all, el, focused } from "./dom.js";
 import { fieldText } from "./layers.js";
 import { drawGroup, drawHelp, smallButton, tinyButton } from "./rows.js";
 import { t } from "./texts.js";
@@ -103,9 +103,9 @@ export function drawArguments(field, id, { onEdit, onEnd, askWords }) {
   const root = drawGroup(field, id, [list, adder, help]);
 
   const draw = () => {
-    const focused = [...list.querySelectorAll("button, input, select")].indexOf(document.activeElement);
+    const place = all("button, input, select", list).indexOf(focused());
     list.replaceChildren(...rows.map((row, at) => drawArgument(row, at)));
-    if (focused >= 0) (list.querySelectorAll("button, input, select")[focused] ?? adder).focus();
+    if (place >= 0) (all("button, input, select", list)[place] ?? adder).focus();
   };
   const drawArgument = (row, at) => {
     const role = drawRole({ id: `${id}-${at}`, number: at + 1, value: row.role, roles });

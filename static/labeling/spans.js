@@ -30,7 +30,7 @@ const isLow = (text, at) => at > 0 && at < text.length && /[\udc00-\udfff]/.test
 // What is selected in the page, if it lies in one text of the given kind: {element, span}.
 export function selectedIn(selector) {
   const selection = getSelection();
-  if (!selection.rangeCount || selection.isCollapsed) return null;
+  if (!selection?.rangeCount || selection.isCollapsed) return null;
   const range = selection.getRangeAt(0);
   const element = parentOf(range.startContainer)?.closest(selector);
   const node = element?.firstChild;

@@ -19,6 +19,8 @@ const HINT_MS = 3_000;
 
 export class Status {
   constructor() {
+    /** @type {number | undefined} */
+    this.hintTimer = undefined;
     this.line = byId("save-state");
     this.live = byId("live");
     this.hint = byId("hint");
@@ -54,7 +56,12 @@ export class Status {
     this.hintTimer = setTimeout(() => this.hint.classList.remove("shown"), HINT_MS);
   }
 
-  // A notice stays until it is taken away; `actions` are [text, function].
+  /**
+   * A notice stays until it is taken away; `actions` are buttons.
+   *
+   * @param {string} id
+   * @param {{ kind?: string, text: string, actions?: [string, () => unknown][] }} content
+   */
   notice(id, { kind = "info", text, actions = [] }) {
     this.dismiss(id);
     const buttons = actions.map(([name, run]) => {

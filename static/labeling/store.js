@@ -2,12 +2,19 @@
 // {labels: {requirements: […], …}, empty, dismissed}; `dismissed` names unwanted suggestions.
 
 import { newUid } from "./dom.js";
-import { citedMessages, headingOf, nameOf } from "./layers.js";
+import { citedMessages, headingOf, nameOf, toggled } from "./layers.js";
 import { idOf, mergedLabel, numberOf, withoutReferences } from "./merging.js";
+
+/** @import { Label, Layer, Payload } from "./types.d.ts" */
 
 const DEPTH = 200; // undo steps kept
 
 export class Store {
+  /**
+   * @param {Layer[]} layers
+   * @param {Payload} payload
+   * @param {boolean} empty whether "nothing here" is the answer
+   */
   constructor(layers, payload, empty) {
     this.layers = layers;
     this.state = this.stateOf(payload, empty);
@@ -15,6 +22,10 @@ export class Store {
     this.future = [];
     this.listeners = [];
     this.lastEdit = null;
+    this.placesIn = null; // the labels that `places` was made of
+    /** @type {Map<string, { layer: Layer, label: Label, at: number }>} */
+    this.places = new Map();
+    this.cited = null;
   }
 
   stateOf(payload, empty) {
@@ -27,17 +38,19 @@ export class Store {
   }
 
   get labels() {
-    return [...this.found.values()].map(({ label }) => label);
+    return [...this.placeOf.values()].map(({ label }) => label);
   }
 
   // Where each label is: uid -> {layer, label, at}. States are never changed, so it is looked up
   // once for each.
-  get found() {
-    if (this.foundIn !== this.state.labels) {
-      const places = this.layers.flatMap((layer) =>
-        this.inLayer(layer).map((label, at) => [label.uid, { layer, label, at }]),
-      );
-      Object.assign(this, { foundIn: this.state.labels, places: new Map(places), cited: null });
+  get placeOf() {
+    if (this.placesIn !== this.state.labels) {
+      this.placesIn = this.state.labels;
+      this.places = new Map();
+      this.cited = null;
+      for (const layer of this.layers) {
+        for (const [at, label] of this.inLayer(layer).entries()) this.places.set(label.uid, { layer, label, at });
+      }
     }
     return this.places;
   }
@@ -51,16 +64,23 @@ export class Store {
   }
 
   label(uid) {
-    return this.found.get(uid)?.label;
+    return this.placeOf.get(uid)?.label;
   }
 
   layerOf(uid) {
-    return this.found.get(uid)?.layer;
+    return this.placeOf.get(uid)?.layer;
+  }
+
+  // Where a label is that there must be.
+  placeIn(uid) {
+    const place = this.placeOf.get(uid);
+    if (!place) throw new Error(`There is no label ${uid}.`);
+    return place;
   }
 
   name(uid) {
-    const { layer, label, at } = this.found.get(uid) ?? {};
-    return layer ? nameOf(layer, label, at) : "";
+    const place = this.placeOf.get(uid);
+    return place ? nameOf(place.layer, place.label, place.at) : "";
   }
 
   heading(uid) {
@@ -70,8 +90,8 @@ export class Store {
 
   // Which labels cite which message: message -> [uid, …]
   get citing() {
-    const { found } = this;
-    this.cited ??= citations(found);
+    const { placeOf } = this;
+    this.cited ??= citations(placeOf);
     return this.cited;
   }
 
@@ -84,7 +104,7 @@ export class Store {
   // Letters typed into one field are one undo step, until something else is changed.
   edit(uid, field, value) {
     const edit = `${uid}.${field}`;
-    const layer = this.layerOf(uid);
+    const { layer } = this.placeIn(uid);
     const isReference = layer.fields.find(({ name }) => name === field)?.widget === "references";
     const marked = isReference ? (label) => label : edited;
     const change = (label) => (label.uid === uid ? marked({ ...label, [field]: value }) : label);
@@ -98,33 +118,31 @@ export class Store {
   }
 
   toggle(uid, field, index) {
-    const linked = new Set(this.label(uid)[field] ?? []);
-    if (!linked.delete(index)) linked.add(index);
-    this.edit(uid, field, [...linked].sort((a, b) => a - b));
+    const linked = toggled(this.placeIn(uid).label[field], index);
+    this.edit(uid, field, linked);
     this.endEdit();
-    return linked.has(index);
+    return linked.includes(index);
   }
 
   // What pointed to a removed label points to nothing any more.
   remove(uid) {
     const labels = withoutReferences(this.layers, this.state.labels, uid);
-    const { key } = this.layerOf(uid);
+    const { key } = this.placeIn(uid).layer;
     const left = labels[key].filter((label) => label.uid !== uid);
     this.become({ ...this.state, labels: { ...labels, [key]: left } });
   }
 
   duplicate(uid) {
-    const layer = this.layerOf(uid);
-    const label = structuredClone(this.label(uid));
+    const { layer, label: original } = this.placeIn(uid);
+    const label = structuredClone(original);
     for (const phase of label.phases ?? []) phase.uid = newUid();
     const copy = { ...label, uid: newUid(), ...this.nextId(layer) };
-    this.change(layer, (labels) => labels.flatMap((one) => (one.uid === uid ? [one, copy] : [one])));
+    this.change(layer, (labels) => labels.flatMap((kept) => (kept.uid === uid ? [kept, copy] : [kept])));
     return copy;
   }
 
   move(uid, by) {
-    const layer = this.layerOf(uid);
-    const at = this.inLayer(layer).findIndex((label) => label.uid === uid);
+    const { layer, at } = this.placeIn(uid);
     const to = at + by;
     if (to < 0 || to >= this.inLayer(layer).length) return false;
     this.change(layer, (labels) => labels.with(at, labels[to]).with(to, labels[at]));
@@ -133,9 +151,9 @@ export class Store {
 
   // The first keeps its fields; the other's sources and lists are added, and it goes.
   merge(uid, otherUid) {
-    const layer = this.layerOf(uid);
-    const other = this.label(otherUid);
-    const merged = mergedLabel(layer, this.label(uid), other);
+    const { layer, label: first } = this.placeIn(uid);
+    const { label: other } = this.placeIn(otherUid);
+    const merged = mergedLabel(layer, first, other);
     const labels = withoutReferences(this.layers, this.state.labels, otherUid, uid);
     const left = labels[layer.key].filter((label) => label.uid !== otherUid);
     const from = other.suggestion && { suggestion: other.suggestion };
@@ -218,9 +236,9 @@ export class Store {
   }
 }
 
-function citations(found) {
+function citations(places) {
   const cited = new Map();
-  for (const [uid, { layer, label }] of found) {
+  for (const [uid, { layer, label }] of places) {
     for (const index of citedMessages(layer, label)) {
       if (cited.has(index)) cited.get(index).push(uid);
       else cited.set(index, [uid]);

@@ -1,6 +1,6 @@
 // After a submission or a skip the next conversation follows at once; its page offers to take it back.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { t } from "./texts.js";
 
 const STORED = "assay:submitted";
@@ -17,6 +17,7 @@ export function remember({ urls, conversation }, { skipped = false } = {}) {
 }
 
 export class Submitted {
+  /** @param {import("./status.js").Status} status */
   constructor(status) {
     this.status = status;
     this.last = recall();
@@ -41,7 +42,7 @@ export class Submitted {
       forget();
       location.assign(workspace);
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       const isReached = error.kind === "refused" || error.kind === "conflict";
       const text = isReached ? error.message : t("The server cannot be reached. Nothing was undone; try again.");
       this.status.notice("submitted", { kind: "bad", text });
@@ -51,7 +52,7 @@ export class Submitted {
 
 function recall() {
   try {
-    const entry = JSON.parse(sessionStorage.getItem(STORED));
+    const entry = JSON.parse(sessionStorage.getItem(STORED) ?? "null");
     forget();
     return entry && Date.now() - entry.at < TIME_MS ? entry : null;
   } catch {

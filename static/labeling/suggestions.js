@@ -1,22 +1,32 @@
 // What a pipeline suggests, below the annotator's own labels. The page holds none of it before the
 // annotator's own first pass: it is asked for only then.
 
-import { send } from "./api.js";
+import { RequestFailed, send } from "./api.js";
 import { drawDetails } from "./details.js";
 import { byId, el, newUid } from "./dom.js";
 import { wordOf } from "./labels.js";
 import { citedMessages, headingOf } from "./layers.js";
 import { t } from "./texts.js";
 
+/** @import { Parts } from "./types.d.ts" */
+
 const NOT_LOADED = t("The suggestions cannot be loaded now. Reload the page to try again.");
 
 export class Suggestions {
-  constructor(page) {
-    Object.assign(this, { page, store: page.store, status: page.status });
+  /** @param {Pick<Parts, "annotation" | "view" | "store" | "status" | "messages" | "autosave" | "keyOf" | "sayAtEmpty">} parts */
+  constructor({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty }) {
+    this.urls = annotation.urls;
+    this.view = view;
+    this.store = store;
+    this.status = status;
+    this.messages = messages;
+    this.autosave = autosave;
+    this.keyOf = keyOf;
+    this.sayAtEmpty = sayAtEmpty;
     this.root = byId("suggestions");
     this.list = byId("suggestion-list");
-    this.state = page.annotation.suggestions.state;
-    this.found = []; // {key, id, layer, pipeline, label}
+    this.state = annotation.suggestions.state;
+    this.offers = []; // {key, id, layer, by, label}
     this.at = 0;
     if (this.state === "shown") this.load();
     this.store.onChange(() => this.keepDismissed());
@@ -35,14 +45,13 @@ export class Suggestions {
     return dialog.showModal();
   }
 
-  // What was found so far is sent first: it is what the first pass found.
+  // What was labelled so far is sent first: it is the result of the first pass.
   async declare() {
-    const { autosave } = this.page.saving;
-    if (!(await autosave.flush())) return this.sayNotShown(t("your last change is not saved yet."));
+    if (!(await this.autosave.flush())) return this.sayNotShown(t("your last change is not saved yet."));
     try {
-      this.take(await send("POST", this.page.annotation.urls.first_pass));
+      this.take(await send("POST", this.urls.first_pass));
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       return this.sayNotShown(error.message || t("the server cannot be reached. Try again."));
     }
     this.status.dismiss("suggestions");
@@ -57,24 +66,24 @@ export class Suggestions {
 
   async load() {
     try {
-      this.take(await send("GET", this.page.annotation.urls.suggestions));
+      this.take(await send("GET", this.urls.suggestions));
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.status.notice("suggestions", { kind: "warn", text: NOT_LOADED });
     }
   }
 
   take({ state, suggestions, dismissed }) {
     this.state = state;
-    this.found = suggestions.flatMap((one) => this.labelsOf(one));
+    this.offers = suggestions.flatMap((suggestion) => this.labelsOf(suggestion));
     this.store.knowDismissed(dismissed.map(keyOf));
     this.kept = this.store.state.dismissed;
     if (byId("first-pass")) byId("first-pass").hidden = state !== "waiting";
-    this.page.render();
+    this.view.render();
   }
 
   labelsOf({ id, layer: name, pipeline, pipeline_version, labels }) {
-    const layer = this.page.layers.find((one) => one.name === name);
+    const layer = this.view.layers.find((candidate) => candidate.name === name);
     const by = `${pipeline} ${pipeline_version}`;
     return labels.map((label) => ({ key: keyOf({ id, uid: label.uid }), id, layer, by, label }));
   }
@@ -84,7 +93,7 @@ export class Suggestions {
   get open() {
     const settled = new Set(this.store.state.dismissed);
     for (const { suggestion } of this.store.labels) if (suggestion) settled.add(keyOf(suggestion));
-    return this.found.filter(({ key, layer }) => layer === this.page.layer && !settled.has(key));
+    return this.offers.filter(({ key, layer }) => layer === this.view.layer && !settled.has(key));
   }
 
   get current() {
@@ -94,20 +103,20 @@ export class Suggestions {
   }
 
   render() {
-    const made = this.found.filter(({ layer }) => layer === this.page.layer);
+    const offered = this.offers.filter(({ layer }) => layer === this.view.layer);
     this.root.hidden = this.state !== "shown";
     if (this.root.hidden) return;
     const { current, open } = this;
-    const drawn = [this.page.layer.name, made.length, current?.key, ...open.map(({ key }) => key)].join(" ");
+    const drawn = [this.view.layer.name, offered.length, current?.key, ...open.map(({ key }) => key)].join(" ");
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     byId("suggestion-count").textContent = open.length;
-    byId("suggestion-note").textContent = noteOf(made, open);
-    this.list.replaceChildren(...open.map((one) => this.card(one, one === current)));
+    byId("suggestion-note").textContent = noteOf(offered, open);
+    this.list.replaceChildren(...open.map((offer) => this.card(offer, offer === current)));
   }
 
-  card(one, isCurrent) {
-    const { layer, label, by } = one;
+  card(offer, isCurrent) {
+    const { layer, label, by } = offer;
     const badges = layer.badges.filter((name) => label[name]).map((name) => el("span", { class: "badge" }, wordOf(layer.fields, name, label[name])));
     const head = el(
       "p",
@@ -116,37 +125,37 @@ export class Suggestions {
       el("strong", {}, headingOf(layer, label, this) || t("Untitled")),
       ...badges,
     );
-    const details = isCurrent ? [drawDetails(layer.fields, label, this), this.buttons(one)] : [];
-    const card = el("li", { class: `suggestion${isCurrent ? " current" : ""}`, tabindex: "-1", data: { key: one.key } }, head, ...details);
-    card.addEventListener("click", () => this.go(this.open.indexOf(one)));
-    card.addEventListener("focusin", () => this.page.messages.highlight(citedMessages(layer, label)));
-    card.addEventListener("focusout", () => this.page.messages.highlight(new Set()));
+    const details = isCurrent ? [drawDetails(layer.fields, label, this), this.buttons(offer)] : [];
+    const card = el("li", { class: `suggestion${isCurrent ? " current" : ""}`, tabindex: "-1", data: { key: offer.key } }, head, ...details);
+    card.addEventListener("click", () => this.go(this.open.indexOf(offer)));
+    card.addEventListener("focusin", () => this.messages.highlight(citedMessages(layer, label)));
+    card.addEventListener("focusout", () => this.messages.highlight(new Set()));
     return card;
   }
 
-  buttons(one) {
+  buttons(offer) {
     const button = (text, action, run) => {
-      const key = el("kbd", { data: { key: action }, "aria-hidden": "true" }, this.page.keys?.keyOf(action) ?? "");
-      const made = el("button", { type: "button", class: "button small" }, text, " ", key);
-      made.addEventListener("click", (event) => {
+      const key = el("kbd", { data: { key: action }, "aria-hidden": "true" }, this.keyOf(action));
+      const control = el("button", { type: "button", class: "button small" }, text, " ", key);
+      control.addEventListener("click", (event) => {
         event.stopPropagation(); // the card is gone by then
         run();
       });
-      return made;
+      return control;
     };
     return el(
       "p",
       { class: "row" },
-      button(t("Accept"), "suggestion-accept", () => this.accept(one)),
-      button(t("Edit"), "suggestion-edit", () => this.edit(one)),
-      button(t("Dismiss"), "suggestion-dismiss", () => this.dismiss(one)),
+      button(t("Accept"), "suggestion-accept", () => this.accept(offer)),
+      button(t("Edit"), "suggestion-edit", () => this.edit(offer)),
+      button(t("Dismiss"), "suggestion-dismiss", () => this.dismiss(offer)),
     );
   }
 
   // How suggested labels call each other.
   name(uid) {
-    const one = this.found.find(({ label }) => label.uid === uid);
-    return one ? one.label[one.layer.heading] : "";
+    const offer = this.offers.find(({ label }) => label.uid === uid);
+    return offer ? offer.label[offer.layer.heading] : "";
   }
 
   heading() {
@@ -156,7 +165,7 @@ export class Suggestions {
   go(at) {
     if (at < 0) return;
     this.at = at;
-    this.page.render();
+    this.view.render();
     this.focus();
   }
 
@@ -168,41 +177,41 @@ export class Suggestions {
 
   focus() {
     const card = this.list.querySelector(".current");
-    if (!card) return this.page.messages.move(0, { focus: true });
+    if (!card) return this.messages.move(0, { focus: true });
     card.focus({ preventScroll: true });
     return card.scrollIntoView({ block: "nearest" });
   }
 
   // Decisions
 
-  accept(one = this.current) {
-    const label = this.takeOver(one);
+  accept(offer = this.current) {
+    const label = this.takeOver(offer);
     if (!label) return;
     this.focus();
     this.status.say(t("Accepted as {name}", { name: this.store.name(label.uid) }));
   }
 
-  edit(one = this.current) {
-    const label = this.takeOver(one);
-    if (label) this.page.open(label.uid);
+  edit(offer = this.current) {
+    const label = this.takeOver(offer);
+    if (label) this.view.open(label.uid);
   }
 
-  dismiss(one = this.current) {
-    if (!one) return this.sayNone();
-    this.store.dismiss(one.key);
+  dismiss(offer = this.current) {
+    if (!offer) return this.sayNone();
+    this.store.dismiss(offer.key);
     this.focus();
     return this.status.say(t("Suggestion dismissed"));
   }
 
-  takeOver(one) {
-    if (!one) return this.sayNone();
+  takeOver(offer) {
+    if (!offer) return this.sayNone();
     if (this.store.state.empty) {
-      const key = this.page.keys.keyOf("nothing-here");
-      return this.page.labelling.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back first.", { key }));
+      const key = this.keyOf("nothing-here");
+      return this.sayAtEmpty(t("“Nothing here” is set: press {key} to take it back first.", { key }));
     }
-    const { id, layer, label } = one;
+    const { id, layer, label } = offer;
     return this.store.add(layer, {
-      ...this.valuesOf(one),
+      ...this.valuesOf(offer),
       origin: "accepted",
       suggestion: { id, uid: label.uid },
     });
@@ -213,12 +222,12 @@ export class Suggestions {
     return Object.fromEntries(values.filter(([, value]) => value !== undefined));
   }
 
-  // A suggested label points to other suggested ones: to what was made of them here.
+  // A suggested label points to other suggested ones: to the labels that were taken over from them.
   valueOf({ widget, many }, value) {
     if (widget === "phases") return value?.map((phase) => ({ ...phase, uid: newUid() }));
     if (widget !== "references" || !value) return structuredClone(value);
-    const mine = [value].flat().map((uid) => this.store.labels.find((one) => one.suggestion?.uid === uid)?.uid);
-    const known = mine.filter(Boolean);
+    const taken = (uid) => this.store.labels.find((label) => label.suggestion?.uid === uid)?.uid;
+    const known = [value].flat().map(taken).filter(Boolean);
     return many ? known : known[0];
   }
 
@@ -234,9 +243,9 @@ export class Suggestions {
     this.kept = dismissed;
     const body = { dismissed: dismissed.map(sourceOf) };
     try {
-      await send("PUT", this.page.annotation.urls.suggestions, body);
+      await send("PUT", this.urls.suggestions, body);
     } catch (error) {
-      if (!error.kind) throw error;
+      if (!(error instanceof RequestFailed)) throw error;
       this.kept = null; // sent again with the next change
     }
   }
@@ -249,7 +258,7 @@ function sourceOf(key) {
   return { id: Number(key.slice(0, at)), uid: key.slice(at + 1) };
 }
 
-function noteOf(made, open) {
-  if (!made.length) return t("Nothing is suggested in this layer.");
+function noteOf(offered, open) {
+  if (!offered.length) return t("Nothing is suggested in this layer.");
   return open.length ? "" : t("Every suggestion is decided. Undo brings the last one back.");
 }

@@ -13,7 +13,11 @@ export class Unsent {
   constructor({ user, assignment, client, storage, disk = new Disk() }) {
     this.prefix = `assay:unsent:${user}:${assignment}:`;
     this.key = this.prefix + client;
-    Object.assign(this, { storage, disk, hasRoom: true, waiting: null, timer: null });
+    this.storage = storage;
+    this.disk = disk;
+    this.hasRoom = true;
+    this.waiting = null;
+    this.timer = undefined;
   }
 
   get works() {
@@ -23,12 +27,12 @@ export class Unsent {
   // The first change is written at once, those that follow it together.
   keep(work) {
     this.waiting = { ...work, at: new Date().toISOString() };
-    if (this.timer === null) this.write();
+    if (this.timer === undefined) this.write();
   }
 
   write() {
     clearTimeout(this.timer);
-    this.timer = null;
+    this.timer = undefined;
     if (!this.waiting) return;
     const text = JSON.stringify(this.waiting);
     this.waiting = null;
@@ -44,7 +48,8 @@ export class Unsent {
 
   clear() {
     clearTimeout(this.timer);
-    Object.assign(this, { waiting: null, timer: null });
+    this.waiting = null;
+    this.timer = undefined;
     this.forget(this.key);
   }
 

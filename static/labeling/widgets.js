@@ -1,7 +1,7 @@
 // One control per field of the label schema. A widget is {root, control, focus, write}: `write`
 // brings in a value from the state and leaves a control alone that already shows it.
 
-import { el, setText } from "./dom.js";
+import { all, el, setText } from "./dom.js";
 import { drawError, drawGroup, drawHelp, drawRow, isBlank, requiredClass, tinyButton } from "./rows.js";
 import { t } from "./texts.js";
 
@@ -69,7 +69,7 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
     onEnd();
   };
   const isScale = choices.every(({ value }) => Number.isInteger(value));
-  const digit = (at) => (hasDigits && at < 9 ? String(isScale ? choices[at].value : at + 1) : null);
+  const digit = (at) => (hasDigits && at < 9 ? String(isScale ? choices[at].value : at + 1) : "");
   const inputs = choices.map((choice, at) => addChip(box, id, choice, choose, digit(at)));
   const write = (value) => {
     for (const input of inputs) input.checked = input.value === String(value);
@@ -88,11 +88,11 @@ function drawChips(field, id, choices, { onEdit, onEnd, hasDigits }) {
 }
 
 // Digits choose in one field of the form, so they are printed on it.
-function addChip(box, id, choice, choose, key = null) {
+function addChip(box, id, choice, choose, key = "") {
   const input = el("input", { type: "radio", name: id, value: String(choice.value) });
   input.addEventListener("change", () => choose(choice));
   const name = el("span", {}, choice.label);
-  const hint = key && el("kbd", { "aria-hidden": "true" }, key);
+  const hint = key ? el("kbd", { "aria-hidden": "true" }, key) : null;
   box.append(el("label", { class: "chip", title: choice.help }, input, name, hint));
   return input;
 }
@@ -130,7 +130,7 @@ function drawReferences(field, id, { onEdit, onEnd, labelsOf }) {
   let drawn = "";
   let chosen = [];
   const choose = (uid, isChosen) => {
-    const left = chosen.filter((one) => one !== uid);
+    const left = chosen.filter((other) => other !== uid);
     onEdit(field.many ? (isChosen ? [...left, uid] : left) : uid);
     onEnd();
   };
@@ -145,7 +145,7 @@ function drawReferences(field, id, { onEdit, onEnd, labelsOf }) {
     if (JSON.stringify(offers) !== drawn) draw(offers);
     for (const input of box.querySelectorAll("input")) input.checked = chosen.includes(input.value);
   };
-  const focus = () => (box.querySelector("input:checked") ?? box.querySelector("input"))?.focus();
+  const focus = () => (all("input:checked", box)[0] ?? all("input", box)[0])?.focus();
   return { root, control: root, focus, write };
 }
 

@@ -1,9 +1,10 @@
 // The workspace: wires conversation, labels, keys and saving. The state is in the store; which
-// layer is shown, which label is open, current or pointed at is the page's own and never saved.
+// layer is shown, which label is open, current or pointed at belongs to the page and is never saved.
+// Each part gets what it needs when it is made; what parts see of the page is `View` in types.d.ts.
 
 import { Comments } from "./comments.js";
 import { setUpSkip } from "./dialogs.js";
-import { byId, readJson, setText, showIf } from "./dom.js";
+import { byId, focused, readJson, setText, showIf, wireButtons } from "./dom.js";
 import { Ending } from "./ending.js";
 import { History } from "./history.js";
 import { Keys } from "./keys.js";
@@ -14,6 +15,7 @@ import { LayerTabs } from "./layertabs.js";
 import { citedMessages, linkFieldOf, spansOf, wordsWithin } from "./layers.js";
 import { MessageList } from "./messages.js";
 import { Panels } from "./panels.js";
+import { Problems } from "./problems.js";
 import { Saving } from "./saving.js";
 import { Search } from "./search.js";
 import { Status } from "./status.js";
@@ -23,6 +25,9 @@ import { Suggestions } from "./suggestions.js";
 import { t } from "./texts.js";
 import { Words } from "./words.js";
 
+/** @import { View } from "./types.d.ts" */
+
+/** @implements {View} */
 class Workspace {
   constructor() {
     this.annotation = readJson("annotation");
@@ -32,23 +37,30 @@ class Workspace {
     this.store = new Store(this.layers, this.annotation.payload, this.annotation.empty);
     this.openUid = null;
     this.currentUid = this.inLayer[0]?.uid ?? null;
+    /** @type {{ index: number | null, uid: string | null }} */
     this.pointed = { index: null, uid: null };
-    this.problems = {}; // uid -> field -> message, as the server said it
-    this.status = new Status();
-    this.labelling = new Labelling(this);
-    this.words = new Words(this);
-    this.messages = this.makeMessages();
-    this.labels = this.makeLabels();
+    const { annotation, store } = this;
+    const view = this;
+    const keyOf = (action) => this.keys.keyOf(action);
+    const sayAtEmpty = (text) => this.labelling.sayAtEmpty(text);
+    const status = (this.status = new Status());
+    const problems = (this.problems = new Problems({ store, status }));
+    const messages = (this.messages = this.makeMessages());
+    const labels = (this.labels = this.makeLabels());
+    this.labelling = new Labelling({ view, store, status, messages, labels, problems, keyOf });
+    this.words = new Words({ view, messages, status, start: (values) => this.labelling.start(values) });
     this.tabs = new LayerTabs(this.layers, (layer) => this.showLayer(layer));
-    this.search = new Search(this);
-    this.ending = new Ending(this);
-    this.saving = new Saving({ page: this, showProblems: (found) => this.ending.markProblems(found) });
-    this.submitted = new Submitted(this.status);
-    this.suggestions = new Suggestions(this);
+    this.search = new Search({ messages, status });
+    const showProblems = (refused) => this.ending.markProblems(refused);
+    const saving = (this.saving = new Saving({ annotation, store, status, showProblems }));
+    this.ending = new Ending({ view, store, status, saving, problems, sayAtEmpty });
+    this.submitted = new Submitted(status);
+    this.keys = new Keys(readJson("keys"), this.actions(), annotation.user);
+    const { autosave } = saving;
+    this.suggestions = new Suggestions({ annotation, view, store, status, messages, autosave, keyOf, sayAtEmpty });
     this.store.onChange(() => this.render());
     this.store.onChange(() => this.withdrawUndo());
     this.panels = this.makePanels();
-    this.keys = new Keys(readJson("keys"), this.actions(), this.annotation.user);
     this.help = setUpKeyTable(this.keys);
     this.askSkip = setUpSkip((reason) => this.ending.skip(reason));
     this.wireButtons();
@@ -76,13 +88,13 @@ class Workspace {
   }
 
   makeLabels() {
-    const { labelling, store } = this;
+    const { store } = this;
     const form = {
-      edit: (field, value) => labelling.edit(field, value),
+      edit: (field, value) => this.labelling.edit(field, value),
       endEdit: () => store.endEdit(),
-      unlink: (index) => labelling.link(index),
+      unlink: (index) => this.labelling.link(index),
       quote: (index) => this.messages.quote(index),
-      labelsOf: (names) => labelling.offers(names),
+      labelsOf: (names) => this.labelling.offers(names),
       labelOf: (uid) => store.label(uid),
       askWords: (within, put) => this.words.ask(within, put),
       target: () => this.render(),
@@ -90,7 +102,7 @@ class Workspace {
     const handlers = {
       open: (uid) => this.open(uid),
       close: () => this.close(),
-      remove: (uid) => labelling.remove(uid),
+      remove: (uid) => this.labelling.remove(uid),
       point: (uid) => this.pointAt({ uid }),
       current: (uid) => this.setCurrent(uid),
       form,
@@ -106,7 +118,15 @@ class Workspace {
     return new Panels({
       history: new History({ root: byId("panel-history"), urls, readOnly, store, status, autosave, close }),
       comments: new Comments({
-        ...{ root: byId("panel-comments"), url: urls.comments, blind, store, status, autosave, messages, labels, close },
+        root: byId("panel-comments"),
+        url: urls.comments,
+        blind,
+        store,
+        status,
+        autosave,
+        messages,
+        labels,
+        close,
         view: this,
         show: () => this.panels.show("comments"),
       }),
@@ -114,7 +134,7 @@ class Workspace {
   }
 
   actions() {
-    const { labelling, ending, suggestions } = this;
+    const { labelling, ending } = this;
     const reading = {
       "message-next": () => this.move(1),
       "message-previous": () => this.move(-1),
@@ -146,12 +166,12 @@ class Workspace {
       priority: () => labelling.cycleSecondChoice(),
       confidence: () => labelling.cycle("confidence"),
       write: () => this.form?.focus(),
-      "first-pass": () => suggestions.ask(),
-      "suggestion-next": () => suggestions.step(1),
-      "suggestion-previous": () => suggestions.step(-1),
-      "suggestion-accept": () => suggestions.accept(),
-      "suggestion-edit": () => suggestions.edit(),
-      "suggestion-dismiss": () => suggestions.dismiss(),
+      "first-pass": () => this.suggestions.ask(),
+      "suggestion-next": () => this.suggestions.step(1),
+      "suggestion-previous": () => this.suggestions.step(-1),
+      "suggestion-accept": () => this.suggestions.accept(),
+      "suggestion-edit": () => this.suggestions.edit(),
+      "suggestion-dismiss": () => this.suggestions.dismiss(),
       "nothing-here": (key) => (this.form?.hasZero(key) ? labelling.chooseByDigit(key) : labelling.toggleEmpty()),
       skip: () => this.askSkip(),
       submit: () => ending.submit(),
@@ -165,9 +185,7 @@ class Workspace {
 
   wireButtons() {
     const actions = this.actions();
-    for (const button of document.querySelectorAll("[data-action]")) {
-      button.addEventListener("click", () => actions[button.dataset.action]());
-    }
+    wireButtons(actions);
     byId("empty").addEventListener("change", () => this.labelling.toggleEmpty());
     byId("reopen")?.addEventListener("click", () => this.submitted.reopen(this.annotation.urls));
   }
@@ -226,12 +244,13 @@ class Workspace {
   // Messages
 
   move(step) {
-    const isTyping = document.activeElement.matches("input, textarea, select");
+    const isTyping = focused().matches("input, textarea, select");
     this.messages.move(step, { focus: !isTyping });
   }
 
   // What the pointer or the focus is on shows its other side: a message its labels, a label its
   // messages.
+  /** @param {{ index?: number | null, uid?: string | null }} target */
   pointAt({ index = null, uid = null }) {
     this.pointed = { index, uid };
     this.showPointed();
@@ -279,8 +298,7 @@ class Workspace {
 
   // Escape leaves the text field, so that single keys work; pressed again it closes the label.
   escape() {
-    const focused = document.activeElement;
-    if (focused.matches("input, textarea, select")) this.messages.move(0, { focus: true });
+    if (focused().matches("input, textarea, select")) this.messages.move(0, { focus: true });
     else if (this.openUid) this.close();
     else if (this.panels.current) this.panels.show(null);
     else return false;
