@@ -30,6 +30,8 @@ CHECKS = {
     "lint": ["ruff", "check", "--quiet", "."],
     "imports": ["lint-imports"],
     "types": ["mypy"],
+    "scripts": ["oxlint", "--quiet", "static"],
+    "script types": ["deno", "check", "--quiet", "static"],
     "migrations": ["python", "manage.py", "makemigrations", "--check", "--dry-run"],
 }
 COUNTS, LEFT_OUT = "counts.xml", "left-out.txt"
@@ -195,6 +197,9 @@ def private_environment() -> Iterator[dict[str, str]]:
             "ASSAY_ENV_FILE": os.devnull,
             "DATABASE_URL": "",
             "CELERY_BROKER_URL": "",
+            "DENO_DIR": f"{folder}/deno",  # what the check of script types keeps
+            "DENO_NO_UPDATE_CHECK": "1",
+            "NO_COLOR": "1",
         }
     finally:
         shutil.rmtree(folder, ignore_errors=True)
