@@ -12,7 +12,7 @@ from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel, Metered
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.mind import LocalMind, Mind
-from pipelines.memory.query.oneshot import Answered, answer_once
+from pipelines.memory.query.oneshot import MemoryAnswer, answer_once
 from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
 from pipelines.memory.retrieval.ranker import learned_from
@@ -55,7 +55,7 @@ class Memory:
         answered = self._answer(case, talk, meter)
         return self._output(talk, answered, meter)
 
-    def _answer(self, case: Case, talk: Talk, meter: Metered | None) -> Answered:
+    def _answer(self, case: Case, talk: Talk, meter: Metered | None) -> MemoryAnswer:
         question = (case.question or "").strip()
         mind: Mind = ModelMind(self._config, meter) if meter else LocalMind(self._config)
         if self._config.mode == "oneshot":
@@ -65,13 +65,13 @@ class Memory:
 
         return answer_by_agent(question, Deps(talk, mind, self._config), task=case.task)
 
-    def _output(self, talk: Talk, answered: Answered, meter: Metered | None) -> Output:
-        told = answered.told
+    def _output(self, talk: Talk, answered: MemoryAnswer, meter: Metered | None) -> Output:
+        phased = answered.phased
         output: Output = {
-            "evidence": local_ids(told.chosen),
+            "evidence": local_ids(phased.chosen),
             "ranked": local_ids(_ranking(answered)),
-            "phases": [phase.as_json(talk) for phase in told.phases],
-            "answer": told.answer,
+            "phases": [phase.as_json(talk) for phase in phased.phases],
+            "answer": phased.answer,
             "cards": answered.cards,
             "model": meter.id if meter else None,
             "mode": self._config.mode,
@@ -80,7 +80,7 @@ class Memory:
                 talk,
                 answered.candidates,
                 answered.verdict,
-                told,
+                phased,
                 full=self._config.trace == "full",
             ),
             "steps": answered.steps,
@@ -88,7 +88,7 @@ class Memory:
         return output | ({"usage": meter.as_json()} if meter else {})
 
 
-def _ranking(answered: Answered) -> list[int]:
+def _ranking(answered: MemoryAnswer) -> list[int]:
     """What was judged, best first, then the rest of the candidates in their own order."""
     judged = answered.verdict.ranked
     known = set(judged)

@@ -13,7 +13,7 @@ HITS = 3
 """How many of the best messages are followed."""
 NEIGHBOURS = 3
 SHARE = 0.3
-"""What a message hands on to those beside it, and a topic to its thread."""
+"""What a message passes to its neighbours, and a topic to its thread."""
 
 
 def explore(
@@ -25,19 +25,19 @@ def explore(
     look: int,
     limit: int,
 ) -> list[Search]:
-    """First the subject alone and what stands beside the best; then threads and replies."""
-    known = {one.question for one in searches}
+    """First the subject alone and the neighbours of the best; then threads and replies."""
+    known = {search.question for search in searches}
     asked = [(part.text, part.why) for part in verdict.questions if part.text not in known]
     topic = topic_question(question)
     if look == 1 and topic:
         asked.append((topic.text, "topic"))
-    found = search_all(talk, asked, limit=limit)
+    results = search_all(talk, asked, limit=limit)
     if look == 1:
-        return [*found, _beside(talk, verdict)]
-    return [*found, _in_threads(talk, verdict), _replies(talk, verdict)]
+        return [*results, _neighbours(talk, verdict)]
+    return [*results, _in_threads(talk, verdict), _replies(talk, verdict)]
 
 
-def _beside(talk: Talk, verdict: Verdict) -> Search:
+def _neighbours(talk: Talk, verdict: Verdict) -> Search:
     chances: dict[int, float] = {}
     for position in verdict.ranked[:HITS]:
         for near in range(position - NEIGHBOURS, position + NEIGHBOURS + 1):

@@ -11,7 +11,7 @@ from typing import Any
 
 from pipelines.memory.agent import nodes
 from pipelines.memory.agent.nodes import AgentState, Deps
-from pipelines.memory.query.oneshot import Answered
+from pipelines.memory.query.oneshot import MemoryAnswer
 from pipelines.memory.query.phases import format_cards
 
 STEPS_OF_A_ROUND = 2
@@ -35,7 +35,7 @@ def compiled(max_rounds: int) -> Any:
     return graph.compile()
 
 
-def answer_by_agent(question: str, deps: Deps, *, task: str) -> Answered:
+def answer_by_agent(question: str, deps: Deps, *, task: str) -> MemoryAnswer:
     steps: list[dict[str, Any]] = []
     last: dict[str, Any] = {}
     start: AgentState = {"question": question, "task": task, "searches": [], "rounds": 0}
@@ -43,8 +43,8 @@ def answer_by_agent(question: str, deps: Deps, *, task: str) -> Answered:
         for node, added in update.items():
             last |= added
             steps.append({"node": node, **_described(added)})
-    cards = format_cards(deps.talk, last["told"].phases)
-    return Answered(last["candidates"], last["verdict"], last["told"], steps, cards)
+    cards = format_cards(deps.talk, last["phased"].phases)
+    return MemoryAnswer(last["candidates"], last["verdict"], last["phased"], steps, cards)
 
 
 def _updates(start: AgentState, deps: Deps) -> Any:
@@ -56,13 +56,13 @@ def _updates(start: AgentState, deps: Deps) -> Any:
 
 def _described(added: Mapping[str, Any]) -> dict[str, Any]:
     """What a node added, small enough to keep: no state is stored twice."""
-    told: dict[str, Any] = {}
-    for key in ("plan", "verdict", "told"):
+    described: dict[str, Any] = {}
+    for key in ("plan", "verdict", "phased"):
         if key in added:
-            told |= added[key].as_json()
+            described |= added[key].as_json()
     if "searches" in added:
-        told["searches"] = [
-            {"why": one.why, "question": one.question, "found": len(one.indexes)}
-            for one in added["searches"]
+        described["searches"] = [
+            {"why": search.why, "question": search.question, "found": len(search.indexes)}
+            for search in added["searches"]
         ]
-    return told
+    return described

@@ -18,7 +18,7 @@ from pipelines.memory.query.candidates import (
     lookup_anchors,
     search_all,
 )
-from pipelines.memory.query.mind import SURE, Mind, Plan, Told, Verdict
+from pipelines.memory.query.mind import SURE, Mind, PhasedAnswer, Plan, Verdict
 from pipelines.memory.query.talk import Talk
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class AgentState(TypedDict, total=False):
     verdict: Verdict  # grader
     rounds: Annotated[int, operator.add]  # grader: how often it has judged
     candidates: Candidates  # generator
-    told: Told  # generator
+    phased: PhasedAnswer  # generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +91,14 @@ def generator(state: AgentState, runtime: Runtime[Deps]) -> AgentState:
         lookup_anchors(plan.intent, deps.talk),
         node_limit=deps.config.node_limit,
     )
-    told = deps.mind.tell(question, deps.talk, plan, candidates, verdict)
-    return {"verdict": verdict, "candidates": candidates, "told": told}
+    phased = deps.mind.answer(question, deps.talk, plan, candidates, verdict)
+    return {"verdict": verdict, "candidates": candidates, "phased": phased}
 
 
 def after_retriever(state: AgentState) -> str:
-    """A plain fact that one message tells for sure needs no judging."""
-    best = max((max(one.probabilities, default=0.0) for one in state["searches"]), default=0.0)
+    """A plain fact that one message surely states needs no grading."""
+    chances = [chance for search in state["searches"] for chance in search.probabilities]
+    best = max(chances, default=0.0)
     return "generator" if state["plan"].fast and best >= SURE else "grader"
 
 

@@ -25,7 +25,7 @@ VERSION = 1
 Kind = Literal["topics", "signals", "threads"]
 KINDS: tuple[Kind, ...] = ("topics", "signals", "threads")
 Progress = Callable[[Kind, int, int], None]
-"""Told the layer in work, and how much of how much of it is done."""
+"""Called with the layer in work, how much of it is done, and how much there is."""
 
 
 class Rows(Protocol):
@@ -60,8 +60,9 @@ def build_layers(
 ) -> Layers:
     """The layers of a conversation: those that are kept, and the others built now.
 
-    Whoever stops in between loses at most the layer in work. ``config.implementation`` decides
-    whether ``model`` is used; asking for a model without having one is an error, not a fallback.
+    If the process stops in between, at most the layer in work is lost. ``config.implementation``
+    decides whether ``model`` is used; asking for a model without having one is an error, not a
+    fallback.
     """
     builder = _Builder(messages, encoder, config, _model_for(config, model), progress)
     topics = Topics.from_json(_kept(rows, "topics", builder.topics))

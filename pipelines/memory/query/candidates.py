@@ -15,7 +15,7 @@ from pipelines.memory.query.talk import Node, Talk
 
 ANCHOR_BONUS = 0.05
 THREAD_SHARE = 0.3
-"""What a node hands on to those of its thread: being linked is a hint, not a hit."""
+"""What a node passes to the others of its thread: a link is a hint, not a hit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +55,24 @@ def in_days(node: Node, days: Days | None, talk: Talk) -> bool:
 
 
 def search(talk: Talk, question: str, *, why: str, limit: int) -> Search:
-    (found,) = search_all(talk, [(question, why)], limit=limit)
-    return found
+    (result,) = search_all(talk, [(question, why)], limit=limit)
+    return result
 
 
 def search_all(talk: Talk, asked: Sequence[tuple[str, str]], *, limit: int) -> list[Search]:
-    """Of each question, with why it is asked; at once is cheaper than one after the other."""
+    """For each question, with why it is asked; all at once is cheaper than one by one."""
     rankings = talk.index.rank_all([question for question, _ in asked], limit=limit)
     return [
-        Search(question, why, tuple(found.indexes), tuple(map(float, found.probabilities)))
-        for (question, why), found in zip(asked, rankings, strict=True)
+        Search(question, why, tuple(ranking.indexes), tuple(map(float, ranking.probabilities)))
+        for (question, why), ranking in zip(asked, rankings, strict=True)
     ]
 
 
 def best_of(searches: Iterable[Search]) -> dict[int, float]:
     """Each position with the best chance that any search gave it."""
     best: dict[int, float] = {}
-    for one in searches:
-        for position, probability in zip(one.indexes, one.probabilities, strict=True):
+    for search in searches:
+        for position, probability in zip(search.indexes, search.probabilities, strict=True):
             if probability > best.get(position, -1.0):
                 best[position] = probability
     return best

@@ -1,8 +1,8 @@
 """Weighs what the searches found: the chance of each message to be evidence.
 
 The index judges each message by itself and for one wording of the question. Here its judgement is
-set against the rest of the talk: what stands beside the message, in its topic and its thread, what
-the other searches said of it, and how many messages such a question usually needs.
+compared with the rest of the talk: the messages next to it, in its topic and its thread, what the
+other searches said of it, and how many messages such a question usually needs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,18 @@ NEAR = 3
 PARTS = ("person", "slot", "time")
 
 Matrix = NDArray[np.float64]
+Columns = dict[str, Matrix | float]
+"""By feature; a number holds for every message."""
+
+
+class StoredWeights(TypedDict):
+    """As ``weights.json`` has them; columns are parallel to ``features``."""
+
+    features: list[str]
+    mean: list[float]
+    scale: list[float]
+    weights: list[float]
+    bias: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def weigh(
 
 
 def has_explored(searches: Sequence[Search]) -> bool:
-    return any(one.why == "topic" for one in searches)
+    return any(search.why == "topic" for search in searches)
 
 
 @cache
@@ -73,10 +85,11 @@ def trained(*, explored: bool, talk: str = "") -> Weights:
     return from_json(stored["without"].get(talk, stored)["explored" if explored else "first"])
 
 
-def from_json(stored: dict[str, Any]) -> Weights:
+def from_json(stored: StoredWeights) -> Weights:
     if tuple(stored["features"]) != FEATURES:
         raise ValueError("The weights were trained on other features; train them again.")
-    mean, scale, weights = (np.array(stored[name], float) for name in ("mean", "scale", "weights"))
+    columns = (stored["mean"], stored["scale"], stored["weights"])
+    mean, scale, weights = (np.array(column, float) for column in columns)
     return Weights(mean, scale, weights, float(stored["bias"]))
 
 
@@ -92,10 +105,8 @@ def features(talk: Talk, intent: Intent, searches: Sequence[Search]) -> tuple[li
     return positions, np.stack(table, axis=1)
 
 
-def _message_columns(
-    talk: Talk, searches: Sequence[Search], positions: list[int]
-) -> dict[str, Any]:
-    asked = best_of(one for one in searches if one.why == "asked")
+def _message_columns(talk: Talk, searches: Sequence[Search], positions: list[int]) -> Columns:
+    asked = best_of(search for search in searches if search.why == "asked")
     chances = np.array([asked.get(position, 0.0) for position in positions])
     sure = _logit(chances)
     ordered = np.sort(chances)[::-1]
@@ -113,21 +124,19 @@ def _message_columns(
     }
 
 
-def _other_searches(
-    searches: Sequence[Search], positions: list[int], asked: Matrix
-) -> dict[str, Matrix]:
+def _other_searches(searches: Sequence[Search], positions: list[int], asked: Matrix) -> Columns:
     """What the other searches said; where there were none, the same as the question asked."""
     kinds = {"parts": PARTS, "topic": ("topic",)}
-    columns = {}
+    columns: Columns = {}
     for name, whys in kinds.items():
-        found = best_of(one for one in searches if one.why in whys)
-        own = _logit(np.array([found.get(position, 0.0) for position in positions]))
-        columns[name] = own - asked if found else np.zeros(len(positions))
+        chances = best_of(search for search in searches if search.why in whys)
+        own = _logit(np.array([chances.get(position, 0.0) for position in positions]))
+        columns[name] = own - asked if chances else np.zeros(len(positions))
     return columns
 
 
-def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> dict[str, Any]:
-    """The best chance beside a message, around it, and in the rest of its topic and thread."""
+def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> Columns:
+    """The best chance next to a message, around it, and in the rest of its topic and thread."""
 
     chances = np.zeros(len(talk.messages) + 2 * NEAR)  # nothing is said before and after the talk
     chances[np.array(list(asked), int) + NEAR] = list(asked.values())
@@ -148,8 +157,8 @@ def _surroundings(talk: Talk, asked: dict[int, float], positions: list[int]) -> 
     }
 
 
-def _likeness(talk: Talk, chances: Matrix, positions: list[int]) -> dict[str, Any]:
-    """How much a message says the same as what was found first: lists are told bit by bit."""
+def _likeness(talk: Talk, chances: Matrix, positions: list[int]) -> Columns:
+    """How similar a message is to what was found first: lists come bit by bit."""
     if talk.vectors is None:
         return dict.fromkeys(("like_best", "like_first", "like_all"), 0.0)
     best = np.argsort(-chances, kind="stable")[:HITS]
@@ -169,7 +178,7 @@ def _two_best(node: Node, asked: dict[int, float]) -> list[float]:
 
 
 def _rest(own: float, node: Node | None, best_in: dict[str, list[float]]) -> float:
-    """The best of the node but for the message itself, whose chance is ``own``."""
+    """The best of the node apart from the message itself, whose chance is ``own``."""
     if node is None:
         return 0.0
     best, *others = best_in[node.node_id]
@@ -180,7 +189,7 @@ def _thread(node: Node, best_in: dict[str, list[float]]) -> float:
     return max((best_in[other][0] for other in node.linked if other in best_in), default=0.0)
 
 
-def _day_columns(talk: Talk, intent: Intent, positions: list[int]) -> dict[str, Any]:
+def _day_columns(talk: Talk, intent: Intent, positions: list[int]) -> Columns:
     days = intent.time_range
     if days is None:
         return {"in_days": 0.0, "outside_days": 0.0}
@@ -188,7 +197,7 @@ def _day_columns(talk: Talk, intent: Intent, positions: list[int]) -> dict[str, 
     return {"in_days": inside.astype(float), "outside_days": (~inside).astype(float)}
 
 
-def _question_columns(intent: Intent, columns: dict[str, Any]) -> dict[str, Any]:
+def _question_columns(intent: Intent, columns: Columns) -> Columns:
     shapes = {
         name: float(intent.shape == name) for name in ("when", "count", "yes_no", "why", "many")
     }

@@ -16,14 +16,14 @@ from pipelines.memory.query.selection import Worth, choose
 from pipelines.memory.query.talk import Talk, local_ids
 
 SURE = 0.5
-"""A fact is found when one message is at least as likely as not to tell it."""
+"""A fact counts as found when one message is at least as likely as not to state it."""
 THIN = 0.15
 ENOUGH = 0.6
 QUARTERS = 4
 NODES_IN_A_QUARTER = 2
 MESSAGES_IN_RANGE = 5
 STORY_CHEAPER = 4.0
-"""A story is told by more messages than a fact: each may cost that much less."""
+"""A story takes more messages than a fact: each may cost that much less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Plan:
     """A plain fact: answered from the first look when that is sure enough."""
 
     def as_json(self) -> dict[str, Any]:
-        asked = [{"text": one.text, "why": one.why} for one in self.sub_questions]
-        return {"intent": self.intent.as_json(), "sub_questions": asked, "fast": self.fast}
+        parts = [{"text": part.text, "why": part.why} for part in self.sub_questions]
+        return {"intent": self.intent.as_json(), "sub_questions": parts, "fast": self.fast}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The answer: phases with evidence, best evidence first in ``chosen``."""
+class PhasedAnswer:
+    """Phases with their evidence; in ``chosen`` all of it, the best first."""
 
     phases: tuple[Phase, ...]
     chosen: tuple[int, ...]
@@ -93,9 +93,9 @@ class Mind(Protocol):
         self, question: str, talk: Talk, plan: Plan, searches: Sequence[Search], *, looks: int
     ) -> Verdict: ...
 
-    def tell(
+    def answer(
         self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
-    ) -> Told: ...
+    ) -> PhasedAnswer: ...
 
 
 class LocalMind:
@@ -118,17 +118,18 @@ class LocalMind:
         shown = tuple(sorted(chances, key=lambda at: (-chances[at], at)))
         return Verdict(chances, shown, not missing, missing)
 
-    def tell(
+    def answer(
         self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
-    ) -> Told:
+    ) -> PhasedAnswer:
         chosen = self.chosen(plan.intent, verdict)
         if plan.intent.output_mode != "narrative":
-            return Told(tuple(one_phase(question, chosen)), tuple(chosen), shown=verdict.shown)
+            phase = one_phase(question, chosen)
+            return PhasedAnswer(tuple(phase), tuple(chosen), shown=verdict.shown)
         least, _most = bounds(plan.intent)
         phases = story_phases(talk, verdict.chances, chosen, least=least)
-        told = {position for phase in phases for position in phase.evidence}
-        in_order = tuple(position for position in verdict.ranked if position in told)
-        return Told(tuple(phases), in_order, shown=verdict.shown)
+        in_phases = {position for phase in phases for position in phase.evidence}
+        in_order = tuple(position for position in verdict.ranked if position in in_phases)
+        return PhasedAnswer(tuple(phases), in_order, shown=verdict.shown)
 
     def chosen(self, intent: Intent, verdict: Verdict) -> list[int]:
         ranked = verdict.ranked
@@ -148,7 +149,7 @@ class LocalMind:
     def misses(
         self, talk: Talk, plan: Plan, searches: Sequence[Search], chances: dict[int, float]
     ) -> tuple[str, ...]:
-        """What a person would say is not there yet, each as a short phrase."""
+        """What is still missing, each as a short phrase."""
         missing = list(_thin_parts(searches))
         if plan.intent.output_mode == "fact":
             if max(chances.values(), default=0.0) < SURE:
@@ -170,9 +171,9 @@ class LocalMind:
 def _thin_parts(searches: Sequence[Search]) -> list[str]:
     """Parts of the question of which nothing likely was found."""
     return [
-        f"{one.why}: {one.question}"
-        for one in searches
-        if one.why in ("person", "slot") and max(one.probabilities, default=0.0) < THIN
+        f"{search.why}: {search.question}"
+        for search in searches
+        if search.why in ("person", "slot") and max(search.probabilities, default=0.0) < THIN
     ]
 
 
@@ -194,5 +195,5 @@ def _thin_range(talk: Talk, intent: Intent, chances: dict[int, float]) -> list[s
     days = intent.time_range
     if days is None or not any(days.hold(day) for day in talk.days):
         return []
-    there = sum(days.hold(talk.days[position], slack=1) for position in chances)
-    return ["time: the days asked for"] if there < MESSAGES_IN_RANGE else []
+    inside = sum(days.hold(talk.days[position], slack=1) for position in chances)
+    return ["time: the days asked for"] if inside < MESSAGES_IN_RANGE else []

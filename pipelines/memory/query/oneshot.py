@@ -7,25 +7,25 @@ from typing import Any
 
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.candidates import Candidates, expand_candidates, lookup_anchors, search
-from pipelines.memory.query.mind import Mind, Told, Verdict
+from pipelines.memory.query.mind import Mind, PhasedAnswer, Verdict
 from pipelines.memory.query.phases import format_cards
 from pipelines.memory.query.talk import Talk
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class MemoryAnswer:
     """What either mode hands to the pipeline."""
 
     candidates: Candidates
     verdict: Verdict
-    told: Told
+    phased: PhasedAnswer
     steps: list[dict[str, Any]]
     cards: str = ""
 
 
 def answer_once(
     question: str, talk: Talk, mind: Mind, config: MemoryConfig, *, task: str
-) -> Answered:
+) -> MemoryAnswer:
     plan = mind.plan(question, talk, task=task)
     anchors = lookup_anchors(plan.intent, talk)
     searches = [search(talk, question, why="asked", limit=config.candidate_limit)]
@@ -36,8 +36,8 @@ def answer_once(
         node_limit=config.node_limit,
     )
     verdict = mind.grade(question, talk, plan, searches, looks=1)
-    told = mind.tell(question, talk, plan, candidates, verdict)
-    cards = format_cards(talk, told.phases)
+    phased = mind.answer(question, talk, plan, candidates, verdict)
+    cards = format_cards(talk, phased.phases)
     steps = [
         {"node": "intent", **plan.as_json()},
         {"node": "anchors", "nodes": [node.node_id for node in anchors]},
@@ -46,7 +46,7 @@ def answer_once(
             "messages": len(candidates.positions),
             "nodes": len(candidates.nodes),
         },
-        {"node": "phases", **verdict.as_json(), **told.as_json()},
+        {"node": "phases", **verdict.as_json(), **phased.as_json()},
         {"node": "cards", "characters": len(cards)},
     ]
-    return Answered(candidates, verdict, told, steps, cards)
+    return MemoryAnswer(candidates, verdict, phased, steps, cards)

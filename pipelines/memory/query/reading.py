@@ -15,7 +15,7 @@ from pipelines.memory.layers.nodes import SIGNALS
 from pipelines.memory.prompts import ask
 from pipelines.memory.query.candidates import Candidates, Search, best_of
 from pipelines.memory.query.intent import USUAL_FOCUS, Intent, read_intent
-from pipelines.memory.query.mind import Plan, Told, Verdict
+from pipelines.memory.query.mind import PhasedAnswer, Plan, Verdict
 from pipelines.memory.query.phases import Phase, bounds, node_summaries, shown
 from pipelines.memory.query.questions import SubQuestion
 from pipelines.memory.query.talk import Talk
@@ -86,19 +86,19 @@ class ModelMind:
         read = sorted(best[: self._config.shown_limit * looks])
         messages = [shown(talk, position) for position in read]
         reply = ask(self._model, "grade", GradeReply, question=question, messages=messages)
-        known = {one.id - 1: one.support for one in reply.relevant if one.id - 1 in set(read)}
+        known = {row.id - 1: row.support for row in reply.relevant if row.id - 1 in set(read)}
         return Verdict(
             chances=known,
             shown=tuple(read),
             sufficient=reply.sufficient,
             missing=tuple(reply.missing),
             questions=tuple(SubQuestion(text, "slot") for text in reply.missing[:ASKED_NEXT]),
-            unknown_ids=len({one.id for one in reply.relevant}) - len(known),
+            unknown_ids=len({row.id for row in reply.relevant}) - len(known),
         )
 
-    def tell(
+    def answer(
         self, question: str, talk: Talk, plan: Plan, candidates: Candidates, verdict: Verdict
-    ) -> Told:
+    ) -> PhasedAnswer:
         least, most = bounds(plan.intent)
         topics = node_summaries(talk, candidates, verdict.chances, preview=PREVIEW)
         reply = ask(
@@ -111,7 +111,7 @@ class ModelMind:
             most=most,
         )
         seen = sorted({local - 1 for topic in topics for local in topic["all_message_ids"]})
-        return _told(reply, seen, verdict)
+        return _checked(reply, seen, verdict)
 
 
 def _with_reply(intent: Intent, reply: IntentReply) -> Intent:
@@ -138,16 +138,20 @@ def _days(said: list[str] | None) -> Days | None:
     return Days(min(first, last), max(first, last))
 
 
-def _told(reply: PhasesReply, seen: Collection[int], verdict: Verdict) -> Told:
-    """Ids that were not shown are left out and counted; an empty phase is none."""
+def _checked(reply: PhasesReply, seen: Collection[int], verdict: Verdict) -> PhasedAnswer:
+    """Ids that were not shown are left out and counted; so is a phase that has no others."""
     known = set(seen)
     phases = [
-        Phase(one.title, tuple(sorted({at for at in _positions(one) if at in known})), one.summary)
-        for one in reply.phases
+        Phase(
+            phase.title,
+            tuple(sorted({at for at in _positions(phase) if at in known})),
+            phase.summary,
+        )
+        for phase in reply.phases
     ]
-    named = {position for one in reply.phases for position in _positions(one)}
+    named = {position for phase in reply.phases for position in _positions(phase)}
     chosen = sorted(named & known, key=lambda at: (-verdict.chances.get(at, 0.0), at))
-    return Told(
+    return PhasedAnswer(
         phases=tuple(phase for phase in phases if phase.evidence),
         chosen=tuple(chosen),
         answer=reply.answer,

@@ -71,8 +71,8 @@ class Evidence:
 
     def _by_width(self, width: int) -> Floats:
         """Columns: as asked, in the first person, without names."""
-        found = self.views.vectors[width] @ self._questions.T.astype(np.float32)
-        return found.astype(np.float64)
+        cosines = self.views.vectors[width] @ self._questions.T.astype(np.float32)
+        return cosines.astype(np.float64)
 
     @cached_property
     def dense(self) -> Floats:
@@ -106,7 +106,7 @@ class Evidence:
 
     @cached_property
     def late_among(self) -> dict[str, Floats]:
-        """Words of the question may also be found in the messages beside: who answers is brief."""
+        """Words of the question may also be in the messages around it: answers are brief."""
         first = self._near[0]
         one, two, after = (shifted(first, by, beyond=NO_LIKENESS) for by in (1, 2, -1))
         before = np.maximum(first, one)
@@ -130,8 +130,8 @@ class Evidence:
     def fused(self) -> Floats:
         parts = scaled(self.lexical) + scaled(self.dense[:, 1]) + 1.5 * scaled(self.late[:, 0])
         parts = parts + scaled(self.dense[:, 2]) + 0.5 * scaled(self.windows[2])
-        found: Floats = parts / 4 + SPEAKER * self.said_by
-        return found
+        total: Floats = parts / 4 + SPEAKER * self.said_by
+        return total
 
 
 def to_messages(scores: Floats, *, width: int, count: int) -> Floats:
@@ -150,21 +150,21 @@ def scaled(scores: Floats) -> Floats:
 
 
 def shifted(scores: Floats, by: int, *, beyond: float = 0.0) -> Floats:
-    """What stands ``by`` messages earlier (negative: later); ``beyond`` past the ends."""
-    found = np.full_like(scores, beyond)
+    """The score of ``by`` messages earlier (negative: later); ``beyond`` past the ends."""
+    moved = np.full_like(scores, beyond)
     if abs(by) < len(scores):
         if by > 0:
-            found[by:] = scores[:-by]
+            moved[by:] = scores[:-by]
         else:
-            found[:by] = scores[-by:]
-    return found
+            moved[:by] = scores[-by:]
+    return moved
 
 
 def ranks(scores: Floats) -> Floats:
     order = np.argsort(-scores, kind="stable")
-    found = np.empty(len(scores))
-    found[order] = np.arange(1, len(scores) + 1)
-    return found
+    places = np.empty(len(scores))
+    places[order] = np.arange(1, len(scores) + 1)
+    return places
 
 
 def columns(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -181,18 +181,18 @@ def columns(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats
 
 def cues(views: Views) -> dict[str, Floats]:
     texts = [message.content for message in views.messages]
-    found = {
+    columns = {
         name: np.array([float(bool(cue.search(text))) for text in texts])
         for name, cue in _CUES.items()
     }
-    found["length"] = np.array([float(np.log1p(len(words(text)))) for text in texts])
-    return found
+    columns["length"] = np.array([float(np.log1p(len(words(text)))) for text in texts])
+    return columns
 
 
 def _single(evidence: Evidence) -> dict[str, Floats]:
     views, stems = evidence.views, evidence.asked.stems
     late, near = evidence.late, evidence.dense
-    found = {
+    columns = {
         "lexical": scaled(evidence.lexical),
         "lexical pairs": scaled(views.pairs.score(stems)),
         "covered": views.lexical.covered(stems),
@@ -207,22 +207,22 @@ def _single(evidence: Evidence) -> dict[str, Floats]:
         "late raw": late[:, 0],
         "late strong": scaled(late[:, 3]),
     }
-    found |= {f"windows {width}": scaled(one) for width, one in evidence.windows.items()}
-    found |= {f"late, {where}": scaled(one) for where, one in evidence.late_among.items()}
+    columns |= {f"windows {width}": scaled(one) for width, one in evidence.windows.items()}
+    columns |= {f"late, {where}": scaled(one) for where, one in evidence.late_among.items()}
     for name in ("lexical", "dense first", "late rare", "late first"):
-        found[f"{name} rank"] = 1 / np.sqrt(ranks(found[name]))
-    return found
+        columns[f"{name} rank"] = 1 / np.sqrt(ranks(columns[name]))
+    return columns
 
 
 def _context(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
     fused = evidence.fused
     asked_before = shifted(shape["question"], 1)
-    found = {f"fused {by:+d}": shifted(fused, -by) for by in (-3, -2, -1, 1, 2, 3)}
+    columns = {f"fused {by:+d}": shifted(fused, -by) for by in (-3, -2, -1, 1, 2, 3)}
     bursts = evidence.views.bursts
     top = np.full(bursts.max() + 1, -np.inf)
     np.maximum.at(top, bursts, fused)
     mean = np.bincount(bursts, weights=fused) / np.bincount(bursts)
-    return found | {
+    return columns | {
         "fused": fused,
         "fused rank": 1 / np.sqrt(ranks(fused)),
         "fused log rank": np.log(ranks(fused)),
@@ -238,7 +238,7 @@ def _context(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Float
 
 
 def _feedback(evidence: Evidence) -> dict[str, Floats]:
-    """More of the kind of what was found first."""
+    """More of the same kind as the best."""
     best = np.argsort(-evidence.fused, kind="stable")[:FEEDBACK]
     vectors = evidence.views.vectors[1]
     near = (vectors @ vectors[best].T).astype(np.float64)
@@ -266,15 +266,15 @@ def _speaking(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floa
 
 def _kinds(evidence: Evidence, shape: Mapping[str, Floats]) -> dict[str, Floats]:
     kinds = evidence.asked.kinds
-    found = {f"has {name}": column for name, column in shape.items()}
+    columns = {f"has {name}": column for name, column in shape.items()}
     for kind, cue in _PAIRS:
-        found[f"{kind} × {cue}"] = float(kind in kinds) * shape[cue]
+        columns[f"{kind} × {cue}"] = float(kind in kinds) * shape[cue]
     for kind in KINDS:
-        found[f"{kind} × fused"] = float(kind in kinds) * evidence.fused
-        found[kind] = np.full(evidence.size, float(kind in kinds))
-    found["both"] = np.full(evidence.size, float(evidence.asked.both))
-    found["stems"] = np.full(evidence.size, float(len(evidence.asked.stems)))
-    return found
+        columns[f"{kind} × fused"] = float(kind in kinds) * evidence.fused
+        columns[kind] = np.full(evidence.size, float(kind in kinds))
+    columns["both"] = np.full(evidence.size, float(evidence.asked.both))
+    columns["stems"] = np.full(evidence.size, float(len(evidence.asked.stems)))
+    return columns
 
 
 def _days(evidence: Evidence) -> dict[str, Floats]:

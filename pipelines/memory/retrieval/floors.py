@@ -1,4 +1,4 @@
-"""Floors of ``qa`` and ``arc``: what is found without understanding the question."""
+"""Floors of ``qa`` and ``arc``: what a system finds that does not understand the question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RandomConfig(BudgetConfig):
 
 
 class Random:
-    """Draws messages by lot; the same case always draws the same."""
+    """Draws messages at random; the same case always draws the same ones."""
 
     name = "random"
     version = "1"
@@ -46,7 +46,7 @@ class Random:
         seed = int.from_bytes(hashlib.sha256(lot).digest()[:8], "big")
         order = np.random.default_rng(seed).permutation(len(case.messages))
         ranked = [int(at) for at in order]
-        return found(ranked[: self._budget], ranked=ranked)
+        return answer_of(ranked[: self._budget], ranked=ranked)
 
 
 class LexicalFloor:
@@ -64,16 +64,16 @@ class LexicalFloor:
 
     def run(self, case: Case) -> Output:
         if not case.messages:
-            return found([], ranked=[])
+            return answer_of([], ranked=[])
         people = speakers.learn(case.messages)
         asked = question.read(case.question or "", people, span=None)
         stems = views.stems_of(views.texts_of(case.messages), people)
         scores = Lexical(stems).score(asked.stems)
         ranked = [int(at) for at in np.argsort(-scores, kind="stable")]
-        return found([at for at in ranked if scores[at] > 0][: self._budget], ranked=ranked)
+        return answer_of([at for at in ranked if scores[at] > 0][: self._budget], ranked=ranked)
 
 
-def found(
+def answer_of(
     chosen: Sequence[int], *, ranked: Sequence[int], scores: Sequence[float] | None = None
 ) -> Output:
     """An answer of one phase with 0-based positions; outputs count messages from 1."""
@@ -98,9 +98,9 @@ def found(
 
 def all_of(case: Case) -> Output:
     everyone = range(len(case.messages))
-    return found(everyone, ranked=everyone)
+    return answer_of(everyone, ranked=everyone)
 
 
 def none_of(case: Case) -> Output:
     """Ranks nothing either: every message comes back in no order that means anything."""
-    return found([], ranked=[])
+    return answer_of([], ranked=[])

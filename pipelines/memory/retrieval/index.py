@@ -32,10 +32,10 @@ class Ranking:
 
 
 class ConversationIndex:
-    def __init__(self, found: Views, encoder: Encoder, learned: Ranker | None = None) -> None:
-        self.views = found
+    def __init__(self, views: Views, encoder: Encoder, learned: Ranker | None = None) -> None:
+        self.views = views
         self._encoder = encoder
-        self._cues = features.cues(found)
+        self._cues = features.cues(views)
         self._ranker = learned
 
     @classmethod
@@ -47,17 +47,17 @@ class ConversationIndex:
         store: Store | None = None,
         by_words: bool = False,
     ) -> ConversationIndex:
-        """What is dear to compute (vectors) is taken from ``store`` when it is there.
+        """Vectors, which are expensive to compute, are taken from ``store`` if it has them.
 
-        An index ``by_words`` waits with it until somebody asks for more than words.
+        An index ``by_words`` computes them only when more than words is asked for.
         """
         if not messages:
             raise ValueError("ConversationIndex.build: there is no message to find")
         suited = adapter.suited(encoder, messages)
-        found = views.look(messages, suited, store)
+        looked_at = views.look(messages, suited, store)
         if not by_words:
-            found.encoded()
-        return cls(found, suited, ranker.shipped(key_of(messages)))
+            looked_at.encoded()
+        return cls(looked_at, suited, ranker.shipped(key_of(messages)))
 
     def with_ranker(self, learned: Ranker) -> ConversationIndex:
         return ConversationIndex(self.views, self._encoder, learned)
@@ -66,7 +66,7 @@ class ConversationIndex:
         return self.rank_by("learned", text, limit=limit)
 
     def rank_all(self, texts: Sequence[str], *, limit: int | None = None) -> list[Ranking]:
-        """Each of them by ``learned``; together they cost less, for they are encoded together."""
+        """Each of them by ``learned``; encoding them together costs less."""
         return [self._learned(evidence, limit) for evidence in self._evidence(texts)]
 
     def rank_by(self, method: str, text: str, *, limit: int | None = None) -> Ranking:
@@ -79,15 +79,15 @@ class ConversationIndex:
         return _ranking(scores, ranker.probabilities(features.scaled(scores) - 4), limit)
 
     def evidence(self, text: str) -> Evidence:
-        (found,) = self._evidence([text])
-        return found
+        (evidence,) = self._evidence([text])
+        return evidence
 
     def _evidence(self, texts: Sequence[str]) -> list[Evidence]:
         views = self.views
         asked = [question.read(text, views.speakers, span=views.span) for text in texts]
-        wordings = [wording for one in asked for wording in one.wordings]
+        wordings = [wording for reading in asked for wording in reading.wordings]
         encoded = cache(partial(late.encode_both, wordings, self._encoder))
-        return [Evidence(views, one, encoded) for one in asked]
+        return [Evidence(views, reading, encoded) for reading in asked]
 
     def columns(self, evidence: Evidence) -> dict[str, Floats]:
         return features.columns(evidence, self._cues)

@@ -11,7 +11,7 @@ from pydantic import Field
 from pipelines import products
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
-from pipelines.memory.retrieval.floors import BudgetConfig, found
+from pipelines.memory.retrieval.floors import BudgetConfig, answer_of
 from pipelines.memory.retrieval.index import ConversationIndex
 from pipelines.types import Case, Encoder, Message, Output, Store
 
@@ -54,10 +54,12 @@ class Retrieval:
 
     def run(self, case: Case) -> Output:
         if not case.messages:
-            return found([], ranked=[])
+            return answer_of([], ranked=[])
         index = self._opened(case.messages)
         ranking = index.rank_by(self._method, case.question or "", limit=max(RANKED, self._budget))
-        return found(ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores)
+        return answer_of(
+            ranking.indexes[: self._budget], ranked=ranking.indexes, scores=ranking.scores
+        )
 
     def _opened(self, messages: Sequence[Message]) -> ConversationIndex:
         return self._open.get(messages, lambda: self._index(messages))

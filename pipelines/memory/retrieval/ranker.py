@@ -7,13 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 WEIGHTS = Path(__file__).with_name("weights.json")
+
+
+class StoredFeature(TypedDict):
+    name: str
+    mean: float
+    spread: float
+    weight: float
+
+
+class StoredRanker(TypedDict):
+    """As ``weights.json`` has it; ``always`` is the intercept."""
+
+    features: list[StoredFeature]
+    always: float
 
 
 @dataclass(frozen=True)
@@ -28,11 +42,11 @@ class Ranker:
         """The logarithm of the odds that each message is evidence."""
         weights = self.weights / self.spread
         rows = np.stack([columns[name] for name in self.names])
-        found: Floats = weights @ rows + (self.always - weights @ self.mean)
-        return found
+        margins: Floats = weights @ rows + (self.always - weights @ self.mean)
+        return margins
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Ranker:
+    def of(cls, stored: StoredRanker) -> Ranker:
         rows = stored["features"]
         return cls(
             names=tuple(row["name"] for row in rows),
@@ -44,8 +58,8 @@ class Ranker:
 
 
 def probabilities(margins: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-np.clip(margins, -30, 30)))
-    return found
+    chances: Floats = 1 / (1 + np.exp(-np.clip(margins, -30, 30)))
+    return chances
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a conversation looks like to the retrievers: computed once, kept by the store."""
+"""What the retrievers need of a conversation: computed once, kept by the store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Views:
     pairs: Lexical
     """Each message together with the one before."""
     encoded: Callable[[], tuple[dict[int, Vectors], TokenMatrix]]
-    """Dear at first, then kept: words alone can be looked for without it."""
+    """Expensive the first time, then kept; a search by words alone does without it."""
     bursts: NDArray[np.int64]
     days: tuple[date | None, ...]
     span: Days | None
@@ -51,15 +51,15 @@ class Views:
 
 def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> Views:
     texts = texts_of(messages)
-    found = speakers.learn(messages)
-    stems = stems_of(texts, found)
+    people = speakers.learn(messages)
+    stems = stems_of(texts, people)
     pairs = [stems[max(at - 1, 0)] + stems[at] if at else stems[0] for at in range(len(stems))]
     times = [moment(message) for message in messages]
     days = tuple(time.date() if time else None for time in times)
     known = [day for day in days if day]
     return Views(
         messages=tuple(messages),
-        speakers=found,
+        speakers=people,
         lexical=Lexical(stems),
         pairs=Lexical(pairs),
         encoded=cache(partial(_matrices, texts, encoder, store)),
@@ -71,13 +71,13 @@ def look(messages: Sequence[Message], encoder: Encoder, store: Store | None) -> 
 
 def texts_of(messages: Sequence[Message]) -> list[str]:
     """What was said and what the pictures show; never empty, for no encoder likes that."""
-    texts = [text.spoken(one.content) + " " + text.captions(one.content) for one in messages]
-    return [one.strip() or "." for one in texts]
+    texts = [f"{text.spoken(line.content)} {text.captions(line.content)}" for line in messages]
+    return [said.strip() or "." for said in texts]
 
 
-def stems_of(texts: Sequence[str], found: Speakers) -> list[list[str]]:
-    """Without the names of those who talk: they are called out all the time."""
-    names = {text.stem(name) for names in found.names.values() for name in names}
+def stems_of(texts: Sequence[str], people: Speakers) -> list[list[str]]:
+    """Without the names of the speakers, who call each other by name all the time."""
+    names = {text.stem(name) for names in people.names.values() for name in names}
     return [[stem for stem in text.stems(said) if stem not in names] for said in texts]
 
 

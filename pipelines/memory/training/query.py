@@ -25,7 +25,7 @@ from pipelines.memory.config import MemoryConfig
 from pipelines.memory.conversations import key_of
 from pipelines.memory.query import evidence
 from pipelines.memory.query.candidates import Search, search_all
-from pipelines.memory.query.evidence import FEATURES, Matrix, Weights
+from pipelines.memory.query.evidence import FEATURES, Matrix, StoredWeights, Weights
 from pipelines.memory.query.mind import LocalMind, Plan, Verdict
 from pipelines.memory.query.talk import Talk
 from pipelines.memory.retrieval.index import ConversationIndex
@@ -300,13 +300,21 @@ def held_out(seen: Seen, config: MemoryConfig) -> dict[str, dict[str, float]]:
     return {mode: figures(one) for mode, one in results.items()}
 
 
-def as_json(weights: Weights) -> dict[str, Any]:
-    columns = {"mean": weights.mean, "scale": weights.scale, "weights": weights.weights}
-    rounded = {name: [round(float(one), 5) for one in column] for name, column in columns.items()}
-    return {"features": list(FEATURES), **rounded, "bias": round(weights.bias, 5)}
+def as_json(weights: Weights) -> StoredWeights:
+    return {
+        "features": list(FEATURES),
+        "mean": _rounded(weights.mean),
+        "scale": _rounded(weights.scale),
+        "weights": _rounded(weights.weights),
+        "bias": round(weights.bias, 5),
+    }
 
 
-def stored(seen: Seen, *, without: str = "") -> dict[str, Any]:
+def _rounded(column: Matrix) -> list[float]:
+    return [round(float(value), 5) for value in column]
+
+
+def stored(seen: Seen, *, without: str = "") -> dict[str, StoredWeights]:
     taught_by = examples(seen, without=without)
     return {
         "first": as_json(fit(taught_by, explored=False)),

@@ -15,13 +15,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pipelines.encoder import MiniLM
 from pipelines.memory.conversations import key_of
 from pipelines.memory.query.talk import Talk
 from pipelines.memory.retrieval.index import ConversationIndex, Ranking
-from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker
+from pipelines.memory.retrieval.ranker import WEIGHTS, Ranker, StoredFeature, StoredRanker
 from pipelines.memory.training.query import (
     Folder,
     GoldTalk,
@@ -98,9 +97,9 @@ def _ranking_figures(found: Mapping[str, float]) -> dict[str, float]:
     return {name: round(found[name], 4) for name in RANKING_FIGURES}
 
 
-def as_json(ranker: Ranker) -> dict[str, Any]:
+def as_json(ranker: Ranker) -> StoredRanker:
     columns = zip(ranker.names, ranker.mean, ranker.spread, ranker.weights, strict=True)
-    rows = [
+    rows: list[StoredFeature] = [
         {
             "name": name,
             "mean": round(float(mean), DECIMALS),
