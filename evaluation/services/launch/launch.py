@@ -87,10 +87,8 @@ class FieldFault:
         return self.error.fact
 
 
-class LaunchRefused(RuleError):
+class LaunchRefused(RunRefused):
     """Something in the request is wrong, so nothing was launched; ``code`` is that of the first."""
-
-    code = "launch_refused"
 
     def __init__(self, faults: list[FieldFault]) -> None:
         first = faults[0].error
