@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from celery import Celery
 from kombu import Connection
 
 from config import broker, celery_app
@@ -77,6 +79,105 @@ def test_nothing_of_a_message_stays_behind(queue, tmp_path):
 
     left = [path.name for path in (tmp_path / "queue").rglob("*") if path.is_file()]
     assert [name for name in left if not name.endswith(".exchange")] == []
+
+
+@pytest.mark.parametrize("folder", ["queue", "queue/messages", "queue/taken", "queue/control"])
+def test_a_removed_folder_is_made_again_at_both_ends(queue, tmp_path, folder):
+    writer, reader = queue(), queue()
+    writer.put(1)
+    assert take_all(reader) == [1]
+
+    shutil.rmtree(tmp_path / folder)
+    writer.put(2)
+    assert take_all(reader) == [2]
+    shutil.rmtree(tmp_path / folder)
+    assert take_all(reader) == []
+
+    writer.put(3)
+    assert take_all(reader) == [3]
+
+
+def test_a_wake_up_that_waits_already_is_not_written_again(tmp_path):
+    messages = broker.options(tmp_path / "queue")
+    app = Celery("test", broker=f"{broker.SCHEME}://")
+    app.conf.broker_transport_options = messages
+    for pk in (1, 2, 1, 1, 2):
+        app.send_task("wake", [pk])
+    app.send_task("other", [1])
+
+    def waiting() -> int:
+        return len(list(Path(messages["data_folder_in"]).glob("*.msg")))
+
+    assert waiting() == 3
+    with app.connection_for_read() as connection:
+        connection.default_channel.basic_get("celery", no_ack=True)
+        assert waiting() == 2
+        app.send_task("wake", [1])  # the first one is at work, and may have read too early
+        assert waiting() == 3
+        app.close()
+
+
+def test_a_worker_with_its_hands_full_is_not_kept_waiting(tmp_path):
+    options = broker.options(tmp_path / "queue")
+    with Connection(f"{broker.SCHEME}://", transport_options=options) as connection:
+        queue = connection.SimpleQueue("work", serializer="json")
+        for number in range(2):
+            queue.put(number)
+        with connection.Consumer([queue.queue], callbacks=[lambda body, message: None]) as consumer:
+            consumer.qos(prefetch_count=1)
+            connection.drain_events(timeout=10)
+            started = time.monotonic()
+            with pytest.raises(TimeoutError):
+                connection.drain_events(timeout=10)
+            assert time.monotonic() - started < 1
+
+
+@pytest.mark.worker
+def test_a_worker_drains_the_queue_as_fast_as_the_work_allows(tmp_path):
+    """At two messages for each look at the acknowledgements, 300 took five minutes."""
+    program = """
+from celery import shared_task
+from config import celery_app
+from pathlib import Path
+import sys
+
+done = Path(sys.argv[1])
+
+@shared_task(name="count", acks_late=True)
+def count(number):
+    with done.open("a") as file:
+        file.write(f"{number}\\n")
+
+celery_app.conf.sweep_seconds = 1000
+for number in range(300):
+    count.delay(number)
+celery_app.worker_main(["worker", "--concurrency", "2"])
+"""
+    done = tmp_path / "done"
+    settings = {"ASSAY_DATA_DIR": str(tmp_path), "CELERY_BROKER_URL": "", "DATABASE_URL": ""}
+    worker = subprocess.Popen(
+        [sys.executable, "-c", program, str(done)],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(done.exists, worker)
+        started = time.monotonic()
+        wait_until(lambda: len(done.read_text().split()) == 300, worker)
+        assert time.monotonic() - started < 60
+    finally:
+        worker.kill()
+        worker.wait(60)
+
+
+def wait_until(reached, worker) -> None:
+    deadline = time.monotonic() + 180
+    while not reached():
+        assert time.monotonic() < deadline
+        assert worker.poll() is None
+        time.sleep(0.05)
 
 
 def test_the_sweep_comes_again_whatever_one_of_them_met(caplog):
