@@ -14,7 +14,7 @@ from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
 from evaluation.services.run import execution, ratings
 from evaluation.services.work import steering
-from labeling.services import outbox
+from labeling.services import outbox, pending
 from labeling.services.gold import gold_requests
 from labeling.services.work import check_requests
 
@@ -58,6 +58,7 @@ def sweep() -> None:
     suggestions.wake_unattended()
     ratings.wake_unattended()
     probings.wake_unattended()
+    pending.wake_unattended()
     gold_requests.wake_unattended()
     check_requests.wake_unattended()
     outbox.wake_unattended()

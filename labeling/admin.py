@@ -25,7 +25,6 @@ from labeling.models import (
     Comment,
     Conversation,
     Disagreement,
-    Discussion,
     Event,
     FirstPass,
     GoldCheck,
@@ -35,10 +34,12 @@ from labeling.models import (
     GuidelineCheck,
     ImportReport,
     Invitation,
+    Measurement,
     Membership,
     Merge,
     Message,
     Pause,
+    PendingUpdate,
     Project,
     Qualification,
     Review,
@@ -236,9 +237,19 @@ class DisagreementAdmin(ReadOnlyAdmin):
     list_select_related = ("conversation", "round__project", "decided_by")
 
 
-@admin.register(Discussion)
-class DiscussionAdmin(ReadOnlyAdmin):
-    list_display = ("round", "layer", "found_at")
+@admin.register(PendingUpdate)
+class PendingUpdateAdmin(ReadOnlyAdmin):
+    about = "conversation"
+    list_display = ("project", "round", "conversation", "asked_at")
+    list_filter = ("project",)
+    search_fields = ("project__slug", "conversation__external_id")
+    list_select_related = ("project", "round__project", "conversation")
+
+
+@admin.register(Measurement)
+class MeasurementAdmin(ReadOnlyAdmin):
+    heavy = ("figures", "units", "conversations", "splits", "records")
+    list_display = ("round", "layer", "selection", "measured_at")
     list_filter = ("round__project", "layer")
     search_fields = ("round__project__slug",)
     list_select_related = ("round__project",)

@@ -26,6 +26,8 @@ from labeling.models import (
     Suggestion,
     SuggestionRequest,
 )
+from labeling.services import pending, processing
+from labeling.services.agreement import measurements
 from labeling.services.gold import gold
 from labeling.services.work import annotations, rounds, suggestion_requests
 from tests.fakes import WordOverlap
@@ -146,9 +148,34 @@ def answer(assignment: Assignment, sources: Sequence[int] = (0,)) -> Annotation:
 
 
 def answer_with(assignment: Assignment, payload: dict[str, Any]) -> Annotation:
+    """Submit an answer. Of calibration, the worker has done its part then."""
     known = Annotation.objects.filter(assignment=assignment).first()
     version = known.version if known else 0
-    return annotations.submit(assignment, save_of(payload, base_version=version))
+    annotation = annotations.submit(assignment, save_of(payload, base_version=version))
+    if assignment.round.kind == Round.Kind.CALIBRATION:
+        work(assignment.round.project)
+    return annotation
+
+
+def skip(assignment: Assignment, reason: str = "Not in English.") -> Annotation:
+    known = Annotation.objects.filter(assignment=assignment).first()
+    save = save_of({"requirements": []}, base_version=known.version if known else 0)
+    annotation = annotations.skip(assignment, save, reason=reason)
+    if assignment.round.kind == Round.Kind.CALIBRATION:
+        work(assignment.round.project)
+    return annotation
+
+
+def work(project: Project) -> None:
+    """What a worker does once it is woken, with an encoder that counts words."""
+    processing.process(project, ruler=lambda: Ruler(WordOverlap()))
+
+
+def measure(round_: Round, layer: str = "") -> dict[str, Any] | None:
+    """The agreement of a round, after a worker was asked for it."""
+    pending.request(round_.project, measure=round_)
+    work(round_.project)
+    return measurements.figures_of(round_, layer)
 
 
 def open_calibration(project: Project, number: int = 4, **fields: Any) -> Round:

@@ -12,8 +12,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import Round
-from labeling.services.agreement import agreement
-from labeling.services.vectors import stored_ruler
+from labeling.services.agreement import agreement, measurements
 
 
 class PairOut(serializers.Serializer[Any]):
@@ -42,6 +41,9 @@ class AgreementOut(serializers.Serializer[Any]):
     by_origin = serializers.DictField(
         help_text="The same for typed and for assisted labels alone; empty without suggestions"
     )
+    measured_at = serializers.DateTimeField(
+        help_text="Answers that came in later are being measured: ask again in a moment"
+    )
 
 
 class AgreementView(APIView):
@@ -60,4 +62,15 @@ class AgreementView(APIView):
             raise ValidationError(
                 {"layer": [f"This project labels {', '.join(found.project.layers)}."]}
             )
-        return Response(agreement.of_round(found, layer, ruler=stored_ruler()).as_json())
+        return Response(_figures(found, layer or agreement.first_layer(found.project)))
+
+
+def _figures(found: Round, layer: str) -> dict[str, Any]:
+    """As a worker measured them; what came in since is measured now, and is there in a moment."""
+    row = measurements.read(found, layer)
+    if row is None or measurements.is_outdated(row):
+        measurements.ask(found, layer)
+    figures = measurements.figures_of(found, layer)
+    if figures is None:
+        raise measurements.NotMeasured("A worker measures this first; ask again in a moment.")
+    return {**figures, "measured_at": row.measured_at if row else found.closed_at}

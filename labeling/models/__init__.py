@@ -3,12 +3,13 @@ from labeling.models.annotations import Annotation, AnnotationRevision
 from labeling.models.assignments import Assignment
 from labeling.models.checks import CheckConversation, CheckPlan, GoldCheck, Pause, Qualification
 from labeling.models.conversations import Conversation, Message
-from labeling.models.discussions import Comment, Disagreement, Discussion, GuidelineCheck
+from labeling.models.discussions import Comment, Disagreement, GuidelineCheck
 from labeling.models.entry import ApiToken, Invitation
 from labeling.models.events import Event
 from labeling.models.gold import GoldItem, GoldRelease
 from labeling.models.imports import ImportReport
 from labeling.models.merges import Merge
+from labeling.models.processing import Measurement, PendingUpdate
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.reviews import Review
 from labeling.models.rounds import Round, RoundConversation
@@ -27,7 +28,6 @@ __all__ = [
     "Comment",
     "Conversation",
     "Disagreement",
-    "Discussion",
     "Event",
     "FirstPass",
     "GoldCheck",
@@ -37,10 +37,12 @@ __all__ = [
     "GuidelineCheck",
     "ImportReport",
     "Invitation",
+    "Measurement",
     "Membership",
     "Merge",
     "Message",
     "Pause",
+    "PendingUpdate",
     "Project",
     "Qualification",
     "Review",

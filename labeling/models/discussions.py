@@ -52,26 +52,6 @@ class Disagreement(models.Model):
         return f"{self.conversation} {self.layer} {self.unit}"
 
 
-class Discussion(models.Model):
-    """One layer of a closed round, ready to be discussed: every unit that was not marked alike.
-
-    A worker finds them once, from answers that are locked by then, so that no page has to read
-    the answers of a whole round. It can be computed again at any time.
-    """
-
-    round = models.ForeignKey(Round, models.CASCADE, related_name="discussions")
-    layer = models.CharField(max_length=20)
-    splits = models.JSONField(help_text="Which units, and what each annotator says of them")
-    found_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ["round", "layer"]
-        constraints = [models.UniqueConstraint(name="discussion_once", fields=["round", "layer"])]
-
-    def __str__(self) -> str:
-        return f"{self.layer} of {self.round}"
-
-
 class Comment(models.Model):
     """A remark pinned to a conversation, a message, a label or a disagreement. Never edited.
 

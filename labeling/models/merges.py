@@ -10,9 +10,9 @@ from labeling.models.rounds import Round
 class Merge(models.Model):
     """How the answers of one conversation and layer fit together, as the matcher found.
 
-    Workers write it, because matching needs the text encoder; pages read it. It can be computed
-    again at any time. ``answers_sha256`` names the answers and the rules that it was made from:
-    a merge of other answers is out of date and never shown.
+    Workers write it, because matching needs the text encoder; pages and gold read it. It can be
+    computed again at any time. ``answers_sha256`` names the answers and the rules that it was made
+    from: a merge of other answers is out of date and never shown.
     """
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="merges")

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
-from labeling.services import guidelines
+from labeling.services import guidelines, processing
 from labeling.services.exchange.conversations import import_files
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications
@@ -38,6 +38,7 @@ def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
         _catch_up_guidelines(folder, project, each["guideline"], by=users["rita"])
         opened = _round(project, each, users)
         _answers(folder, opened)
+        processing.process(project, ruler=lambda: ruler)
     for decided in _lines(folder / "adjudicated.jsonl"):
         adjudications.decide(
             conversation=project.conversations.get(external_id=decided["id"]),

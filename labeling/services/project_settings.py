@@ -22,9 +22,7 @@ from labeling.models import (
     Project,
     Round,
 )
-from labeling.services import events, projects
-from labeling.services.agreement import agreement
-from labeling.services.work import merge_requests
+from labeling.services import events, pending, projects
 
 TOLD = ("name", "description", "overlap", "review_rate")
 MATCHING = ("match_threshold", "actor_synonyms")
@@ -96,8 +94,8 @@ def follow(project: Project, fields: Collection[str]) -> None:
     if not set(MATCHING) & set(fields):
         measured = measured.filter(kind=Round.Kind.FULL)  # the others keep their verdict
     for one in measured.only("pk"):
-        agreement.request(one)
-    merge_requests.request(project)
+        pending.request(project, measure=one)
+    pending.request(project)
 
 
 def check(project: Project, fields: Collection[str], settings: Mapping[str, Any]) -> None:

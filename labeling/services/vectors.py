@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-import numpy as np
-from numpy.typing import NDArray
-
-from labeling.domain.errors import RuleError
-from labeling.domain.matching.similarity import MINILM_ID, Ruler, load_minilm
+from labeling.domain.matching.similarity import Ruler, load_minilm
 from labeling.models import TextVector
 
 BATCH = 500  # SQLite takes a limited number of parameters per query
@@ -18,24 +14,6 @@ BATCH = 500  # SQLite takes a limited number of parameters per query
 def ruler() -> Ruler:
     """The ruler over stored vectors. It loads the encoder: for workers and commands only."""
     return Ruler(load_minilm(), cache=StoredVectors())
-
-
-def stored_ruler() -> Ruler:
-    """The ruler over stored vectors alone: the web process never loads the encoder."""
-    return Ruler(_StoredOnly(), cache=StoredVectors())
-
-
-class RulerNeeded(RuleError):
-    """Something must be compared by meaning first, which only workers and commands do."""
-
-    code = "ruler_needed"
-
-
-class _StoredOnly:
-    id = MINILM_ID
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise RulerNeeded("The requirements are not matched yet; a worker does that.")
 
 
 class StoredVectors:

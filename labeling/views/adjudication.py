@@ -15,12 +15,11 @@ from labeling.domain.keys import adjudication_keys
 from labeling.domain.matching.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
-from labeling.services import blindness
+from labeling.services import blindness, pending
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
 from labeling.services.settling.adjudications import Item
 from labeling.services.settling.settling import needs_of
-from labeling.services.work import merge_requests
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
@@ -38,7 +37,7 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     layer = _layer(project, request.GET.get("layer", ""))
     standing = service.standing(project, layer)
     if standing.preparing and not request.htmx:  # type: ignore[attr-defined]
-        merge_requests.request(project)
+        pending.request(project)
     items = _filtered(standing.items, request)
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
@@ -144,7 +143,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
 def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | None) -> HttpResponse:
     waits_for = ready.waits_for if ready else ""
     if ready:
-        merge_requests.request(found.project, conversation=found.pk)
+        pending.request(found.project, conversation=found.pk)
     newest = found.rounds.labelling().order_by("-number").first()
     blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
     context = {

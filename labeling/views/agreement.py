@@ -11,18 +11,17 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.dateparse import parse_datetime
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.agreement.units import TYPE_FIELDS, Units
 from labeling.domain.schema import LAYERS, form_fields
-from labeling.models import Assignment, Project, Round
+from labeling.models import Assignment, Measurement, Project, Round
 from labeling.services import blindness
 from labeling.services.agreement import agreement as service
-from labeling.services.agreement import answers
+from labeling.services.agreement import answers, measurements
 from labeling.services.agreement.agreement import Selection
 from labeling.services.agreement.differences import Difference, differences
-from labeling.services.vectors import RulerNeeded, stored_ruler
+from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import lazy as _
 from labeling.views import access
 from labeling.views.gate import gates, statistic_words, verdict
@@ -149,10 +148,9 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": found, "asked": asked, "a": a, "b": b}
     try:
-        seen = differences(
-            found, a, b, asked.layer, ruler=stored_ruler(), selection=asked.selection
-        )
-    except RulerNeeded:
+        seen = differences(found, a, b, asked.layer, asked.selection)
+    except NotMeasured:
+        measurements.ask(found, asked.layer, asked.selection)
         seen = []
         context["is_waiting"] = True
     context["rows"] = _linked(found, seen[:SHOWN_DIFFERENCES])
@@ -166,7 +164,7 @@ def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpRespo
     """Ask the worker for the figures that need the encoder."""
     project = access.led(request.user, slug)
     found = round_of(project, number)
-    service.request(found)
+    measurements.ask(found)
     messages.success(request, _("The worker computes it now; reload this page in a moment."))
     return redirect(found)
 
@@ -181,6 +179,8 @@ def asked_of(request: HttpRequest, project: Project) -> Asked:
     if label_type not in label_types(project, layer):
         label_type = ""
     number = int(guideline) if guideline.isdecimal() and len(guideline) < 6 else None
+    if number is not None and not project.guidelines.filter(version=number).exists():
+        number = None
     origin = request.GET.get("origin", "")
     if origin not in service.ORIGINS:
         origin = ""
@@ -237,55 +237,45 @@ def _distinct(rows: QuerySet[Assignment], name: str) -> Iterable[Any]:
 
 
 def _figures(found: Round, asked: Asked) -> dict[str, Any]:
-    """The figures, or that a worker has to compute them first."""
+    """The figures as a worker measured them, and whether it has to do so again."""
     stored = found.agreement or {}
-    records = stored.get("records") or {}
+    row = measurements.read(found, asked.layer, asked.selection)
+    figures = measurements.figures_of(found, asked.layer, asked.selection)
+    is_outdated = row is None or measurements.is_outdated(row)
+    if is_outdated:
+        measurements.ask(found, asked.layer, asked.selection)
     context: dict[str, Any] = {
         "gate_figures": stored or None,
         "by_layer": [
             (LAYERS[name], verdict(figures), figures["passed"])
             for name, figures in stored.get("layers", {}).items()
         ],
-        "records": _of_annotator(records.get("layers", {}).get(asked.layer), asked),
-        "records_at": parse_datetime(records.get("computed_at", "")),
+        "records": _of_annotator(row.records, asked) if row and row.records is not None else None,
         "has_records": asked.layer in service.RECORD_LAYERS,
-        "is_live": found.state == Round.State.OPEN,
+        "measured_at": row.measured_at if row else None,
+        "is_outdated": is_outdated,
+        "is_waiting": figures is None,
+        "measured": answers.compared(found, asked.selection),
     }
-    try:
-        ruler, selection = stored_ruler(), asked.selection
-        units = service.units_of(found, asked.layer, ruler=ruler, selection=selection)
-        figures = (
-            _stored_figures(found, asked)
-            or service.of_round(
-                found, asked.layer, ruler=ruler, selection=selection, known=units
-            ).as_json()
-        )
-        disagreements = _disagreements(found, units)
-    except RulerNeeded:
-        return context | {"is_waiting": True, "figures": None}
+    if figures is None:
+        return context
+    pairs = _of_annotator(figures["pairs"], asked)
+    differing = _disagreements(found, row) if row else []
     return context | {
-        "figures": figures,
-        "verdict": verdict(figures),
-        "matrix": matrix(figures["pairs"]),
+        "figures": {**figures, "pairs": pairs},
+        "verdict": verdict({**figures, "pairs": pairs}),
+        "matrix": matrix(pairs),
         "excluded": figures["excluded"][:SHOWN_EXCLUDED],
         "more_excluded": max(0, len(figures["excluded"]) - SHOWN_EXCLUDED),
-        "measured": answers.compared(found, selection),
-        "disagreements": disagreements[:SHOWN_CONVERSATIONS],
-        "more": max(0, len(disagreements) - SHOWN_CONVERSATIONS),
+        "disagreements": differing[:SHOWN_CONVERSATIONS],
+        "more": max(0, len(differing) - SHOWN_CONVERSATIONS),
     }
 
 
-def _stored_figures(found: Round, asked: Asked) -> dict[str, Any] | None:
-    """What a calibration round closed with, if everything is asked for."""
-    if asked.selection or found.kind != Round.Kind.CALIBRATION or not found.agreement:
-        return None
-    layers: dict[str, dict[str, Any]] = found.agreement.get("layers", {})
-    return layers.get(asked.layer)
-
-
-def _of_annotator(pairs: Sequence[Mapping[str, Any]] | None, asked: Asked) -> Any:
+def _of_annotator(pairs: Sequence[Mapping[str, Any]], asked: Asked) -> list[Mapping[str, Any]]:
+    """Only the pairs of one annotator; the figures of all together stay those of all."""
     name = asked.selection.annotator
-    return pairs and [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
+    return [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
 def matrix(pairs: list[Mapping[str, Any]]) -> list[tuple[str, list[Cell]]]:
@@ -315,28 +305,18 @@ def _progress(found: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _disagreements(found: Round, by_conversation: Mapping[str, Units]) -> list[Disagreement]:
+def _disagreements(found: Round, row: Measurement) -> list[Disagreement]:
     """The round's conversations, most disagreement first."""
+    counts: dict[str, tuple[int, int, int]] = row.conversations
     places = found.places.values_list(
         "conversation__external_id", "conversation__pk", "conversation__domain"
     )
     rows = [
-        Disagreement(name, pk, domain, *_differing(by_conversation[name]))
+        Disagreement(name, pk, domain, *counts[name])
         for name, pk, domain in places
-        if name in by_conversation
+        if name in counts
     ]
     return sorted(rows, key=lambda row: (-row.differing, row.conversation))
-
-
-def _differing(units: Units) -> tuple[int, int, int]:
-    """Annotators, units that two of them judged, and those not labelled alike."""
-    people = len(units.labels)
-    first, *others = units.labels.values()
-    if not others or all(labels == first for labels in others):
-        return people, len(first) - first.count(None), 0
-    columns = list(zip(first, *others, strict=True))
-    size = sum(people - labels.count(None) > 1 for labels in columns)
-    return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
 
 
 def _linked(found: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
@@ -358,10 +338,9 @@ def agreement_csv(
     refuse_blind(request.user, found)
     asked = asked_of(request, project)
     try:
-        units = service.units_of(
-            found, asked.layer, ruler=stored_ruler(), selection=asked.selection
-        )
-    except RulerNeeded as error:
+        units = measurements.units_of(found, asked.layer, asked.selection)
+    except NotMeasured as error:
+        measurements.ask(found, asked.layer, asked.selection)
         return HttpResponse(
             in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
         )

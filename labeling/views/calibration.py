@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any, NamedTuple
 
-from django.db.models import Count
+from django.db.models import Count, Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from labeling.domain.agreement.calibration import mean_interval, standings
-from labeling.domain.agreement.units import BY_MESSAGE
-from labeling.models import Project, Round
+from labeling.domain.agreement.calibration import standings
+from labeling.models import Measurement, Project, Round
 from labeling.services.agreement import agreement, discussions
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
@@ -63,6 +62,8 @@ def _rounds(project: Project) -> list[Any]:
     rounds = (
         project.rounds.labelling().filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
     )
+    everything = Measurement.objects.filter(selection="").only("round", "layer", "mean_interval")
+    rounds = rounds.prefetch_related(Prefetch("measurements", everything))
     found = list(rounds.defer("guideline__body").order_by("number"))
     count_work(found)
     return found
@@ -84,14 +85,15 @@ def _reading(measured: Round) -> Reading:
 def _interval(
     measured: Round, figures: Mapping[str, Any]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Of the gate's figure: the lowest pair has one already, a mean is drawn anew."""
+    """Of the gate's figure: the lowest pair has one, and a mean got one when it was measured."""
     if figures["value"] is None:
         return None, None
     if figures["statistic"] == "mean":
         layer = figures.get("layer") or agreement.first_layer(measured.project)
-        if layer not in BY_MESSAGE:
-            return None, None  # the units of other layers are matched by a worker
-        return mean_interval(agreement.ratings(measured, layer), seed=measured.seed) or (None, None)
+        stored = [row for row in measured.measurements.all() if row.layer == layer]
+        return (
+            tuple(stored[0].mean_interval) if stored and stored[0].mean_interval else (None, None)
+        )
     pair = lowest_pair(figures)
     return (pair["ci_low"], pair["ci_high"]) if pair else (None, None)
 

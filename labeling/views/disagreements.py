@@ -18,11 +18,10 @@ from labeling.domain.keys import DISCUSSION_KEYS
 from labeling.domain.schema import LAYERS
 from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkForm
 from labeling.models import Disagreement, Project, Round
-from labeling.services import blindness
-from labeling.services.agreement import agreement
+from labeling.services import blindness, pending
 from labeling.services.agreement import discussions as service
 from labeling.services.agreement.discussions import Place
-from labeling.services.vectors import RulerNeeded
+from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
 from labeling.views import access
 from labeling.views.access import refused
@@ -42,8 +41,8 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     layer = _layer(project, request.GET.get("layer", ""))
     try:
         splits, rows = service.found_in(found, layer), _rows(found, layer)
-    except RulerNeeded:
-        agreement.request(found)
+    except NotMeasured:
+        pending.request(project, measure=found)
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
-from labeling.services import blindness
+from labeling.services import blindness, pending
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
 from labeling.services.settling.reviews import Row
-from labeling.services.work import assignments, locking, merge_requests
+from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
 from labeling.translation import translated, translated_keys, translated_tree
 from labeling.views import access
@@ -38,7 +38,7 @@ def reviews(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
     if merges.layers_of(project):
-        merge_requests.request(project)
+        pending.request(project)
     chosen = _chosen(everything, request, project)
     tab = "done" if request.GET.get("tab") == "done" else "open"
     counts = Counter("done" if row.verdict else "open" for row in chosen)

@@ -40,8 +40,7 @@ def disputed() -> Conversation:
         wish = WISHES[who]
         own = requirement(2, sources=[2], uid=f"{who}-2", title=wish, action=wish)
         answer_with(assignment, {"requirements": [shared, own]})
-    waiting = merges.due(project, "extraction")
-    merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
+    merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
     assert people["rita"]
     return round_.places.get().conversation
 

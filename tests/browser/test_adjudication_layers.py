@@ -25,9 +25,7 @@ SCHEMA = {"tracking": ["what", "who"], "payment": ["amount"]}
 
 
 def merged(project: Project) -> None:
-    for layer in merges.layers_of(project):
-        waiting = merges.due(project, layer)
-        merges.make(project, layer, waiting, ruler=Ruler(WordOverlap()))
+    merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
 
 
 def conversation_with(layers: list[str], given: Callable[[str], dict[str, Any]]) -> Conversation:

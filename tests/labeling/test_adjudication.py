@@ -15,7 +15,7 @@ from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, 
 from labeling.services import vectors
 from labeling.services.gold import gold
 from labeling.services.settling import merges
-from labeling.services.work import annotations, merge_requests
+from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.pages import page, text_of
@@ -29,7 +29,7 @@ def ruler() -> Ruler:
 
 def merge(project: Project) -> None:
     """What the worker does."""
-    merges.make(project, "extraction", merges.due(project, "extraction"), ruler=ruler())
+    merges.merge(project, ruler=ruler)
 
 
 def label(who: str, number: int = 1) -> dict[str, Any]:
@@ -251,8 +251,8 @@ def test_what_no_worker_has_merged_yet_is_said_to_be_prepared(
     assert "1 conversation is being prepared" in page(client, "/projects/orders/adjudication/")
 
     monkeypatch.setattr(vectors, "ruler", ruler)
-    tasks.merge_answers(project.pk, None)
-    tasks.merge_answers(project.pk, None)  # repeating it changes nothing
+    tasks.process_answers(project.pk)
+    tasks.process_answers(project.pk)  # repeating it changes nothing
 
     assert Merge.objects.get().state == "unanimous"
     polled = client.get(f"/adjudicate/{conversation.pk}/", HTTP_HX_REQUEST="true")
@@ -263,7 +263,7 @@ def test_the_last_answer_wakes_a_worker(
     project: Project, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = []
-    monkeypatch.setattr(merge_requests.current_app, "send_task", lambda *given: sent.append(given))
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
     round_ = factories.open_full(project, 1)
     *first, last = round_.assignments.order_by("pk")
     with django_capture_on_commit_callbacks(execute=True):
@@ -274,8 +274,7 @@ def test_the_last_answer_wakes_a_worker(
     with django_capture_on_commit_callbacks(execute=True):
         factories.answer(last)
 
-    conversation = round_.places.get().conversation_id
-    assert sent == [("labeling.tasks.merge_answers", [project.pk, conversation])]
+    assert sent == [("labeling.tasks.process_answers", [project.pk])]
 
 
 def queue_of(project: Project) -> list[Conversation]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +13,9 @@ from django.core.management import CommandError, call_command
 
 from labeling import tasks
 from labeling.domain.matching.similarity import MINILM_ID
-from labeling.models import Round
+from labeling.models import PendingUpdate, Round
+from labeling.services import pending
+from labeling.services.work import annotations
 from tests import factories
 from tests.fakes import WordOverlap
 from tests.labeling.agreement import PAIR, URL
@@ -49,7 +50,7 @@ def layered(people):
                 "category": "temporal",
             }
         ]
-        factories.answer_with(assignment, labels)
+        annotations.submit(assignment, factories.save_of(labels))
     opened.refresh_from_db()
     return opened
 
@@ -60,10 +61,18 @@ def worker(monkeypatch):
     encoder = WordOverlap()
     encoder.id = MINILM_ID
     monkeypatch.setattr("labeling.services.vectors.load_minilm", lambda: encoder)
-    return tasks.measure_round
+
+    def work(pk):
+        measured = Round.objects.select_related("project").get(pk=pk)
+        pending.request(measured.project, measure=measured)
+        tasks.process_answers(measured.project_id)
+
+    return work
 
 
-def test_a_layer_about_requirements_waits_for_the_worker(signed_in, rita, layered, worker):
+def test_a_complete_calibration_round_is_measured_and_closed_by_the_worker(
+    signed_in, rita, layered, worker
+):
     assert layered.state == "open"
     assert "All have answered" in page(signed_in(rita), URL)
 
@@ -120,20 +129,20 @@ def test_what_only_one_has_rated_counts_for_nobody_and_says_so(signed_in, rita, 
 
 def test_labels_are_matched_in_the_worker_and_shown(signed_in, rita, example, worker):
     client = signed_in(rita)
-    assert "Being computed: a worker matches the labels" in page(client, URL)
     before = Round.objects.get(pk=example.pk).agreement
+    example.measurements.all().delete()
+    assert "Being computed: a worker matches the labels" in page(client, URL)
 
     worker(example.pk)
 
-    after = Round.objects.get(pk=example.pk).agreement
-    assert {name: after[name] for name in before} == before
-    (pair,) = after["records"]["layers"]["extraction"]
+    assert Round.objects.get(pk=example.pk).agreement == before
+    measurement = example.measurements.get()
+    (pair,) = measurement.records
     # requirements 1 to 5 of each read alike; which messages they cite differs
     assert (pair["record_f1"], pair["matches"]) == (1.0, 5)
     shown = page(client, URL)
     assert "ana – ben 1.00 1.00 5 5 + 5 1.00 1.00 1.00 0.60" in shown
-    made = datetime.fromisoformat(after["records"]["computed_at"])
-    assert f"Computed {made:%-d %b %Y %H:%M} UTC" in shown
+    assert f"measured {measurement.measured_at:%-d %b %Y %H:%M} UTC" in shown
 
 
 def test_the_worker_never_touches_a_blind_round(project, worker):
@@ -145,27 +154,29 @@ def test_the_worker_never_touches_a_blind_round(project, worker):
     assert (opened.state, opened.agreement) == ("open", None)
 
 
-def test_a_lead_can_ask_the_worker(signed_in, rita, example, monkeypatch, worker):
-    asked = []
-    monkeypatch.setattr(
-        "labeling.services.agreement.agreement.request", lambda one: asked.append(one.pk)
-    )
-
+def test_a_lead_can_ask_the_worker(signed_in, rita, example):
     response = signed_in(rita).post("/projects/orders/rounds/1/agreement/compute/", follow=True)
 
-    assert asked == [example.pk]
+    assert [update.round for update in PendingUpdate.objects.all()] == [example]
     assert "The worker computes it now" in response.content.decode()
 
 
-def test_a_closing_round_wakes_the_worker(project, monkeypatch, django_capture_on_commit_callbacks):
+def test_a_complete_round_wakes_the_worker_once(
+    project, monkeypatch, django_capture_on_commit_callbacks
+):
     sent = []
     monkeypatch.setattr("celery.current_app.send_task", lambda *given, **_: sent.append(given))
-    opened = factories.open_calibration(project, 1)
+    *others, last = factories.open_calibration(project, 1).assignments.all()
 
     with django_capture_on_commit_callbacks(execute=True):
-        factories.answer_all(opened)
+        for assignment in others:
+            annotations.submit(assignment, factories.save_of(factories.labels([0])))
+    assert sent == []
 
-    assert ("labeling.tasks.measure_round", [opened.pk]) in sent
+    with django_capture_on_commit_callbacks(execute=True):
+        annotations.submit(last, factories.save_of(factories.labels([0])))
+
+    assert sent == [("labeling.tasks.process_answers", [project.pk])]
 
 
 def test_events_are_compared_by_f1(signed_in, rita, people):

@@ -5,16 +5,29 @@ import io
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from labeling.domain.matching.similarity import Ruler
 from labeling.models import Annotation
+from labeling.services import guidelines
+from labeling.services.agreement import measurements
 from labeling.services.work import annotations
 from labeling.views import agreement as view
 from tests import factories
+from tests.fakes import WordOverlap
 from tests.labeling.agreement import ANA, BEN, PAIR, URL
 from tests.pages import page, queries, text_of
 
 pytestmark = pytest.mark.django_db
 CSV = "/projects/orders/rounds/1/agreement.csv"
+
+
+def measured(client, project, url):
+    """The page once the worker has measured what it asked for."""
+    client.get(url)
+    factories.work(project)
+    return client.get(url)
 
 
 def test_the_worked_example_shows_every_figure(signed_in, rita, example):
@@ -97,10 +110,14 @@ def test_full_labeling_is_measured_as_it_stands(signed_in, rita, project):
     opened = factories.open_full(project, 2)
     for assignment in opened.assignments.filter(annotator__username__in=["ana", "ben"]):
         factories.answer(assignment)
+    client = signed_in(rita)
 
-    shown = page(signed_in(rita), URL)
+    before = page(client, URL)
+    factories.work(project)
+    shown = page(client, URL)
 
-    assert "computed now" in shown
+    assert "A worker measures the agreement in the background" in before
+    assert "is being measured" not in shown
     assert "ana – ben 1.00" in shown
     assert "c-001 cleo not submitted" in shown
 
@@ -111,7 +128,7 @@ def test_what_was_skipped_is_listed_with_its_reason(signed_in, rita, project, an
         factories.answer(assignment)
     first, second = opened.assignments.filter(annotator=ana)
     factories.answer(first)
-    annotations.skip(second, factories.save_of({"requirements": []}), reason="Not in English.")
+    factories.skip(second, "Not in English.")
 
     shown = page(signed_in(rita), URL)
 
@@ -166,22 +183,27 @@ def test_a_round_that_does_not_exist_is_not_found(signed_in, rita, project):
 
 def test_a_larger_round_costs_no_more_queries(signed_in, rita, project):
     client = signed_in(rita)
-    factories.answer_all(factories.open_full(project, 10))
+    for number in (10, 60):
+        opened = factories.open_full(project, number)
+        factories.answer_all(opened)
+        factories.measure(opened)
     few = len(queries(client, URL))
-    factories.answer_all(factories.open_full(project, 60))
 
     assert len(queries(client, "/projects/orders/rounds/2/agreement/")) == few
     assert "c-070" in text_of(client.get("/projects/orders/rounds/2/agreement/"))
 
 
-def test_a_look_reads_what_is_new_since_the_last_one(signed_in, rita, project):
+def test_a_measurement_reads_what_is_new_since_the_last_one(project):
     first, *others = factories.open_full(project, 2).assignments.all()
     for assignment in others:
         factories.answer(assignment)
-    client = signed_in(rita)
+    opened = project.rounds.get()
 
     def read() -> list[str]:
-        return [sql for sql in queries(client, URL) if '"labeling_annotation"."payload"' in sql]
+        with CaptureQueriesContext(connection) as asked:
+            measurements.measure(opened, ruler=lambda: Ruler(WordOverlap()))
+        queries = [query["sql"] for query in asked.captured_queries]
+        return [sql for sql in queries if "SUBMISSION" in sql.upper() and '"payload"' in sql]
 
     assert len(read()) == 1
     assert read() == []
@@ -200,7 +222,7 @@ def test_a_look_shows_what_happened_since_the_last_one(signed_in, rita, project,
     conversations = [one.conversation.external_id for one in ana]
 
     def look(query: str = "") -> tuple[int, float, list[str]]:
-        seen = client.get(f"{URL}{query}").context["figures"]
+        seen = measured(client, project, f"{URL}{query}").context["figures"]
         [pair] = seen["pairs"]
         return pair["conversations"], pair["raw"], [row["conversation"] for row in seen["excluded"]]
 
@@ -236,7 +258,7 @@ def test_a_long_list_of_what_did_not_count_is_cut(signed_in, rita, project, monk
     monkeypatch.setattr(view, "SHOWN_EXCLUDED", 4)
     factories.open_full(project, 2)
 
-    shown = page(signed_in(rita), URL)
+    shown = text_of(measured(signed_in(rita), project, URL))
 
     assert shown.count("not submitted") == 4
     assert "2 more are in the download of the ratings." in shown
@@ -269,7 +291,7 @@ def test_labels_of_one_type_are_compared_alone(signed_in, rita, project, people)
 
     assert "ana – ben 1.00" in page(signed_in(rita), URL)
     # functional: Ana marks message 0 of four, Ben 0 and 1: κ = (3/4 − 1/2)/(1 − 1/2)
-    shown = page(signed_in(rita), f"{URL}?type=functional")
+    shown = text_of(measured(signed_in(rita), project, f"{URL}?type=functional"))
     assert "ana – ben 0.50" in shown
     assert "labels of the type functional" in shown
     assert "Passed" in shown  # the gate looks at everything
@@ -285,9 +307,11 @@ def test_pairs_of_one_annotator_can_be_looked_at_alone(signed_in, rita, project)
 
 
 def test_answers_under_one_version_of_the_guidelines_can_be_looked_at_alone(
-    signed_in, rita, example
+    signed_in, rita, project, example
 ):
-    shown = page(signed_in(rita), f"{URL}?guideline=7")
+    guidelines.add_version(project=project, body="# 2", summary="Stricter", by=None, base_version=1)
+
+    shown = text_of(measured(signed_in(rita), project, f"{URL}?guideline=2"))
 
     assert "c-001 ana labelled under guidelines v1" in shown
 
@@ -303,7 +327,7 @@ def test_the_wide_download_says_what_was_used_and_why_not(signed_in, rita, proje
     for assignment in opened.assignments.exclude(annotator=ana):
         factories.answer(assignment)
     mine = opened.assignments.get(annotator=ana)
-    annotations.skip(mine, factories.save_of({"requirements": []}), reason="Not in English.")
+    factories.skip(mine, "Not in English.")
 
     response = signed_in(rita).get(f"{CSV}?shape=wide")
 

@@ -92,14 +92,14 @@ def test_answers_come_in_during_a_freeze(
     for one in others:
         factories.answer(one)
     freezing, answered = Signal(), Signal()
-    settle = settling.settle_project
+    outcomes = settling.outcomes_of_project
 
-    def settle_later(*args: Any, **kwargs: Any) -> Any:
+    def outcomes_later(*args: Any, **kwargs: Any) -> Any:
         freezing.set()
         assert answered.wait(60)
-        return settle(*args, **kwargs)
+        return outcomes(*args, **kwargs)
 
-    monkeypatch.setattr(settling, "settle_project", settle_later)
+    monkeypatch.setattr(settling, "outcomes_of_project", outcomes_later)
     frozen_by = {"layer": "extraction", "ruler": Ruler(WordOverlap()), "by": rita}
 
     with ThreadPoolExecutor(1) as threads:
@@ -138,11 +138,10 @@ def test_two_workers_tell_of_a_merge_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.answer_all(factories.open_full(project, 1))
-    waiting = merges.due(project, "extraction")
     rest = Rest(monkeypatch, merges.Merge.objects, "update_or_create")
 
     def merge() -> None:
-        merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
+        merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
 
     one, other = both(merge, rest, merge)
 

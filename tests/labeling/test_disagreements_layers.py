@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone
 
 from labeling import tasks
 from labeling.domain.matching.similarity import Ruler
-from labeling.models import Comment, Disagreement, Discussion, Round
-from labeling.services import vectors
+from labeling.models import Comment, Disagreement, Measurement, Round
+from labeling.services import pending, vectors
 from labeling.services.agreement import discussions
 from labeling.views import disagreements as view
 from tests import factories
@@ -31,7 +30,8 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Callable[[Round], None]:
     monkeypatch.setattr(vectors, "ruler", lambda: Ruler(WordOverlap()))
 
     def work(round_: Round) -> None:
-        tasks.measure_round(round_.pk)
+        pending.request(round_.project, measure=round_)
+        tasks.process_answers(round_.project_id)
         round_.refresh_from_db()
 
     return work
@@ -117,7 +117,7 @@ def test_a_layer_that_needs_the_encoder_is_prepared_by_a_worker(
     people: dict[str, User], signed_in: SignedIn, worker: Callable[[Round], None]
 ) -> None:
     closed = answered(["extraction", "validation"], with_issue)
-    Round.objects.filter(pk=closed.pk).update(state=Round.State.FAILED, closed_at=timezone.now())
+    closed.measurements.all().delete()  # as before the migration
 
     before = page(signed_in(people["rita"]), f"{URL}?layer=validation")
     worker(closed)
@@ -175,8 +175,8 @@ def test_finding_them_again_changes_nothing(
 ) -> None:
     closed = answered(["events"], with_event)
     worker(closed)
-    first = Discussion.objects.get().splits
+    first = Measurement.objects.get().splits
     worker(closed)
 
-    assert Discussion.objects.get().splits == first
+    assert Measurement.objects.get().splits == first
     assert discussions.found_in(closed, "events")

@@ -107,6 +107,7 @@ def test_work_that_is_taken_back_ends_a_round_that_waited_for_nothing_else(
             factories.answer(one)
 
     moved = handovers.move_open_work(project=project, person=ana, by=rita)
+    factories.work(project)
 
     round_.refresh_from_db()
     assert moved == (0, 2)

@@ -87,8 +87,7 @@ def labelled(layers: list[str], given: Callable[[str], Payload]) -> Project:
 
 
 def merge(project: Project) -> None:
-    for layer in merges.layers_of(project):
-        merges.make(project, layer, merges.due(project, layer), ruler=ruler())
+    merges.merge(project, ruler=ruler)
 
 
 def freeze(project: Project, layer: str, **fields: Any) -> GoldRelease:

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from labeling.models import Event, Project, Round
-from labeling.services import project_settings
-from labeling.services.agreement import agreement
-from labeling.services.work import annotations, merge_requests, rounds
+from labeling.services import pending, project_settings
+from labeling.services.work import annotations, rounds
 from tests import factories, layers
 from tests.pages import text_of
 
@@ -49,8 +48,14 @@ def lead(signed_in, rita):
 def told(monkeypatch):
     """The rounds that a worker measures anew, and whether it merges."""
     found = []
-    monkeypatch.setattr(agreement, "request", lambda one: found.append(one.number))
-    monkeypatch.setattr(merge_requests, "request", lambda project: found.append("merges"))
+    ask = pending.request
+
+    def request(project, *, conversation=None, measure=None):
+        if not conversation:
+            found.append(measure.number if measure else "merges")
+        ask(project, conversation=conversation, measure=measure)
+
+    monkeypatch.setattr("labeling.services.pending.request", request)
     return found
 
 
@@ -163,14 +168,14 @@ def test_the_gate_asks_for_the_new_threshold_at_once(lead, project):
 def test_a_closed_calibration_keeps_its_verdict_and_its_bar(lead, project):
     failed = marked(factories.open_calibration(project, 2), SPLIT)
     assert failed.state == Round.State.FAILED
-    figures = agreement.of_round(failed).as_json()
+    figures = factories.measure(failed)
 
     lead.post(URL, sent(project, kappa_threshold="-0.99", kappa_statistic="mean"))
 
     now = Round.objects.get(pk=failed.pk)
     assert (now.state, rounds.gate_is_open(now.project)) == (Round.State.FAILED, False)
     # what is printed on gold is measured by the rule of then
-    assert agreement.of_round(now).as_json() == figures
+    assert factories.measure(now) == figures
 
 
 @pytest.mark.parametrize(

@@ -251,6 +251,7 @@ def test_a_longer_list_costs_no_more_queries_and_loads_no_payload(
     queue_of(project)
     few = queries(client, f"/projects/orders/{list_}")
     factories.answer_all(factories.open_full(project, 20), [0])
+    factories.work(project)
 
     many = queries(client, f"/projects/orders/{list_}")
 

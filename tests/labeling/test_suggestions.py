@@ -21,7 +21,6 @@ from labeling.models import (
     Membership,
     Project,
 )
-from labeling.services.agreement import agreement
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, suggestions
@@ -308,7 +307,7 @@ def answer_assisted(project: Project, people: dict[str, User]) -> Any:
 def test_agreement_is_reported_apart_for_assisted_labels(project: Project, people):
     round_ = answer_assisted(project, people)
 
-    found = agreement.of_round(round_).as_json()
+    found = factories.measure(round_)
 
     pair = found["pairs"][0]
     assert (pair["n"], pair["raw"]) == (8, 0.5)  # two conversations of four messages: 2, 3 alike
@@ -320,10 +319,14 @@ def test_agreement_is_reported_apart_for_assisted_labels(project: Project, peopl
 
 def test_the_agreement_page_and_its_filter_show_it(project, people, rita, signed_in):
     round_ = answer_assisted(project, people)
+    factories.measure(round_)
 
     page = signed_in(rita).get(round_.get_absolute_url())
     assert "With and without suggestions" in page.content.decode()
-    only = signed_in(rita).get(f"{round_.get_absolute_url()}?origin=assisted")
+    address = f"{round_.get_absolute_url()}?origin=assisted"
+    signed_in(rita).get(address)
+    factories.work(project)
+    only = signed_in(rita).get(address)
     assert only.context["figures"]["pairs"][0]["kappa"] == 1.0
 
 
@@ -331,7 +334,7 @@ def test_without_suggestions_nothing_is_said_of_them(project: Project, rita, sig
     round_ = factories.open_full(project, 2)
     factories.answer_all(round_)
 
-    assert agreement.of_round(round_).as_json()["by_origin"] == {}
+    assert factories.measure(round_)["by_origin"] == {}
     page = signed_in(rita).get(round_.get_absolute_url())
     assert "With and without suggestions" not in page.content.decode()
 

@@ -46,8 +46,7 @@ def work(made):
 
 
 def merge_answers(project):
-    waiting = merges.due(project, "extraction")
-    merges.make(project, "extraction", waiting, ruler=Ruler(WordOverlap()))
+    merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
 
 
 def test_a_receiver_is_told_what_happened_in_ids_and_signed(project, rita, ana, made, receiver):

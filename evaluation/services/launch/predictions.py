@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, BinaryIO, NamedTuple
 
 from django.utils import timezone
@@ -273,7 +273,8 @@ def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
     """What the labels refer to; ``None`` if that does not stand any more."""
     if not LAYERS[release.layer].needs:
         return Base()
-    found = settling.Outcomes(answers, release.project, ruler).base(release.layer)
+    settle = partial(settling.settle_answers, answers, release.project, ruler)
+    found = settling.Outcomes(answers, release.project, settle).base(release.layer)
     return None if isinstance(found, str) else found
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "gwet_ac1",
     "krippendorff_alpha",
     "pair_agreement",
+    "read_agreement",
 ]
 
 Statistic = Literal["min", "mean"]
@@ -96,6 +97,12 @@ class Agreement:
     def as_json(self) -> dict[str, Any]:
         """Plain JSON, in the shape that ``manage.py agreement --format json`` prints."""
         return asdict(self)
+
+
+def read_agreement(figures: Mapping[str, Any]) -> Agreement:
+    """What :meth:`Agreement.as_json` wrote."""
+    pairs = [PairAgreement(**pair) for pair in figures["pairs"]]
+    return Agreement(**{**figures, "pairs": pairs})
 
 
 def agreement(

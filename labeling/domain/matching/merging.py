@@ -8,10 +8,10 @@ cluster.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
-from labeling.domain.matching.consensus import Settlement
+from labeling.domain.matching.consensus import Settled, Settlement, State
 from labeling.domain.matching.places import first_place
 from labeling.domain.matching.sameness import bare, content
 
@@ -47,7 +47,23 @@ def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
     """A settlement as plain JSON, in the order of the conversation."""
     everything = [*settlement.agreed, *settlement.disputed]
     everything.sort(key=lambda one: first_place(one.label))
-    return [{"how": one.how, "label": one.label, "uids": one.uids} for one in everything]
+    return [
+        {"how": one.how, "label": one.label, "uids": one.uids, "dissent": one.dissent}
+        for one in everything
+    ]
+
+
+def settlement_of(
+    layer: str, state: str, annotators: Sequence[str], stored: Sequence[Record]
+) -> Settlement:
+    """The settlement that :func:`clusters_of` wrote down."""
+    settled = [
+        Settled(dict(row["label"]), row["how"], list(row["uids"]), row["uids"], row["dissent"])
+        for row in stored
+    ]
+    agreed = [each for each in settled if each.how != "disputed"]
+    disputed = [each for each in settled if each.how == "disputed"]
+    return Settlement(cast(State, state), list(annotators), agreed, disputed, layer)
 
 
 def agreement_of(settlement: Settlement) -> float:

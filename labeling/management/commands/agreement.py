@@ -10,15 +10,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement.agreement import Agreement
+from labeling.domain.agreement.agreement import Agreement, read_agreement
 from labeling.domain.agreement.agreement import agreement as compute
-from labeling.domain.agreement.units import BY_REQUIREMENT
 from labeling.domain.csv_cells import safe_cell
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
 from labeling.models import Round
-from labeling.services.agreement import agreement
+from labeling.services import processing
+from labeling.services.agreement import agreement, measurements
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
 LONG_COLUMNS = ["item", "unit", "annotator", "label"]
@@ -84,7 +84,7 @@ class Command(BaseCommand):
 
 
 def _of_project(options: dict[str, Any]) -> Agreement | Records:
-    from labeling.services.vectors import ruler, stored_ruler
+    from labeling.services.vectors import ruler
 
     measured = _round(options["project"], options["round"])
     if measured.is_blind:
@@ -97,10 +97,22 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
     chosen = agreement.Selection(
         options["type"], options["annotator"], options["guideline"], options["origin"]
     )
+    processing.catch_up(
+        measured.project,
+        ruler=ruler,
+        conversations=(),
+        measure=[measured],
+        selections=[(layer, chosen)],
+    )
     if options["records"]:
-        return Records(agreement.records_of(measured, layer, ruler=ruler(), selection=chosen))
-    by_meaning = ruler() if layer in BY_REQUIREMENT else stored_ruler()
-    return agreement.of_round(measured, layer, ruler=by_meaning, selection=chosen)
+        row = measurements.read(measured, layer, chosen)
+        return Records(_of_annotator((row and row.records) or [], chosen.annotator))
+    figures = measurements.figures_of(measured, layer, chosen) or {}
+    return read_agreement({**figures, "pairs": _of_annotator(figures["pairs"], chosen.annotator)})
+
+
+def _of_annotator(pairs: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
 def _round(slug: str, number: int | None) -> Round:

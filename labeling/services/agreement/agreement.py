@@ -1,23 +1,25 @@
-"""Agreement of what people submitted, for one round, layer by layer."""
+"""Agreement of what people submitted in one round, layer by layer, computed from the answers.
+
+Nothing is stored here and no page calls it: :mod:`labeling.services.measurements` keeps what a
+worker computed.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from celery import current_app
-from django.db import transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from labeling.domain.agreement.agreement import Agreement
 from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.calibration import mean_interval
+from labeling.domain.agreement.disagreements import Split, event_splits, splits_of
 from labeling.domain.agreement.event_agreement import event_agreement
 from labeling.domain.agreement.units import (
-    BY_REQUIREMENT,
+    BY_MESSAGE,
     Units,
     judged,
     message_names,
@@ -34,7 +36,6 @@ from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, marks
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.projects import synonyms_of
-from labeling.services.vectors import RulerNeeded
 
 RECORD_LAYERS = ("extraction", "inference")
 """Layers whose labels are matched as records by the one matcher."""
@@ -47,39 +48,73 @@ OF_ORIGIN = ("statistic", "value", "measure", "pairs", "fleiss_kappa", "krippend
 """The figures that are given by origin too; the gate looks at none of them."""
 
 
-Events = dict[str, dict[str, list[dict[str, Any]]]]  # the same
-Ratings = dict[str, dict[str, list[Hashable]]]  # by annotator and conversation
+Events = dict[str, dict[str, list[dict[str, Any]]]]  # by annotator and conversation
+Ratings = dict[str, dict[str, list[Hashable]]]  # the same
 
 
-def of_round(
-    measured: Round,
-    layer: str = "",
-    *,
-    ruler: Ruler | None = None,
-    selection: Selection = EVERYTHING,
-    known: Mapping[str, Units] | None = None,
-) -> Agreement:
-    """Agreement of a round on one layer (default: the project's first).
+class Comparison(NamedTuple):
+    """The units of one conversation with what they were made from.
 
-    ``known`` are its units (see :func:`units_of`) where the caller has them already.
+    ``base`` are the labels that were judged, where the units are about labels.
     """
-    layer = layer or first_layer(measured.project)
-    found = _of_selection(measured, layer, ruler=ruler, selection=selection, known=known)
-    if selection.origin or not is_assisted(measured):
-        return found
-    apart = {
-        origin: _of_selection(
-            measured, layer, ruler=ruler, selection=replace(selection, origin=origin)
-        ).as_json()
-        for origin in ORIGINS
-    }
-    return replace(
-        found,
-        by_origin={
-            origin: {name: figures[name] for name in (*OF_ORIGIN, "reasons")}
-            for origin, figures in apart.items()
-        },
+
+    units: Units
+    base: list[dict[str, Any]]
+    payloads: Mapping[str, Mapping[str, Any]]
+
+
+class LayerAgreement(NamedTuple):
+    """Everything that is measured of one layer of a round.
+
+    ``units`` are empty for events, which have none, and ``records`` None where labels are not
+    matched as records. ``counts`` has for each conversation how many people annotated it, how many
+    units two of them judged, and how many of these they labelled differently.
+    """
+
+    figures: Agreement
+    units: dict[str, Units]
+    counts: dict[str, tuple[int, int, int]]
+    splits: list[Split]
+    mean_interval: tuple[float, float] | None
+    records: list[dict[str, Any]] | None
+
+
+def measure(
+    measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
+) -> LayerAgreement:
+    """Agreement of a round on one layer, and where it differs.
+
+    Where annotators have seen suggestions, the figures of typed and of assisted labels are given
+    separately, too.
+    """
+    compared = _compared(measured, layer, ruler, selection)
+    units = {name: comparison.units for name, comparison in compared.items()}
+    figures = _figures(measured, layer, units, selection)
+    if not selection.origin and is_assisted(measured):
+        figures = replace(figures, by_origin=_by_origin(measured, layer, ruler, selection))
+    return LayerAgreement(
+        figures,
+        units,
+        {name: _counts(of_conversation) for name, of_conversation in units.items()},
+        _splits(measured, layer, compared, ruler, selection),
+        mean_interval(ratings_of(units), seed=measured.seed) if layer in BY_MESSAGE else None,
+        records_of(measured, layer, ruler=ruler, selection=selection)
+        if layer in RECORD_LAYERS
+        else None,
     )
+
+
+def _by_origin(
+    measured: Round, layer: str, ruler: Ruler, selection: Selection
+) -> dict[str, dict[str, Any]]:
+    figures_of = {}
+    for origin in ORIGINS:
+        part = replace(selection, origin=origin)
+        compared = _compared(measured, layer, ruler, part)
+        units = {name: comparison.units for name, comparison in compared.items()}
+        figures = _figures(measured, layer, units, part).as_json()
+        figures_of[origin] = {name: figures[name] for name in (*OF_ORIGIN, "reasons")}
+    return figures_of
 
 
 def is_assisted(measured: Round) -> bool:
@@ -90,31 +125,21 @@ def is_assisted(measured: Round) -> bool:
     return seen.filter(assignment__annotation__status=Annotation.Status.SUBMITTED).exists()
 
 
-def _of_selection(
-    measured: Round,
-    layer: str,
-    *,
-    ruler: Ruler | None,
-    selection: Selection,
-    known: Mapping[str, Units] | None = None,
+def _figures(
+    measured: Round, layer: str, units: Mapping[str, Units], selection: Selection
 ) -> Agreement:
     rules: dict[str, Any] = {
-        **_bar(measured),
+        **bar(measured),
         "seed": measured.seed,
         "excluded": excluded_answers(measured, selection),
     }
     if layer == "events":
-        return _only_with(
-            selection.annotator, event_agreement(events_of(measured, selection), **rules)
-        )
-    if known is None:
-        known = units_of(measured, layer, ruler=ruler, selection=selection)
-    result = compute(ratings_of(known), **rules)
-    result = replace(result, excluded=[*result.excluded, *_missing(known, layer, selection)])
-    return _only_with(selection.annotator, result)
+        return event_agreement(events_of(measured, selection), **rules)
+    result = compute(ratings_of(units), **rules)
+    return replace(result, excluded=[*result.excluded, *_missing(units, layer, selection)])
 
 
-def _bar(measured: Round) -> dict[str, Any]:
+def bar(measured: Round) -> dict[str, Any]:
     """What κ is held against: a closed calibration round keeps the bar that it was held against."""
     project = measured.project
     kept = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
@@ -123,36 +148,54 @@ def _bar(measured: Round) -> dict[str, Any]:
     return {"threshold": project.kappa_threshold, "statistic": project.kappa_statistic}
 
 
-def measure(
-    measured: Round, *, ruler: Ruler | None = None, of: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Every layer that the project requires, and the figure of the gate: the lowest of them.
+def summary(layers: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """The figures of several layers, and the figure of the gate: the lowest of them.
 
-    The gate holds only if each layer passes; a layer without a figure is the lowest. ``of`` names
-    the layers where not all are wanted.
+    The gate holds only if each layer passes; a layer without a figure is the lowest.
     """
-    layers = {
-        layer: of_round(measured, layer, ruler=ruler).as_json()
-        for layer in of or measured.project.layers
-    }
     lowest = min(
         layers, key=lambda layer: (layers[layer]["value"] is not None, layers[layer]["value"])
     )
     passed = all(figures["passed"] for figures in layers.values())
-    return {**layers[lowest], "layer": lowest, "passed": passed, "layers": layers}
+    return {**layers[lowest], "layer": lowest, "passed": passed, "layers": dict(layers)}
 
 
-def compare_records(measured: Round, *, ruler: Ruler) -> dict[str, Any]:
-    """Record and field agreement of each pair, by layer."""
-    return {
-        "computed_at": timezone.now().isoformat(timespec="seconds"),
-        "ruler": ruler.id,
-        "layers": {
-            layer: records_of(measured, layer, ruler=ruler)
-            for layer in measured.project.layers
-            if layer in RECORD_LAYERS
-        },
-    }
+def _counts(units: Units) -> tuple[int, int, int]:
+    """Annotators, units that two of them judged, and those that they labelled differently."""
+    people = len(units.labels)
+    first, *others = units.labels.values()
+    if not others or all(labels == first for labels in others):
+        return people, len(first) - first.count(None), 0
+    columns = list(zip(first, *others, strict=True))
+    size = sum(people - labels.count(None) > 1 for labels in columns)
+    return people, size, sum(len(set(labels) - {None}) > 1 for labels in columns)
+
+
+def _splits(
+    measured: Round,
+    layer: str,
+    compared: Mapping[str, Comparison],
+    ruler: Ruler,
+    selection: Selection,
+) -> list[Split]:
+    """What people labelled differently, in the order in which conversations were handed out."""
+    order = list(measured.places.values_list("conversation__external_id", flat=True))
+    if layer == "events":
+        submitted = answers.by_conversation(answers.each(measured, layer, selection))
+        return [
+            split
+            for name in order
+            if name in submitted
+            for split in event_splits(name, submitted[name], ruler=ruler)
+        ]
+    return [
+        split
+        for name in order
+        if name in compared
+        for split in splits_of(
+            layer, name, compared[name].payloads, compared[name].units, compared[name].base
+        )
+    ]
 
 
 def records_of(
@@ -171,29 +214,7 @@ def records_of(
         threshold=project.match_threshold,
         has_sources=layer == "extraction",
     )
-    pairs = [pair.as_json() for pair in compared]
-    return [pair for pair in pairs if selection.annotator in ("", pair["a"], pair["b"])]
-
-
-def request(measured: Round) -> None:
-    """Ask a worker for what needs the encoder, once the current transaction is committed."""
-    wake_up = partial(current_app.send_task, "labeling.tasks.measure_round", [measured.pk])
-    transaction.on_commit(wake_up, robust=True)
-
-
-def remember(measured: Round, *, ruler: Ruler) -> None:
-    """Store what a worker found. The figures a calibration round closed with never change."""
-    if measured.is_blind:
-        return
-    kept = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
-    figures = kept or measure(measured, ruler=ruler)
-    records = compare_records(measured, ruler=ruler)
-    measured.agreement = {**figures, "records": records}
-    measured.save(update_fields=["agreement"])
-
-
-def needs_ruler(project: Project) -> bool:
-    return any(layer in BY_REQUIREMENT for layer in project.layers)
+    return [pair.as_json() for pair in compared]
 
 
 def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -206,17 +227,6 @@ def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
 
-def ratings(
-    measured: Round,
-    layer: str = "",
-    *,
-    ruler: Ruler | None = None,
-    selection: Selection = EVERYTHING,
-) -> Ratings:
-    """By annotator and conversation, the labels of the units in order."""
-    return ratings_of(units_of(measured, layer, ruler=ruler, selection=selection))
-
-
 def ratings_of(found: Mapping[str, Units]) -> Ratings:
     by_annotator: Ratings = defaultdict(dict)
     for conversation, of_conversation in found.items():
@@ -225,41 +235,48 @@ def ratings_of(found: Mapping[str, Units]) -> Ratings:
     return dict(by_annotator)
 
 
-def units_of(
-    measured: Round,
-    layer: str = "",
-    *,
-    ruler: Ruler | None = None,
-    selection: Selection = EVERYTHING,
+def marked_units(
+    measured: Round, layer: str, *, selection: Selection = EVERYTHING
 ) -> dict[str, Units]:
-    """The units of each conversation of a round; none for events, which have no units.
+    """The messages of each conversation and who cites them: units that need no matching.
 
     Of the ``typed`` labels alone, a unit that somebody labelled through a suggestion is missing:
     it says nothing about what they would have found.
     """
-    layer = layer or first_layer(measured.project)
+    units = _marked_units(measured, layer, selection)
+    if selection.origin != "typed":
+        return units
+    everything = _marked_units(measured, layer, replace(selection, origin=""))
+    return {name: own_units(units[name], everything[name]) for name in units}
+
+
+def _marked_units(measured: Round, layer: str, selection: Selection) -> dict[str, Units]:
+    sizes = answers.sizes(measured)
+    units: dict[str, Units] = {}
+    for who, name, labels in _marked(measured, layer, selection, sizes):
+        if name not in units:
+            units[name] = Units(message_names(sizes[name]), {})
+        units[name].labels[who] = labels
+    return units
+
+
+def _compared(
+    measured: Round, layer: str, ruler: Ruler, selection: Selection
+) -> dict[str, Comparison]:
+    """The units of each conversation of a round; none for events, which have no units."""
     if layer == "events":
         return {}
-    found = _units_of(measured, layer, ruler, selection)
+    if layer in BY_MESSAGE:
+        units = marked_units(measured, layer, selection=selection)
+        return {name: Comparison(units[name], [], {}) for name in units}
+    compared = _judged(measured, layer, ruler, selection)
     if selection.origin != "typed":
-        return found
-    everything = _units_of(measured, layer, ruler, replace(selection, origin=""))
-    return {name: own_units(found[name], everything[name]) for name in found}
-
-
-def _units_of(
-    measured: Round, layer: str, ruler: Ruler | None, selection: Selection
-) -> dict[str, Units]:
-    if layer in BY_REQUIREMENT:
-        payloads = answers.by_conversation(answers.each(measured, layer, selection))
-        return _judged_units(measured.project, layer, payloads, ruler)
-    sizes = answers.sizes(measured)
-    found: dict[str, Units] = {}
-    for who, name, labels in _marked(measured, layer, selection, sizes):
-        if name not in found:
-            found[name] = Units(message_names(sizes[name]), {})
-        found[name].labels[who] = labels
-    return found
+        return compared
+    everything = _judged(measured, layer, ruler, replace(selection, origin=""))
+    return {
+        name: part._replace(units=own_units(part.units, everything[name].units))
+        for name, part in compared.items()
+    }
 
 
 def _marked(
@@ -275,24 +292,31 @@ def _marked(
     )
 
 
-def _judged_units(
-    project: Project, layer: str, submitted: answers.Payloads, ruler: Ruler | None
-) -> dict[str, Units]:
-    if ruler is None:
-        raise RulerNeeded("The requirements are not matched yet; a worker does that.")
-    everything = (payload for given in submitted.values() for payload in given.values())
+def _judged(
+    measured: Round, layer: str, ruler: Ruler, selection: Selection
+) -> dict[str, Comparison]:
+    """Units that are about labels, which are matched between the annotators first."""
+    project = measured.project
+    submitted = answers.by_conversation(answers.each(measured, layer, selection))
+    payloads = (payload for by_annotator in submitted.values() for payload in by_annotator.values())
     keys = [LAYERS[name].key for name in LAYERS[layer].needs]
     ruler.prime(
         texts_to_prime(
-            label for payload in everything for key in keys for label in payload.get(key, [])
+            label for payload in payloads for key in keys for label in payload.get(key, [])
         )
     )
-    rules = {"synonyms": synonyms_of(project), "threshold": project.match_threshold}
-    found = {}
-    for name, payloads in submitted.items():
-        base = judged(layer, payloads, ruler=ruler, **rules)  # type: ignore[arg-type]
-        found[name] = units(layer, payloads, message_count=0, base=base)
-    return found
+    compared = {}
+    for name, by_annotator in submitted.items():
+        base = judged(
+            layer,
+            by_annotator,
+            ruler=ruler,
+            synonyms=synonyms_of(project),
+            threshold=project.match_threshold,
+        )
+        found = units(layer, by_annotator, message_count=0, base=base)
+        compared[name] = Comparison(found, base, by_annotator)
+    return compared
 
 
 def events_of(measured: Round, selection: Selection) -> Events:
@@ -300,13 +324,6 @@ def events_of(measured: Round, selection: Selection) -> Events:
     for answer in answers.each(measured, "events", selection):
         found[answer.annotator][answer.conversation] = answer.payload.get("events", [])
     return found
-
-
-def answers_in(measured: Round) -> dict[str, tuple[dict[str, dict[str, Any]], int]]:
-    """By conversation: what each annotator submitted, and the number of its messages."""
-    sizes = answers.sizes(measured)
-    found = answers.by_conversation(answers.each(measured, "", EVERYTHING))
-    return {name: (given, sizes[name]) for name, given in found.items() if name in sizes}
 
 
 def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, str]]:
@@ -366,13 +383,6 @@ def _why_missing(layer: str, name: str) -> str:
     if layer == "relevance":
         return say("“{name}” is a label that they do not have or did not rate", name=name)
     return say("“{name}” is about a requirement that they do not have", name=name)
-
-
-def _only_with(annotator: str, found: Agreement) -> Agreement:
-    """Only the pairs of one annotator; the figures of all together stay those of all."""
-    if not annotator:
-        return found
-    return replace(found, pairs=[pair for pair in found.pairs if annotator in (pair.a, pair.b)])
 
 
 def _every(

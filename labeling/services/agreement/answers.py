@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 from django.db.models import Count, QuerySet
 
@@ -25,6 +26,18 @@ class Selection:
 
     def __bool__(self) -> bool:
         return bool(self.label_type or self.annotator or self.guideline or self.origin)
+
+    @property
+    def key(self) -> str:
+        """What names it where its figures are stored; whose pairs are shown changes no figure."""
+        parts = {"type": self.label_type, "guideline": self.guideline, "origin": self.origin}
+        return urlencode({name: value for name, value in parts.items() if value})
+
+    @classmethod
+    def parse(cls, key: str) -> Selection:
+        parts = dict(parse_qsl(key))
+        guideline = int(parts["guideline"]) if "guideline" in parts else None
+        return cls(parts.get("type", ""), "", guideline, parts.get("origin", ""))
 
 
 EVERYTHING = Selection()

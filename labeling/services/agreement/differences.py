@@ -6,16 +6,10 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain.matching.matching import match_events
-from labeling.domain.matching.similarity import Ruler
 from labeling.models import Round
-from labeling.services.agreement.agreement import (
-    EVERYTHING,
-    Events,
-    Selection,
-    events_of,
-    first_layer,
-    units_of,
-)
+from labeling.services.agreement.agreement import Events, events_of
+from labeling.services.agreement.answers import EVERYTHING, Selection
+from labeling.services.agreement.measurements import splits_of
 
 
 class Difference(NamedTuple):
@@ -28,25 +22,20 @@ class Difference(NamedTuple):
 
 
 def differences(
-    measured: Round,
-    a: str,
-    b: str,
-    layer: str = "",
-    *,
-    ruler: Ruler | None = None,
-    selection: Selection = EVERYTHING,
+    measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
 ) -> list[Difference]:
     """What lowers the agreement of one pair, in order of conversation and unit."""
-    if (layer or first_layer(measured.project)) == "events":
+    if layer == "events":
         return _event_differences(events_of(measured, selection), a, b)
+    splits = sorted(
+        splits_of(measured, layer, selection), key=lambda split: (split.conversation, split.unit)
+    )
     return [
-        Difference(conversation, name, left, right)
-        for conversation, found in units_of(
-            measured, layer, ruler=ruler, selection=selection
-        ).items()
-        if a in found.labels and b in found.labels
-        for name, left, right in zip(found.names, found.labels[a], found.labels[b], strict=True)
-        if left is not None and right is not None and left != right
+        Difference(
+            split.conversation, split.name or str(split.unit), split.given[a], split.given[b]
+        )
+        for split in splits
+        if split.divides(a, b)
     ]
 
 

@@ -18,10 +18,9 @@ from labeling.domain.errors import RuleError
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
-from labeling.services import events
-from labeling.services.agreement import agreement, splitting
+from labeling.services import events, pending
+from labeling.services.agreement import agreement, measurements
 from labeling.services.comments import EmptyComment
-from labeling.services.vectors import RulerNeeded
 from labeling.translation import in_english
 
 
@@ -66,8 +65,8 @@ class Place(NamedTuple):
 def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
     """The disagreements of a round on one layer (default: the project's first).
 
-    In the order in which the round handed out its conversations. ``RulerNeeded`` if a worker has
-    to find them first.
+    In the order in which the round handed out its conversations. ``NotMeasured`` if a worker
+    has to find them first.
     """
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("This round is open: its disagreements are discussed when it has closed.")
@@ -75,8 +74,8 @@ def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
     if layer not in discussed.project.layers:
         return {}
     keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
-    given = splitting.read(discussed, layer)
-    return {Place(keys[one.conversation], one.unit, layer): one for one in given}
+    splits = measurements.splits_of(discussed, layer)
+    return {Place(keys[one.conversation], one.unit, layer): one for one in splits}
 
 
 def progress(discussed: Round) -> tuple[int | None, int]:
@@ -87,8 +86,8 @@ def progress(discussed: Round) -> tuple[int | None, int]:
         found = {
             place for layer in discussed.project.layers for place in found_in(discussed, layer)
         }
-    except RulerNeeded:
-        agreement.request(discussed)
+    except measurements.NotMeasured:
+        pending.request(discussed.project, measure=discussed)
         return None, 0
     rows = discussed.disagreements.exclude(outcome="")
     places = rows.values_list("conversation", "unit", "layer")

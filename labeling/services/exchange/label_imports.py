@@ -41,12 +41,12 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, projects
+from labeling.services import events, pending, projects
 from labeling.services.exchange.conversations import MAX_PROBLEMS, ImportRefused
 from labeling.services.exchange.export import UnknownFormat
 from labeling.services.exchange.label_rounds import ImportedRounds
 from labeling.services.settling import adjudications
-from labeling.services.work import merge_requests, rounds
+from labeling.services.work import rounds
 
 READERS: dict[str, Callable[[BinaryIO], Iterator[Found]]] = {
     "native": native.read,
@@ -279,7 +279,7 @@ class _Intake:
             )
         if report.decisions:
             self._tell("decisions.imported", files, decisions=report.decisions)
-        merge_requests.request(self.project)
+        pending.request(self.project)
         return report
 
     def _tell(self, verb: str, files: list[str], **data: Any) -> None:

@@ -20,8 +20,7 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events
-from labeling.services.agreement import agreement
+from labeling.services import events, pending
 from labeling.services.work import locking, rounds
 
 BATCH = 500
@@ -162,7 +161,7 @@ class ImportedRounds:
                 conversations=one.places.count(),
                 override_reason=one.override_reason,
             )
-            agreement.request(one)
+            pending.request(self._project, measure=one)
         return [one.number for one in made]
 
     def _by_overlap(self, filling: _Filling) -> list[Round]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,10 +17,10 @@ from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
-from labeling.services import events, projects
-from labeling.services.agreement import agreement
+from labeling.services import events, processing, projects
+from labeling.services.agreement import agreement, measurements
 from labeling.services.gold import releases
-from labeling.services.settling import settling
+from labeling.services.settling import merges, settling
 from labeling.services.work import locking
 
 
@@ -46,6 +46,12 @@ class BadName(RuleError):
     """The name cannot stand in an address."""
 
     code = "bad_name"
+
+
+class NotWanted(RuleError):
+    """The release was made already, by somebody who was quicker."""
+
+    code = "not_wanted"
 
 
 class UnknownRelease(RuleError):
@@ -86,7 +92,10 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
     return release
 
 
-@transaction.atomic
+ATTEMPTS = 3
+"""Answers may come in between computing and freezing; then it is computed once more."""
+
+
 def freeze(
     *,
     project: Project,
@@ -95,28 +104,74 @@ def freeze(
     name: str = "",
     message: str = "",
     by: User | None = None,
-    request: int | None = None,
     with_synthetic: bool = False,
+    request: int | None = None,
+    is_wanted: Callable[[], bool] = lambda: True,
 ) -> GoldRelease:
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
     What is not settled is left out and listed with its reason. A release that would equal the
     newest one is refused, and so are synthetic conversations unless ``with_synthetic`` says that
-    they may stand in it. ``request`` is the event that asked for it.
+    they may stand in it. ``request`` is the event that asked for it; ``is_wanted`` is looked at
+    once nobody else can freeze. Nothing is computed while anything is locked: what is missing or
+    out of date is computed before, and what changes meanwhile is computed once more.
     """
-    projects.lock(project)  # one version after the other
     name = name or project.slug
     check_name(project, layer, name)
+    chosen = Chosen(project, layer, name, message, by, with_synthetic, request)
+    for is_last in (False, False, True):
+        processing.catch_up(project, ruler=lambda: ruler, measure=_measured_rounds(project))
+        try:
+            return _freeze(chosen, ruler.id, is_wanted, is_last=is_last)
+        except (settling.NotMerged, measurements.NotMeasured):
+            if is_last:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+class Chosen(NamedTuple):
+    """What somebody wants to freeze."""
+
+    project: Project
+    layer: str
+    name: str
+    message: str
+    by: User | None
+    with_synthetic: bool
+    request: int | None
+
+
+@transaction.atomic
+def _freeze(
+    chosen: Chosen, ruler_id: str, is_wanted: Callable[[], bool], *, is_last: bool
+) -> GoldRelease:
+    """From what is stored; on the last attempt without what has changed since it was computed."""
+    project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
+    projects.lock(project)  # one version after the other
+    if not is_wanted():
+        raise NotWanted("Somebody else has frozen this meanwhile.")
+    check_name(project, layer, name)
     locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
-    settled, left_out = settling.settle_project(project, layer, ruler=ruler)
-    counted = _counted(settled, left_out, with_synthetic=with_synthetic)
+    settled: list[settling.SettledConversation] = []
+    left_out: list[dict[str, str]] = []
+    fits = merges.fitting(project, _layers_behind(layer))
+    for conversation, outcome in settling.outcomes_of_project(
+        project, layer, fits=fits, allow_unmerged=is_last
+    ):
+        if isinstance(outcome, str):
+            left_out.append({"conversation": conversation.external_id, "reason": outcome})
+        else:
+            settled.append(outcome)
+    counted = _counted(settled, left_out, with_synthetic=chosen.with_synthetic)
+    agreement = _agreement(project, layer, must_be_current=not is_last)
     draft = releases.draft(project, layer, name, by=by)
     items = [_item(one) for one in settled]
     if draft.repeats(items):
         raise NothingChanged(
             say("{parent} holds exactly this already; nothing was frozen.", parent=draft.parent)
         )
-    release = _store(draft, items, {"message": message, **counted}, left_out, ruler)
+    told = {"ruler": ruler_id, "message": chosen.message, **counted}
+    release = _store(draft, items, told, left_out, agreement)
     held = release.items.values("conversation")
     locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=held))
     events.record(
@@ -129,7 +184,7 @@ def freeze(
         left_out=len(left_out),
         sha256=release.sha256,
         **counted,
-        **({"request": request} if request else {}),
+        **({"request": chosen.request} if chosen.request else {}),
     )
     return release
 
@@ -224,7 +279,7 @@ def _store(
     items: Sequence[releases.Item],
     told: Mapping[str, Any],
     left_out: list[dict[str, str]],
-    ruler: Ruler,
+    agreement: dict[str, Any],
 ) -> GoldRelease:
     project = draft.project
     guideline = project.guidelines.first()
@@ -232,7 +287,6 @@ def _store(
     header = {
         "guideline_version": guideline.version if guideline else None,
         "overrides": overrides,
-        "ruler": ruler.id,
         "match_threshold": project.match_threshold,
         **told,
     }
@@ -241,7 +295,7 @@ def _store(
         header,
         guideline=guideline,
         message=told["message"],
-        agreement=_agreement(project, draft.layer, ruler),
+        agreement=agreement,
         overrides=overrides,
         left_out=left_out,
     )
@@ -260,24 +314,41 @@ def _overrides(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(project: Project, layer: str, ruler: Ruler) -> dict[str, Any]:
+def _measured_rounds(project: Project) -> list[Round]:
+    """The rounds whose agreement a release tells of: all of several annotators but a blind one."""
+    rounds = (
+        project.rounds.labelling().filter(overlap__gte=2).select_related("guideline", "project")
+    )
+    return [one for one in rounds if not one.is_blind]
+
+
+def _layers_behind(layer: str) -> list[str]:
+    """The layers that gold of this layer holds or refers to."""
+    stages = settling.stages_of(layer)
+    return list(dict.fromkeys(name for one in stages for name in (*LAYERS[one].needs, one)))
+
+
+def _agreement(project: Project, layer: str, *, must_be_current: bool) -> dict[str, Any]:
     """Agreement of every round that is not blind now, kept with the release."""
-    measured = project.rounds.labelling().filter(overlap__gte=2).select_related("guideline")
-    return {"rounds": [_round_agreement(one, layer, ruler) for one in measured if not one.is_blind]}
+    rounds = _measured_rounds(project)
+    if must_be_current and not all(measurements.is_current(one) for one in rounds):
+        raise measurements.NotMeasured("The agreement has changed since it was measured.")
+    return {"rounds": [_round_agreement(one, layer) for one in rounds]}
 
 
-def _round_agreement(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
+def _round_agreement(measured: Round, layer: str) -> dict[str, Any]:
     return {
         "round": measured.number,
         "kind": measured.kind,
         "state": measured.state,
         "guideline_version": measured.guideline.version,
-        **_agreement_on(measured, layer, ruler),
+        **_agreement_on(measured, layer),
     }
 
 
-def _agreement_on(measured: Round, layer: str, ruler: Ruler) -> dict[str, Any]:
+def _agreement_on(measured: Round, layer: str) -> dict[str, Any]:
     """Of one layer; of the whole, that of each of its stages."""
-    if layer == END_TO_END:
-        return agreement.measure(measured, ruler=ruler, of=settling.stages_of(layer))
-    return agreement.of_round(measured, layer, ruler=ruler).as_json()
+    if layer != END_TO_END:
+        return measurements.figures_of(measured, layer) or {}
+    stages = {one: measurements.figures_of(measured, one) for one in settling.stages_of(layer)}
+    return agreement.summary({one: figures for one, figures in stages.items() if figures})

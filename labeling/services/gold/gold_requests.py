@@ -62,6 +62,8 @@ def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
         return
     try:
         _freeze(asked, ruler())
+    except gold.NotWanted:
+        return  # another worker has answered while this one computed
     except RuleError as error:
         _refuse(asked, error.message)
     except OperationalError:  # somebody else writes for long: the sweep asks again
@@ -76,13 +78,9 @@ def is_answered(asked: Event) -> bool:
     return later.filter(data__request=asked.pk).exists()
 
 
-@transaction.atomic
 def _freeze(asked: Event, ruler: Ruler) -> None:
-    project = Project.objects.select_for_update(no_key=True).get(events=asked)
-    if is_answered(asked):
-        return  # by another worker, while this one waited
     gold.freeze(
-        project=project,
+        project=Project.objects.get(events=asked),
         layer=asked.data["layer"],
         ruler=ruler,
         name=asked.data["name"],
@@ -90,6 +88,7 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
         by=asked.actor,
         request=asked.pk,
         with_synthetic=asked.data.get("with_synthetic", False),
+        is_wanted=lambda: not is_answered(asked),
     )
 
 

@@ -17,9 +17,8 @@ from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.links import NOT_THERE
 from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
-from labeling.services import events, projects
+from labeling.services import events, pending, projects
 from labeling.services.settling import merges
-from labeling.services.work import merge_requests
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 from labeling.translation import in_english
 
@@ -154,9 +153,7 @@ def decide(
         layer=layer,
         version=decision.version,
     )
-    merge_requests.request(
-        conversation.project, conversation=conversation.pk
-    )  # what refers to this layer
+    pending.request(conversation.project, conversation=conversation.pk)  # what refers to this layer
     return decision
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -79,13 +79,23 @@ _COLUMNS = (
     *("conversation", "round"),
     *("annotation", "annotation__version", "annotation__status", "counts"),
 )
+VERSION = 1
+"""Raise it when the same answers may be merged in another way: all are then merged again."""
+
+BATCH = 200
 FEW = 500
 """So many conversations are named in a query; of more, those of the whole project are read."""
 
 
-def ready(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
+def ready(
+    project: Project,
+    layer: str,
+    *,
+    conversation: int | None = None,
+    among: Collection[int] | None = None,
+) -> dict[int, Ready]:
     """By conversation. An open calibration round is blind, so nothing of it is ready."""
-    among = None if conversation is None else [conversation]
+    among = among if conversation is None else [conversation]
     return for_layer(answered(project, among=among), project, layer)
 
 
@@ -158,7 +168,7 @@ def _fixes(project: Project, among: Collection[int] | None) -> dict[tuple[int, i
 
 
 def _rules(project: Project) -> str:
-    return canonical_json([MINILM_ID, project.match_threshold, project.actor_synonyms])
+    return canonical_json([VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms])
 
 
 def _digest(
@@ -200,24 +210,51 @@ def with_clusters(layer: str, ready: Ready) -> Merge | None:
     return fitting.filter(answers_sha256=ready.answers_sha256).first()
 
 
-def due(project: Project, layer: str, *, conversation: int | None = None) -> dict[int, Ready]:
+def merge(
+    project: Project, *, ruler: Callable[[], Ruler], among: Collection[int] | None = None
+) -> None:
+    """Merge what is out of date, layer by layer; ``among`` are the conversations to look at."""
+    for layer in layers_of(project):
+        waiting = due(project, layer, among=among)
+        keys = list(waiting)
+        for start in range(0, len(keys), BATCH):
+            part = {pk: waiting[pk] for pk in keys[start : start + BATCH]}
+            _merge(project, layer, part, ruler())
+
+
+def due(project: Project, layer: str, *, among: Collection[int] | None = None) -> dict[int, Ready]:
     """What a worker still has to merge; what waits for another layer is not due."""
-    standing = ready(project, layer, conversation=conversation)
+    standing = ready(project, layer, among=among)
     made = current(project, layer, standing)
     return {pk: one for pk, one in standing.items() if pk not in made and not one.waits_for}
 
 
-def make(project: Project, layer: str, waiting: dict[int, Ready], *, ruler: Ruler) -> None:
-    """Merge these conversations. Repeating it changes nothing."""
+def fitting(
+    project: Project, layers: Iterable[str], *, among: Collection[int] | None = None
+) -> settling.Fits:
+    """Tells which stored merges of these layers fit the answers of now."""
+    answered_now = answered(project, among=among)
+    wanted = {
+        (layer, pk, standing.answers_sha256)
+        for layer in layers
+        for pk, standing in for_layer(answered_now, project, layer).items()
+    }
+    return lambda merge: (merge.layer, merge.conversation_id, merge.answers_sha256) in wanted
+
+
+def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler) -> None:
     chosen = project.conversations.filter(pk__in=waiting)
+    fits = fitting(project, settling.needs_of(project, layer), among=waiting)
     everything = [settling.answers_of(one) for one in settling.labelled(chosen, layer)]
     settling.prime(ruler, everything, layer)
     for answers in everything:
-        outcomes = settling.Outcomes(answers, project, ruler)
-        base = outcomes.base(layer)
-        if isinstance(base, str):
+        try:
+            base = settling.Outcomes(answers, project, settling.stored(answers, fits)).base(layer)
+        except settling.NotMerged:
             continue  # what it refers to has changed meanwhile: it waits again
-        settlement = outcomes.settlement(layer, base)
+        if isinstance(base, str):
+            continue  # the same
+        settlement = settling.settle_answers(answers, project, ruler, layer, base)
         standing = waiting[answers.conversation.pk]
         merged = {
             "round_id": standing.round,

@@ -12,9 +12,9 @@ from django.db.models import Min
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
 from labeling.models import Annotation, Merge, Project, Review, Round
-from labeling.services import blindness, events
+from labeling.services import blindness, events, pending
 from labeling.services.settling import merges
-from labeling.services.work import assignments, handovers, merge_requests, suggestions
+from labeling.services.work import assignments, handovers, suggestions
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 from labeling.services.work.checking import problems_of
 from labeling.translation import in_english
@@ -177,9 +177,7 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
         handovers.return_to(
             found.assignment, reason=opinion.comment, by=by, to=_other(found, opinion)
         )
-    merge_requests.request(
-        found.assignment.round.project, conversation=found.assignment.conversation_id
-    )
+    pending.request(found.assignment.round.project, conversation=found.assignment.conversation_id)
     return made
 
 

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
+from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.matching.consensus import Settlement, settle
 from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
+from labeling.domain.matching.merging import settlement_of
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 from labeling.domain.targets import END_TO_END, STAGES, title_of
-from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Review
+from labeling.models import (
+    Adjudication,
+    Annotation,
+    Assignment,
+    Conversation,
+    Merge,
+    Project,
+    Review,
+)
 from labeling.services.projects import synonyms_of
 from labeling.services.settling import provenance
 from labeling.services.settling.provenance import Answers, given_by
 
+BATCH = 200
 WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
 
 
@@ -37,30 +48,67 @@ class SettledConversation(NamedTuple):
     given: dict[str, Any]
 
 
-LeftOut = dict[str, str]
+class NotMerged(RuleError):
+    """A worker has to merge the answers of a conversation first."""
+
+    code = "not_merged"
 
 
-def settle_project(
-    project: Project, layer: str, *, ruler: Ruler
-) -> tuple[list[SettledConversation], list[LeftOut]]:
-    """Every labelled conversation, either settled or left out with a reason, ordered by id.
+Fits = Callable[[Merge], bool]
+"""Whether a stored merge was made from the answers of now."""
+
+SettlementOf = Callable[[str, Base], Settlement]
+"""What the annotators of one conversation agree on, by layer and what its labels may refer to."""
+
+
+def outcomes_of_project(
+    project: Project, layer: str, *, fits: Fits, allow_unmerged: bool = False
+) -> Iterator[tuple[Conversation, SettledConversation | str]]:
+    """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
     A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
     asked must have answered, and each label must be held by a strict majority. What labels refer
-    to must be settled, too.
+    to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
+    are a reason with ``allow_unmerged``.
     """
-    layers = stages_of(layer)
-    everything = [answers_of(each) for each in labelled(project.conversations.all(), *layers)]
-    prime(ruler, everything, *layers)
-    settled: list[SettledConversation] = []
-    left_out: list[LeftOut] = []
-    for answers in everything:
-        outcome = Outcomes(answers, project, ruler).of(layer)
-        if isinstance(outcome, str):
-            left_out.append({"conversation": answers.conversation.external_id, "reason": outcome})
-        else:
-            settled.append(outcome)
-    return settled, left_out
+    for conversation in labelled(project.conversations.all(), *stages_of(layer)).iterator(BATCH):
+        answers = answers_of(conversation)
+        try:
+            yield conversation, Outcomes(answers, project, stored(answers, fits)).of(layer)
+        except NotMerged:
+            if not allow_unmerged:
+                raise
+            yield conversation, "its last answer came in just now; freeze again to include it"
+
+
+def stored(answers: Answers, fits: Fits) -> SettlementOf:
+    """Reads the settlements that a worker stored; what labels refer to is in the digest of each."""
+    merges: list[Merge] = answers.conversation.stored_merges  # type: ignore[attr-defined]
+    by_layer = {merge.layer: merge for merge in merges if fits(merge)}
+    people = sorted(one.annotator.get_username() for one in answers.submitted)
+
+    def read(layer: str, base: Base) -> Settlement:
+        if layer not in by_layer:
+            raise NotMerged("Some answers are not merged yet; try again in a moment.")
+        merge = by_layer[layer]
+        return settlement_of(layer, merge.state, people, merge.clusters)
+
+    return read
+
+
+def settle_answers(
+    answers: Answers, project: Project, ruler: Ruler, layer: str, base: Base
+) -> Settlement:
+    """What the annotators agree on, by the project's rules."""
+    given = given_by(answers, layer, base)
+    return settle(
+        {name: one.labels for name, one in given.items()},
+        ruler=ruler,
+        layer=layer,
+        synonyms=synonyms_of(project),
+        threshold=project.match_threshold,
+        order=list(base.labels),
+    )
 
 
 def stages_of(layer: str) -> list[str]:
@@ -107,6 +155,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
             "messages",
             Prefetch("assignments", assignments, to_attr="given"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
+            Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),
         )
     )
 
@@ -130,10 +179,10 @@ def _status(assignment: Assignment) -> str:
 
 
 class Outcomes:
-    """What came of one conversation, layer by layer; each is found out once."""
+    """What came of one conversation, layer by layer; each is looked up once."""
 
-    def __init__(self, answers: Answers, project: Project, ruler: Ruler) -> None:
-        self.answers, self.project, self.ruler = answers, project, ruler
+    def __init__(self, answers: Answers, project: Project, settlement_of: SettlementOf) -> None:
+        self.answers, self.project, self.settlement_of = answers, project, settlement_of
         self._found: dict[str, SettledConversation | str] = {}
 
     def of(self, layer: str) -> SettledConversation | str:
@@ -155,18 +204,6 @@ class Outcomes:
                 found.add(label, holders_of(label, outcome.provenance, people))
         return found
 
-    def settlement(self, layer: str, base: Base) -> Settlement:
-        """What the annotators agree on, by the project's rules."""
-        given = given_by(self.answers, layer, base)
-        return settle(
-            {name: one.labels for name, one in given.items()},
-            ruler=self.ruler,
-            layer=layer,
-            synonyms=synonyms_of(self.project),
-            threshold=self.project.match_threshold,
-            order=list(base.labels),
-        )
-
     def _settled(self, layer: str) -> SettledConversation | str:
         answers = self.answers
         if answers.round.is_blind:
@@ -183,7 +220,7 @@ class Outcomes:
             return base
         if decided:
             return self._decided(layer, base, decided)
-        settlement = self.settlement(layer, base)
+        settlement = self.settlement_of(layer, base)
         if settlement.state == "disputed":
             return f"disputed: {_shown(settlement, base)}; decide in adjudication"
         given = given_by(answers, layer, base)

@@ -14,13 +14,12 @@ from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
 from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
-from labeling.services import events
+from labeling.services import events, pending
 from labeling.services.work import (
     admission,
     assignments,
     check_requests,
     locking,
-    merge_requests,
     rounds,
     suggestions,
 )
@@ -382,13 +381,11 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 
 
 def _finish(assignment: Assignment) -> None:
-    """What an answer sets off: it is compared with gold, or with those of others.
+    """What an answer sets off, in a worker: it is compared with gold, or with those of others.
 
-    The last answer of a calibration round closes it; two last answers wait for each other.
+    Its round is locked, so of two last answers the second one knows that it is the last.
     """
     if assignment.purpose != Assignment.Purpose.LABELLING:
         check_requests.request(assignment)
-        return
-    if assignment.round.kind == Round.Kind.CALIBRATION:
-        rounds.close_if_complete(_lock_round(assignment))
-    merge_requests.request_when_complete(assignment)
+    elif rounds.is_last_answer(assignment):
+        pending.request(assignment.round.project, conversation=assignment.conversation_id)

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import say
 from labeling.models import Assignment, Project, Round
-from labeling.services import events
-from labeling.services.work import annotations, assignments, check_turns, rounds
+from labeling.services import events, pending
+from labeling.services.work import annotations, assignments, check_turns
 
 
 class HandoverImpossible(RuleError):
@@ -107,7 +107,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
         assignments.release(check_turns.open_honeypots(round_, person))  # nobody else needs them
         total = Moved(total.moved + moved.moved, total.taken_back + moved.taken_back)
         if any(moved):
-            rounds.close_if_complete(round_)
+            pending.request(project, measure=round_)
     if any(total):
         events.record(
             "assignment.moved",

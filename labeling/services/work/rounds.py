@@ -1,4 +1,4 @@
-"""Rounds of labeling: opening them behind the gate, closing a calibration with its agreement."""
+"""Rounds of labeling: opening them behind the gate, adding to them, closing them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
-from labeling.domain.matching.similarity import Ruler
 from labeling.domain.planning import Planned, plan, shuffled
 from labeling.domain.reasons import reason_in
 from labeling.models import (
@@ -23,8 +22,8 @@ from labeling.models import (
     Round,
     RoundConversation,
 )
-from labeling.services import events, projects
-from labeling.services.agreement import agreement
+from labeling.models.assignments import ANSWERED
+from labeling.services import events, pending, projects
 from labeling.services.work import assignments, check_turns, locking
 
 
@@ -258,35 +257,33 @@ def _after(last: int | None) -> int:
     return 0 if last is None else last + 1
 
 
-@transaction.atomic
-def close_if_complete(finished: Round, *, ruler: Ruler | None = None) -> bool:
-    """Close a calibration round once nothing is open in it; call inside the last submission.
-
-    Where a layer needs its requirements matched, a worker closes the round moments later: the
-    web process never loads the encoder.
-    """
-    if finished.kind != Round.Kind.CALIBRATION or finished.state != Round.State.OPEN:
+def is_complete(calibration: Round) -> bool:
+    """Whether an open calibration round waits for nobody, so that it can be measured and closed."""
+    if calibration.kind != Round.Kind.CALIBRATION or calibration.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
-    # without a slot it was moved or taken back, and is over
-    held = finished.assignments.labelling().filter(slot__isnull=False)
-    if held.exclude(annotation__status__in=done).exists():
-        return False
-    if ruler is None:
-        agreement.request(finished)
-        if agreement.needs_ruler(finished.project):
-            return False
-    figures = agreement.measure(finished, ruler=ruler)
+    held = calibration.assignments.labelling().filter(
+        slot__isnull=False
+    )  # what was moved away is over
+    return not held.exclude(annotation__status__in=done).exists()
+
+
+def is_last_answer(assignment: Assignment) -> bool:
+    """Whether everybody has answered: of calibration the round, else the conversation."""
+    if assignment.round.kind == Round.Kind.CALIBRATION:
+        return is_complete(assignment.round)
+    here = assignment.round.assignments.labelling().filter(conversation=assignment.conversation_id)
+    return here.filter(ANSWERED).count() >= assignment.round.overlap
+
+
+def close_calibration(complete: Round, figures: Mapping[str, Any]) -> None:
+    """Close it with its agreement. The caller holds its lock and knows that it is complete."""
     state = Round.State.PASSED if figures["passed"] else Round.State.FAILED
-    closed = (
-        Round.objects.labelling()
-        .filter(pk=finished.pk, state=Round.State.OPEN)
-        .update(state=state, agreement=figures, closed_at=timezone.now())
+    Round.objects.labelling().filter(pk=complete.pk).update(
+        state=state, agreement=figures, closed_at=timezone.now()
     )
-    if closed:
-        locking.lock(Annotation.objects.labelling().filter(assignment__round=finished))
-        events.record(f"round.{state}", finished, project=finished.project, kappa=figures["value"])
-    return bool(closed)
+    locking.lock(Annotation.objects.labelling().filter(assignment__round=complete))
+    events.record(f"round.{state}", complete, project=complete.project, kappa=figures["value"])
 
 
 @transaction.atomic
@@ -301,4 +298,4 @@ def close(finished: Round, *, by: Any) -> None:
         raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
     locking.lock(Annotation.objects.with_checks().filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
-    agreement.request(finished)
+    pending.request(finished.project, measure=finished)

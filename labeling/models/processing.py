@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from django.db import models
+
+from labeling.models.conversations import Conversation
+from labeling.models.projects import Project
+from labeling.models.rounds import Round
+
+
+class PendingUpdate(models.Model):
+    """Something changed that stored results depend on, and no worker has caught up with it yet.
+
+    A row names the conversation whose answers may have to be merged, the round that has to be
+    measured, or neither: then everything of the project may have to be merged. A worker deletes it
+    when that is done, so nothing is lost with a message or a worker.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="pending_updates")
+    conversation = models.ForeignKey(Conversation, models.CASCADE, null=True, related_name="+")
+    round = models.ForeignKey(Round, models.CASCADE, null=True, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.project}: {self.round or self.conversation or 'everything'}"
+
+
+class Measurement(models.Model):
+    """Agreement on one layer of a round, of all its answers or of a selection, as measured last.
+
+    Workers write it and pages read it. It can be measured again at any time. ``answers_sha256``
+    names the answers and the rules that it was measured from; empty while it is only asked for.
+    What a calibration round closed with stays in ``Round.agreement``, whatever is measured later.
+    """
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="measurements")
+    layer = models.CharField(max_length=20)
+    selection = models.CharField(max_length=200, blank=True, help_text="Empty: all labels")
+    answers_sha256 = models.CharField(max_length=64, blank=True)
+    figures = models.JSONField(default=dict, help_text="Agreement on the layer")
+    mean_interval = models.JSONField(null=True, help_text="95 % interval of the mean of the pairs")
+    units = models.JSONField(null=True, help_text="The units, where they had to be matched")
+    conversations = models.JSONField(
+        default=dict, help_text="By conversation: annotators, units, and units labelled differently"
+    )
+    splits = models.JSONField(
+        default=list, help_text="Units labelled differently, and who says what"
+    )
+    records = models.JSONField(null=True, help_text="Labels of each pair matched one to one")
+    asked_at = models.DateTimeField(null=True, help_text="Asked for since it was measured")
+    measured_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["round", "layer", "selection"]
+        constraints = [
+            models.UniqueConstraint(name="measurement_once", fields=["round", "layer", "selection"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.layer} of {self.round}"

@@ -1,0 +1,211 @@
+"""Agreement of rounds as a worker measured it: what is due, measuring it, and reading it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.domain.agreement.disagreements import Split
+from labeling.domain.agreement.units import BY_MESSAGE, Units
+from labeling.domain.canonical import canonical_json
+from labeling.domain.errors import RuleError
+from labeling.domain.matching.similarity import MINILM_ID, Ruler
+from labeling.models import AnnotationRevision, Assignment, Measurement, Round
+from labeling.services import pending
+from labeling.services.agreement import agreement, answers
+from labeling.services.agreement.answers import EVERYTHING, Selection
+from labeling.services.work import assignments, rounds
+
+Kind = AnnotationRevision.Kind
+VERSION = 1
+"""Raise it when the same answers may give other figures: everything is then measured again."""
+
+
+class NotMeasured(RuleError):
+    """A worker has to measure the agreement of this round first."""
+
+    code = "not_measured"
+
+
+# --- measuring, by a worker ---------------------------------------------------------------------
+
+
+def measure(
+    measured: Round,
+    *,
+    ruler: Callable[[], Ruler],
+    selections: Collection[tuple[str, Selection]] = (),
+) -> None:
+    """Measure every layer that is out of date, and the selections that somebody asked for.
+
+    An open calibration round is blind: nothing of it is measured until its last answer is in, and
+    then it closes with the figures.
+    """
+    if measured.is_blind and not rounds.is_complete(measured):
+        return
+    started, digest = timezone.now(), answers_sha256(measured)
+    current = set(
+        measured.measurements.filter(answers_sha256=digest).values_list("layer", "selection")
+    )
+    layers = [(layer, EVERYTHING) for layer in measured.project.layers]
+    wanted = dict.fromkeys([*layers, *_asked(measured), *selections])
+    due = [(layer, chosen) for layer, chosen in wanted if (layer, chosen.key) not in current]
+    rows = [_measured(measured, layer, chosen, ruler()) for layer, chosen in due]
+    for row in rows:
+        row.answers_sha256 = digest
+        row.measured_at = started  # an answer that came in meanwhile is not in it
+    _publish(measured, rows, digest)
+
+
+def answers_sha256(measured: Round) -> str:
+    """Names the answers of a round and the rules that its agreement is measured by."""
+    project = measured.project
+    rules = [
+        *(VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms),
+        *(measured.seed, agreement.bar(measured)),
+    ]
+    digest = hashlib.sha256(canonical_json(rules).encode())
+    rows = answers.given(measured).values_list(
+        *("annotator__username", "conversation", "annotation", "annotation__version"),
+        *("annotation__status", "annotation__guideline__version", "first_pass"),
+    )
+    for row in rows.iterator():
+        digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+def _asked(measured: Round) -> list[tuple[str, Selection]]:
+    rows = measured.measurements.exclude(asked_at=None).values_list("layer", "selection")
+    return [(layer, Selection.parse(key)) for layer, key in rows]
+
+
+def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -> Measurement:
+    found = agreement.measure(measured, layer, ruler=ruler, selection=selection)
+    return Measurement(
+        round=measured,
+        layer=layer,
+        selection=selection.key,
+        figures=found.figures.as_json(),
+        mean_interval=found.mean_interval,
+        units=None
+        if layer in BY_MESSAGE
+        else {name: units._asdict() for name, units in found.units.items()},
+        conversations=found.counts,
+        splits=[asdict(split) for split in found.splits],
+        records=found.records,
+    )
+
+
+@transaction.atomic
+def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
+    """Store what was measured. A calibration round closes only if its answers are still these."""
+    locked = assignments.lock(measured)
+    if locked.is_blind and not (rounds.is_complete(locked) and answers_sha256(locked) == digest):
+        return
+    for row in rows:
+        values = {name: getattr(row, name) for name in _MEASURED}
+        Measurement.objects.update_or_create(
+            round=locked, layer=row.layer, selection=row.selection, defaults=values
+        )
+        answered = locked.measurements.filter(layer=row.layer, selection=row.selection)
+        answered.filter(asked_at__lte=row.measured_at).update(asked_at=None)
+    if locked.kind == Round.Kind.CALIBRATION and not locked.is_blind:
+        return  # the figures that it closed with never change
+    stored = locked.measurements.filter(selection="", answers_sha256=digest)
+    by_layer = dict(stored.values_list("layer", "figures"))
+    figures = agreement.summary(
+        {layer: by_layer[layer] for layer in locked.project.layers if layer in by_layer}
+    )
+    if locked.is_blind:
+        rounds.close_calibration(locked, figures)
+    else:
+        Round.objects.labelling().filter(pk=locked.pk).update(agreement=figures)
+
+
+_MEASURED = (
+    *("answers_sha256", "measured_at", "figures", "mean_interval"),
+    *("units", "conversations", "splits", "records"),
+)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def ask(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> None:
+    """Have a worker measure what is out of date, and this selection."""
+    layer = layer or agreement.first_layer(measured.project)
+    if not measured.is_blind:
+        Measurement.objects.update_or_create(
+            round=measured,
+            layer=layer,
+            selection=selection.key,
+            defaults={"asked_at": timezone.now()},
+        )
+    pending.request(measured.project, measure=measured)
+
+
+def read(measured: Round, layer: str = "", selection: Selection = EVERYTHING) -> Measurement | None:
+    """What was measured last; None if a worker has to measure it first."""
+    layer = layer or agreement.first_layer(measured.project)
+    rows = measured.measurements.filter(layer=layer, selection=selection.key)
+    return rows.exclude(measured_at=None).first()
+
+
+def figures_of(
+    measured: Round, layer: str = "", selection: Selection = EVERYTHING
+) -> dict[str, Any] | None:
+    """The stored agreement on a layer; of a closed calibration round what it closed with."""
+    layer = layer or agreement.first_layer(measured.project)
+    closed_with = closing_figures(measured, layer)
+    if closed_with and not selection.key:
+        return closed_with
+    row = read(measured, layer, selection)
+    return row.figures if row else None
+
+
+def closing_figures(measured: Round, layer: str) -> dict[str, Any] | None:
+    if measured.kind != Round.Kind.CALIBRATION or not measured.agreement:
+        return None
+    layers: dict[str, dict[str, Any]] = measured.agreement.get("layers", {})
+    return layers.get(layer)
+
+
+def is_outdated(row: Measurement) -> bool:
+    """Whether answers came in or were reopened since, which only an open round allows."""
+    if row.round.state != Round.State.OPEN:
+        return False
+    changes = AnnotationRevision.objects.exclude(kind__in=[Kind.SAVED, Kind.RESTORED]).filter(
+        annotation__assignment__round=row.round,
+        annotation__assignment__purpose=Assignment.Purpose.LABELLING,
+    )
+    return changes.filter(saved_at__gte=row.measured_at).exists()
+
+
+def is_current(measured: Round) -> bool:
+    """Whether every layer was measured from the answers and rules of now."""
+    digest = answers_sha256(measured)
+    rows = measured.measurements.filter(selection="", answers_sha256=digest)
+    return set(rows.values_list("layer", flat=True)) >= set(measured.project.layers)
+
+
+def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
+    """The units behind the figures, as annotators labelled them; none for events."""
+    if layer in BY_MESSAGE:
+        return agreement.marked_units(measured, layer, selection=selection)
+    row = read(measured, layer, selection)
+    if row is None:
+        raise NotMeasured("A worker measures this first; try again in a moment.")
+    return {name: Units(**units) for name, units in (row.units or {}).items()}
+
+
+def splits_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> list[Split]:
+    """The units that were labelled differently, in the order of the round."""
+    row = read(measured, layer, selection)
+    if row is None:
+        raise NotMeasured("A worker measures this first; try again in a moment.")
+    return [Split(**split) for split in row.splits]

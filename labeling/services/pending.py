@@ -1,0 +1,53 @@
+"""What stored answers lead to is computed by a worker: noting that it is due, and waking one.
+
+What is due stands in rows, so a lost message or a worker that dies loses nothing: the sweep sends
+another message. Only the first row of a project sends one; the worker takes all that are there.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.models import PendingUpdate, Project, Round
+from labeling.services.wakeups import RESEND_SECONDS, Wakeups
+
+_messages = Wakeups("labeling.tasks.process_answers")
+
+
+def request(
+    project: Project, *, conversation: int | None = None, measure: Round | None = None
+) -> None:
+    """Have a worker catch up with a change, once the current transaction is committed.
+
+    With a conversation it merges that one's answers; with a round it measures agreement; with
+    neither it merges whatever is due in the project. A calibration round that is complete closes
+    in any case.
+    """
+    update = PendingUpdate.objects.create(
+        project=project, conversation_id=conversation, round=measure
+    )
+    transaction.on_commit(partial(_wake, update), robust=True)
+
+
+def _wake(update: PendingUpdate) -> None:
+    """Unless a worker is on its way for an earlier row: it takes this one, too.
+
+    It deletes a row only after its work and then looks for others, so an earlier row that is there
+    now is one that it has not finished with.
+    """
+    recent = timezone.now() - timedelta(seconds=RESEND_SECONDS)
+    waiting = PendingUpdate.objects.filter(project=update.project_id, asked_at__gt=recent)
+    if waiting.order_by("pk").values_list("pk", flat=True).first() == update.pk:
+        _messages.send(update.project_id)
+
+
+def wake_unattended() -> list[int]:
+    """Send another message for each project with work that nobody has taken up."""
+    before = timezone.now() - timedelta(seconds=RESEND_SECONDS)
+    waiting = PendingUpdate.objects.filter(asked_at__lt=before).order_by("project")
+    projects = waiting.values_list("project", flat=True).distinct()
+    return [pk for pk in projects if _messages.send_again(pk)]

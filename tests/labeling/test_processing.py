@@ -1,0 +1,254 @@
+"""What a worker makes of answers, once: merged, measured, closed, stored; everybody else reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from evaluation import tasks as evaluation_tasks
+from labeling.domain.matching.similarity import Ruler
+from labeling.models import Measurement, Merge, PendingUpdate, Project, Round
+from labeling.services import pending, processing
+from labeling.services.agreement import agreement, measurements
+from labeling.services.gold import gold
+from labeling.services.settling import settling
+from labeling.services.work import annotations, handovers
+from tests import factories
+from tests.fakes import WordOverlap
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def nothing_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever measures or merges fails."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("This computes what a worker has to compute.")
+
+    monkeypatch.setattr(agreement, "compute", refuse)
+    monkeypatch.setattr(agreement, "event_agreement", refuse)
+    monkeypatch.setattr(agreement, "record_agreement", refuse)
+    monkeypatch.setattr(agreement, "judged", refuse)
+    monkeypatch.setattr(agreement, "splits_of", refuse)
+    monkeypatch.setattr(settling, "settle", refuse)
+
+
+def submit(assignment: Any, sources: tuple[int, ...] = (0,)) -> None:
+    annotations.submit(assignment, factories.save_of(factories.labels(sources)))
+
+
+# --- what asks ----------------------------------------------------------------------------------
+
+
+def test_the_last_answer_of_a_calibration_round_computes_nothing(
+    project: Project, nothing_computes: None
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.all():
+        submit(assignment)
+
+    opened.refresh_from_db()
+    assert (opened.state, opened.agreement) == ("open", None)
+    assert PendingUpdate.objects.get().project == project
+
+
+def test_taking_open_work_away_computes_nothing(
+    project: Project, people: dict[str, User], nothing_computes: None
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.exclude(annotator=people["cleo"]):
+        submit(assignment)
+
+    handovers.move_open_work(project=project, person=people["cleo"], by=people["rita"])
+
+    opened.refresh_from_db()
+    assert opened.state == "open"
+    assert PendingUpdate.objects.get().round == opened
+
+
+def test_no_page_and_no_api_measures(
+    project: Project, rita: User, signed_in: Any, monkeypatch: pytest.MonkeyPatch, request: Any
+) -> None:
+    closed = factories.open_calibration(project, 2)
+    factories.answer_all(closed)
+    opened = factories.open_full(project, 2)
+    factories.answer_all(opened)
+    factories.measure(opened)
+    factories.answer(factories.open_full(project, 1).assignments.first())
+    request.getfixturevalue("nothing_computes")
+    client = signed_in(rita)
+
+    for address in (
+        *(f"/projects/orders/rounds/{number}/agreement/" for number in (1, 2, 3)),
+        *(f"/projects/orders/rounds/{number}/agreement/?type=security" for number in (1, 2, 3)),
+        "/projects/orders/rounds/2/agreement/pair/?a=ana&b=ben",
+        "/projects/orders/rounds/2/agreement.csv",
+        "/projects/orders/rounds/1/disagreements/",
+        "/projects/orders/calibration/",
+        "/projects/orders/progress/",
+        "/projects/orders/adjudication/",
+        "/projects/orders/gold/",
+        "/projects/orders/",
+    ):
+        assert client.get(address).status_code == 200, address
+    assert client.get("/api/projects/orders/rounds/2/agreement/").status_code == 200
+    assert client.get("/api/projects/orders/rounds/3/agreement/").status_code == 409
+
+
+# --- the worker ---------------------------------------------------------------------------------
+
+
+def test_a_worker_measures_a_round_once_and_closes_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.all():
+        submit(assignment)
+    measured = []
+    compute = agreement.compute
+
+    def count(*args: Any, **kwargs: Any) -> Any:
+        measured.append(1)
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr(agreement, "compute", count)
+
+    factories.work(project)
+    factories.work(project)
+
+    opened.refresh_from_db()
+    assert (opened.state, len(measured)) == ("passed", 1)
+    assert Merge.objects.get().state == "unanimous"
+    assert opened.agreement["layers"]["extraction"] == Measurement.objects.get().figures
+    assert not PendingUpdate.objects.exists()
+
+
+def test_nothing_is_computed_in_a_transaction(
+    project: Project, monkeypatch: pytest.MonkeyPatch, transactional_db: None
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    for assignment in opened.assignments.all():
+        submit(assignment)
+    compute, settle = agreement.compute, settling.settle
+
+    def outside(computing: Any) -> Any:
+        def computed(*args: Any, **kwargs: Any) -> Any:
+            assert not connection.in_atomic_block
+            return computing(*args, **kwargs)
+
+        return computed
+
+    monkeypatch.setattr(agreement, "compute", outside(compute))
+    monkeypatch.setattr(settling, "settle", outside(settle))
+
+    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    assert release.items.count() == 1
+    assert release.agreement["rounds"][0]["value"] == 1.0
+    assert Round.objects.get().state == "passed"
+
+
+def test_answers_that_changed_meanwhile_leave_a_calibration_round_open(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = factories.open_calibration(project, 1)
+    first, *others = opened.assignments.all()
+    for assignment in (first, *others):
+        submit(assignment)
+    compute = agreement.compute
+
+    def reopen_meanwhile(*args: Any, **kwargs: Any) -> Any:
+        annotations.reopen(first)
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr(agreement, "compute", reopen_meanwhile)
+    factories.work(project)
+    monkeypatch.undo()
+
+    opened.refresh_from_db()
+    assert (opened.state, opened.agreement) == ("open", None)
+    assert not Measurement.objects.exists()
+
+    factories.answer(first)
+    opened.refresh_from_db()
+    assert opened.state != "open"
+
+
+def test_a_worker_that_dies_loses_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda *given: sent.append(given))
+    pending._messages._sent_at.clear()
+    opened = factories.open_calibration(project, 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        for assignment in opened.assignments.all():
+            submit(assignment)
+
+    def die(*args: Any, **kwargs: Any) -> Any:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(measurements, "_publish", die)
+        with pytest.raises(SystemExit):
+            factories.work(project)
+    evaluation_tasks.sweep()
+    assert len(sent) == 1  # its message may be on its way
+    PendingUpdate.objects.update(asked_at="2026-01-01T00:00Z")
+    pending._messages._sent_at.clear()  # another process sweeps
+    evaluation_tasks.sweep()
+    assert sent == [("labeling.tasks.process_answers", [project.pk])] * 2
+
+    factories.work(project)
+
+    opened.refresh_from_db()
+    assert opened.state != "open"
+
+
+# --- gold ---------------------------------------------------------------------------------------
+
+
+def test_a_freeze_computes_nothing_that_is_stored(project: Project, request: Any) -> None:
+    opened = factories.open_full(project, 2)
+    factories.answer_all(opened)
+    factories.measure(opened)
+    request.getfixturevalue("nothing_computes")
+
+    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    assert release.items.count() == 2
+    (figures,) = release.agreement["rounds"]
+    assert figures["pairs"] == measurements.figures_of(opened, "extraction")["pairs"]
+
+
+def test_what_comes_in_at_the_last_attempt_is_left_out_and_named(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = factories.make_conversations(project, 2)
+    opened = factories.open_full(project, 2)
+    for assignment in opened.assignments.filter(conversation=first):
+        factories.answer(assignment)
+    late = list(opened.assignments.filter(conversation=second))
+    catch_up = processing.catch_up
+    calls = []
+
+    def answer_afterwards(*args: Any, **kwargs: Any) -> None:
+        catch_up(*args, **kwargs)
+        calls.append(1)
+        if late and len(calls) == 3:
+            while late:
+                factories.answer(late.pop())
+
+    monkeypatch.setattr(processing, "catch_up", answer_afterwards)
+    monkeypatch.setattr(measurements, "is_current", lambda measured: len(calls) == 3)
+
+    release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    assert [item.item_id for item in release.items.all()] == [first.external_id]
+    (row,) = release.left_out
+    assert row["conversation"] == second.external_id
+    assert "freeze again" in row["reason"]
