@@ -20,8 +20,8 @@ from pipelines.requirements.document.markdown import (
     plain,
     table,
 )
-from pipelines.requirements.extraction.text import content_words
 from pipelines.requirements.labels import Document, Issue, Requirement, name_of
+from pipelines.requirements.text import content_words
 from pipelines.types import Case, Message
 
 QUOTED = 120  # characters of a message in the traceability matrix

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pipelines.requirements.extraction.lexicon import actors, mapping, words
-from pipelines.requirements.extraction.text import singular, tokens
+from pipelines.requirements.lexicon import actors, mapping, words
+from pipelines.requirements.text import singular, tokens
 
 SYSTEM, USER = "System", "User"
 _EVERYBODY = re.compile(r"\s*(?:all|any|every|each)(?:one|body)?\b", re.I)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from pipelines.requirements.extraction.lexicon import criteria_patterns, criteria_words
 from pipelines.requirements.extraction.state import Criterion, Sentence
-from pipelines.requirements.extraction.text import singular, tokens
+from pipelines.requirements.lexicon import criteria_patterns, criteria_words
+from pipelines.requirements.text import singular, tokens
 from pipelines.types import Case
 
 _ARTICLE = re.compile(r"\b(?:a|an|the|this|that|each|any|of) (?P<noun>[a-z]{3,})\b", re.I)

@@ -11,7 +11,7 @@ from pipelines.requirements.extraction.clauses import split_condition
 from pipelines.requirements.extraction.criteria_wording import key_of
 from pipelines.requirements.extraction.features import criterion_features
 from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
-from pipelines.requirements.extraction.text import strip_openers
+from pipelines.requirements.text import strip_openers
 from pipelines.types import Case
 
 ACTOR = "User"

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from pipelines.requirements.extraction.lexicon import Cue, actors, cues, signal, words
 from pipelines.requirements.extraction.state import Reading
-from pipelines.requirements.extraction.text import (
+from pipelines.requirements.lexicon import Cue, actors, cues, signal, words
+from pipelines.requirements.text import (
     base,
     is_base_verb,
     is_participle,

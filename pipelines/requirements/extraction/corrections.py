@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipelines.requirements.extraction.clauses import STRONG, find_cue, read
-from pipelines.requirements.extraction.lexicon import signal
 from pipelines.requirements.extraction.state import Candidate, Sentence
-from pipelines.requirements.extraction.text import singular, tokens
+from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import singular, tokens
 
 SHORT = 12  # words; a longer sentence says something of its own
 _FIGURE = re.compile(

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from pipelines.requirements.extraction.choices import named
 from pipelines.requirements.extraction.items import STOP, clean, items, usable
-from pipelines.requirements.extraction.lexicon import (
+from pipelines.requirements.extraction.state import Criterion
+from pipelines.requirements.lexicon import (
     CriterionCue,
     criteria_patterns,
     criterion_cues,
     quality_of,
 )
-from pipelines.requirements.extraction.state import Criterion
-from pipelines.requirements.extraction.text import lower_first, plain, tokens
+from pipelines.requirements.text import lower_first, plain, tokens
 
 BARE = 0.75
 """Strength of a thing named in answer to "What do you look for?"."""

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.lexicon import (
-    criteria_map,
-    criteria_words,
-    mapping,
-    quality_of,
-    words,
-)
 from pipelines.requirements.extraction.state import Criterion
-from pipelines.requirements.extraction.text import (
-    base,
-    lower_first,
-    plain,
-    singular,
-    tokens,
-    upper_first,
-)
+from pipelines.requirements.lexicon import criteria_map, criteria_words, mapping, quality_of, words
+from pipelines.requirements.text import base, lower_first, plain, singular, tokens, upper_first
 
 TITLE_WORDS = 5
 _HOW = re.compile(r"^how (?:well )?(?P<how>[\w-]+)(?P<rest>.*)$", re.I)

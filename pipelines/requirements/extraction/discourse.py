@@ -6,15 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pipelines.requirements.extraction.clauses import asks_for_yes, find_cue
-from pipelines.requirements.extraction.lexicon import roles, signal, words
 from pipelines.requirements.extraction.state import Candidate, Sentence
-from pipelines.requirements.extraction.text import (
-    content_words,
-    plain,
-    sentences,
-    strip_openers,
-    tokens,
-)
+from pipelines.requirements.lexicon import roles, signal, words
+from pipelines.requirements.text import content_words, plain, sentences, strip_openers, tokens
 from pipelines.types import Message
 
 RECAP_OVERLAP = 0.6

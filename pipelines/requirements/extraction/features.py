@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pipelines.requirements.extraction import choices
 from pipelines.requirements.extraction.discourse import own_words
-from pipelines.requirements.extraction.lexicon import signal
 from pipelines.requirements.extraction.state import Candidate, Criterion, Reading, Sentence
-from pipelines.requirements.extraction.text import strip_openers, tokens
+from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import strip_openers, tokens
 
 WEIGHTS = Path(__file__).parent.parent / "weights.json"
 KEEP, MATCH = "keep", "match"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.lexicon import criteria_map, criteria_patterns
-from pipelines.requirements.extraction.text import plain, tokens
+from pipelines.requirements.lexicon import criteria_map, criteria_patterns
+from pipelines.requirements.text import plain, tokens
 
 MOST_WORDS = 12
 STOP = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipelines.requirements.extraction.text import lower_first, plain
+from pipelines.requirements.text import lower_first, plain
 
 MOST = 3
 _COUNT = (

@@ -20,16 +20,10 @@ from pipelines.requirements.extraction.features import (
     match_features,
     probability,
 )
-from pipelines.requirements.extraction.lexicon import signal
 from pipelines.requirements.extraction.state import Candidate, ExtractionState, Sentence
-from pipelines.requirements.extraction.text import (
-    content_words,
-    plain,
-    strip_openers,
-    tokens,
-    upper_first,
-)
 from pipelines.requirements.labels import Requirement, text_of
+from pipelines.requirements.lexicon import signal
+from pipelines.requirements.text import content_words, plain, strip_openers, tokens, upper_first
 from pipelines.requirements.validation.conflicts import conflict, stand_of, topic_of
 from pipelines.types import Encoder
 

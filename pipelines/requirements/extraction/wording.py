@@ -8,9 +8,9 @@ import re
 from pipelines.requirements.extraction import criteria_wording, measures
 from pipelines.requirements.extraction.actors import people, resolve
 from pipelines.requirements.extraction.clauses import finite
-from pipelines.requirements.extraction.lexicon import load, mapping, signal, type_words, words
 from pipelines.requirements.extraction.state import Candidate, Reading
-from pipelines.requirements.extraction.text import (
+from pipelines.requirements.lexicon import load, mapping, signal, type_words, words
+from pipelines.requirements.text import (
     base,
     lower_first,
     plain,

@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from pipelines.requirements.extraction.text import base
 from pipelines.requirements.labels import Issue, Requirement, field_text, issue
+from pipelines.requirements.text import base
 
 WORDS = Path(__file__).parent / "words.yaml"
 MIN_CRITERIA = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pipelines.requirements.extraction.lexicon import mapping, words
+from pipelines.requirements.lexicon import mapping, words
 
 # What is no text: control characters, halves of surrogate pairs, marks of width or direction.
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
