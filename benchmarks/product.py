@@ -33,6 +33,7 @@ def settle(folder: str) -> None:
     from labeling.models import Project
 
     call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
     if Project.objects.exists():
         sys.exit("The database is in use: name an empty one in DATABASE_URL.")
 

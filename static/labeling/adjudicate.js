@@ -37,7 +37,7 @@ class Adjudication {
     this.desk.go(Math.max(0, first));
   }
 
-  // Agreed labels stand; above them an earlier decision, and above that an unsent one.
+  // What was agreed holds unless an earlier decision says otherwise, and an unsent one beats both.
   start() {
     const { clusters, decision } = this.page;
     for (const cluster of clusters) if (AGREED.includes(cluster.how)) cluster.chosen = cluster.label;

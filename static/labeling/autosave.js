@@ -91,7 +91,7 @@ export class Autosave {
     this.save({ leaving: true });
   }
 
-  // Submit or skip: the page's last word, so no draft is sent beside it. Pressed again without a
+  // Submit or skip: the page's last word, so no draft is sent next to it. Pressed again without a
   // change it repeats the same request, which the server knows if only its answer was lost.
   async conclude(post) {
     clearTimeout(this.timer);

@@ -17,7 +17,7 @@ export function drawChanges(since, store) {
 }
 
 function drawLabel({ kind, key, values, changes }, store) {
-  const layer = store.layers.find((one) => one.key === key);
+  const layer = store.layers.find((candidate) => candidate.key === key);
   const [word, tone] = KINDS[kind];
   const heading = layer ? headingOf(layer, values, store) : "";
   return el(
@@ -30,12 +30,12 @@ function drawLabel({ kind, key, values, changes }, store) {
       " ",
       el("strong", {}, [values.id, heading].filter(Boolean).join(" ") || layer?.title || key),
     ),
-    changes.length ? el("dl", { class: "change-fields" }, ...changes.flatMap((one) => drawField(one, layer, store))) : null,
+    changes.length ? el("dl", { class: "change-fields" }, ...changes.flatMap((change) => drawField(change, layer, store))) : null,
   );
 }
 
 function drawField({ name, before, after, parts }, layer, store) {
-  const field = layer?.fields.find((one) => one.name === name) ?? { name, label: name };
+  const field = layer?.fields.find((candidate) => candidate.name === name) ?? { name, label: name };
   const values = parts.length ? parts.map(drawPart) : drawBoth(field, before, after, store);
   return [el("dt", {}, field.label), el("dd", {}, ...values)];
 }

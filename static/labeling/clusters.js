@@ -91,7 +91,7 @@ export class ClusterCard {
     return this.named ? side.annotator : side.letter;
   }
 
-  // What stands, in words.
+  // What is decided, in words.
   decided() {
     const { chosen, how, label, sides } = this.cluster;
     if (chosen === undefined) return t("not decided");

@@ -37,7 +37,7 @@ export class Comments {
     this.comments = [];
     this.openThreads = [];
     this.answering = null; // the thread that is being answered
-    this.counts = new Map(); // where a count stands -> its button
+    this.counts = new Map(); // place of a count -> its button
     this.about = el("select", { id: "comment-about" });
     this.text = el("textarea", {
       id: "comment-text",

@@ -82,7 +82,7 @@ export class LabelForm {
     else control.removeAttribute("aria-invalid");
   }
 
-  // A group's own line stands after those of its parts.
+  // A group's own line follows those of its parts.
   errorOf(field) {
     return [...this.widgets.get(field.name).root.querySelectorAll(".error")].at(-1);
   }

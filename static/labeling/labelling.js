@@ -145,7 +145,7 @@ export class Labelling {
     return this.status.say(t("There is no label yet: {key} starts one.", { key: this.keyOf("label-new") }));
   }
 
-  // "Nothing here" is an answer of its own and cannot stand beside labels.
+  // "Nothing here" is an answer and excludes labels.
 
   toggleEmpty() {
     const empty = !this.store.state.empty;

@@ -41,7 +41,7 @@ function redirected(fields, label, uid, successor) {
   for (const { name, many } of fields) {
     if (many ? !label[name]?.includes(uid) : label[name] !== uid) continue;
     isChanged = true;
-    const turned = [label[name]].flat().map((one) => (one === uid ? successor : one));
+    const turned = [label[name]].flat().map((target) => (target === uid ? successor : target));
     const left = [...new Set(turned.filter(Boolean))];
     changed[name] = many ? left : (left[0] ?? null);
   }

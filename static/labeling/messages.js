@@ -14,7 +14,7 @@ function textNode(element) {
   return element.firstChild;
 }
 
-// The chips that stand there already are kept.
+// The chips that are there already are kept.
 function drawChips(place, labels) {
   const names = new Map(labels);
   for (const chip of Array.from(place.children)) if (!names.has(chip.dataset.uid)) chip.remove();

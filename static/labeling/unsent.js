@@ -64,12 +64,12 @@ export class Unsent {
 
   // What earlier pages could not send and the server does not have, newest first.
   async leftovers(stored) {
-    const found = [];
+    const leftovers = [];
     for (const [key, work] of await this.others()) {
       if (sameWork(work, stored)) this.forget(key);
-      else found.push({ key, ...work });
+      else leftovers.push({ key, ...work });
     }
-    return found.sort((a, b) => b.at.localeCompare(a.at));
+    return leftovers.sort((a, b) => b.at.localeCompare(a.at));
   }
 
   // Of the two copies of an entry the newer one.

@@ -320,7 +320,7 @@ class Workspace {
     this.labels.focusHead(next.uid, { preventScroll: opens }); // it has been scrolled to
   }
 
-  // Beyond the first change of this page stands the submission of the page before.
+  // Before the first change of this page comes the submission of the page before.
   travel(direction) {
     if (this.readOnly && this.annotation.urls.reopen) return this.submitted.reopen(this.annotation.urls);
     if (direction === "undo" && !this.store.past.length && this.submitted.undo()) return undefined;

@@ -30,6 +30,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
+        (folder / "static").symlink_to(settings.STATIC_ROOT)  # built for all tests of this folder
         self.environment = os.environ | {
             "ASSAY_DATA_DIR": str(folder),
             "ASSAY_ENV_FILE": os.devnull,
