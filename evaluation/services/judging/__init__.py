@@ -1,0 +1,1 @@
+"""Answers, their judges, and people who check the judges."""

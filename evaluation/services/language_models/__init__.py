@@ -1,0 +1,1 @@
+"""Endpoints, budgets, metering and stored replies."""

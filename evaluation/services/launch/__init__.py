@@ -1,0 +1,1 @@
+"""Checking and storing what is to run."""

@@ -1,0 +1,1 @@
+"""Carrying runs out, scoring them, and what the scores come to."""

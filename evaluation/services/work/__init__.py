@@ -1,0 +1,1 @@
+"""Leased work: who holds it, how it ends, and how a run is paused, resumed and cancelled."""

@@ -1,0 +1,1 @@
+"""What imported files may say."""

@@ -1,0 +1,1 @@
+"""Hashes and comparison of gold."""

@@ -1,0 +1,1 @@
+"""Which labels mean the same, and what follows from it."""

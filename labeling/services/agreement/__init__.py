@@ -1,0 +1,1 @@
+"""How far annotators agree, and what they discuss where they do not."""

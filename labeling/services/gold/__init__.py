@@ -1,0 +1,1 @@
+"""Freezing, comparing and verifying gold releases."""

@@ -1,0 +1,1 @@
+"""Checking annotators against gold: hidden checks, qualification tests, pauses."""

@@ -1,0 +1,1 @@
+"""From several answers to one: merging, adjudication, review, provenance."""

@@ -1,0 +1,1 @@
+"""Notifying other systems."""

@@ -1,0 +1,1 @@
+"""Handing out work, with hidden checks among it, and taking answers."""
