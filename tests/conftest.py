@@ -74,7 +74,7 @@ def is_loopback(name: str) -> bool:
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None,
     django_db_use_migrations: bool,
-    request: pytest.FixtureRequest,
+    migrated_databases: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """SQLite: a file of this process alone, so that threads, servers and other runs fit in."""
@@ -82,9 +82,16 @@ def django_db_modify_db_settings(
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(own)
     if django_db_use_migrations:
-        cache = getattr(request.config, "cache", None)
-        folder = cache.mkdir("databases") if cache else tmp_path_factory.mktemp("template")
-        databases.use_template(connection, folder, own)
+        databases.use_template(connection, migrated_databases, own)
+
+
+@pytest.fixture(scope="session")
+def migrated_databases(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder in which ``tests/databases.py`` keeps a migrated database from run to run."""
+    cache = getattr(request.config, "cache", None)
+    return cache.mkdir("databases") if cache else tmp_path_factory.mktemp("databases")
 
 
 @pytest.fixture(scope="session")

@@ -27,13 +27,17 @@ PREFIX = "assay_test_template_"
 
 def use_template(connection: Any, cache: Path, own: Path) -> None:
     """The test database of this process becomes a copy; SQLite's is the file ``own``."""
-    with _one_process_at_a_time(cache):
-        if connection.vendor == "sqlite":
-            shutil.copyfile(_sqlite_template(cache), own)
-            connection.settings_dict["TEST"]["NAME"] = str(own)
-        else:
+    if connection.vendor == "sqlite":
+        copy_sqlite(cache, own)
+    else:
+        with _one_process_at_a_time(cache):
             connection.settings_dict["TEST"]["TEMPLATE"] = _postgres_template()
     connection.settings_dict["TEST"]["MIGRATE"] = False
+
+
+def copy_sqlite(cache: Path, own: Path) -> None:
+    with _one_process_at_a_time(cache):
+        shutil.copyfile(_sqlite_template(cache), own)
 
 
 def _sqlite_template(cache: Path) -> Path:

@@ -143,6 +143,7 @@ def test_a_change_made_while_a_save_hangs_is_sent_on_leaving(
     assert len(held) == 1
 
 
+@pytest.mark.postgres
 def test_a_late_save_does_not_undo_a_newer_one(open_page: Callable[[], Workspace]) -> None:
     workspace = open_page()
     held = hang(workspace.page)
@@ -230,6 +231,7 @@ def two_pages_in_conflict(open_page: Callable[[], Workspace]) -> tuple[Workspace
     return first, second
 
 
+@pytest.mark.postgres
 def test_two_pages_see_both_versions_and_keep_mine(
     open_page: Callable[[], Workspace], allowed_console_errors: list[str]
 ) -> None:

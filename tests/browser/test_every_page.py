@@ -30,20 +30,22 @@ SETTLED = "new Promise((go) => requestAnimationFrame(() => requestAnimationFrame
 """The page has seen its new width."""
 
 
-def test_no_page_breaks_a_rule(browser: Browser, live_server: LiveServer) -> None:
+@pytest.mark.parametrize(("theme", "rules"), [("light", EVERYTHING), ("dark", COLOURS)])
+def test_no_page_breaks_a_rule(
+    browser: Browser, live_server: LiveServer, theme: str, rules: dict[str, Any]
+) -> None:
     people = make_people()
     about = everything.addresses(make_project(), people)
     ours = [(name, who, live_server.url + path) for name, who, path in pages(people, about)]
+    windows = {who: window(browser, live_server, people.get(who), theme) for who in PEOPLE}
     broken: dict[str, list[str]] = {}
-    for theme, rules in (("light", EVERYTHING), ("dark", COLOURS)):
-        windows = {who: window(browser, live_server, people.get(who), theme) for who in PEOPLE}
-        for name, who, url in ours:
-            windows[who].goto(url)
-            for width, found in looks(windows[who], rules):
-                broken |= {f"{name}, {theme}, {width}": found} if found else {}
-        for page in windows.values():
-            page.context.set_offline(True)  # a page saves when it goes away
-            page.context.close()
+    for name, who, url in ours:
+        windows[who].goto(url)
+        for width, violations in looks(windows[who], rules):
+            broken |= {f"{name}, {width}": violations} if violations else {}
+    for page in windows.values():
+        page.context.set_offline(True)  # a page saves when it goes away
+        page.context.close()
 
     assert broken == {}
     assert len(ours) > 50

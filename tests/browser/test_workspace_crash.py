@@ -153,6 +153,7 @@ def test_every_key_up_to_the_last_second_is_back_after_a_cut_a_killed_browser_an
     assert stored_label(assignment)["title"] == "Order Tracking"
 
 
+@pytest.mark.postgres
 def test_no_accepted_save_is_missing_and_saved_is_never_a_lie_when_the_server_is_killed(
     server: Server, desktop: Desktop, ana: User, assignment: Assignment
 ) -> None:

@@ -30,7 +30,12 @@ from tests.evaluation.slow_worker import ENTRY, HANGING
 from tests.llm_server import Body, LanguageServer
 from tests.processes import database_url
 
-pytestmark = [pytest.mark.worker, pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.postgres,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(900),
+]
 
 
 @pytest.fixture
@@ -212,6 +217,7 @@ def processes_of(worker: subprocess.Popen[bytes]) -> list[str]:
     return [pid for session, pid, state in rows if session == str(worker.pid) and state[0] != "Z"]
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_twice(
     project: Project,
     start_worker: Callable[..., subprocess.Popen[bytes]],
@@ -241,6 +247,7 @@ def test_a_worker_killed_while_it_makes_suggestions_loses_none_and_makes_none_tw
     assert len(calls) <= 22  # each kill costs at most the one that was in work
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_it_answers_and_judges_writes_and_judges_nothing_twice(
     speaking: LanguageServer,
     turns: Semaphore,

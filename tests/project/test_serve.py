@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from config import serve
+from tests import databases
 from tests.processes import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +93,13 @@ class Server:
 
 
 @pytest.fixture
+def migrated(tmp_path: Path, migrated_databases: Path) -> None:
+    """The data folder has a database: what a first start does is promised by other tests."""
+    (tmp_path / "data").mkdir()
+    databases.copy_sqlite(migrated_databases, tmp_path / "data/assay.sqlite3")
+
+
+@pytest.fixture
 def start(tmp_path):
     """Starts servers, and ends whatever a failed test left of them."""
     servers: list[Server] = []
@@ -123,16 +131,8 @@ def assert_gone(family: list[psutil.Process]) -> None:
     assert alive == []
 
 
-@pytest.mark.worker
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(start, number):
-    server = start()
+def assert_stops_by_itself(server: Server, number: signal.Signals) -> None:
     family = server.family()
-    names = " ".join(word for process in family for word in process.cmdline())
-    assert server.get("/healthz") == 200
-    assert server.get("/") == 200
-    assert "gunicorn" in names
-    assert "celery" in names
 
     server.process.send_signal(number)
 
@@ -143,7 +143,19 @@ def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(start, number):
 
 
 @pytest.mark.worker
-def test_a_second_ctrl_c_does_not_leave_processes_behind(start):
+def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(migrated, start):
+    server = start()
+    names = " ".join(word for process in server.family() for word in process.cmdline())
+    assert server.get("/healthz") == 200
+    assert server.get("/") == 200
+    assert "gunicorn" in names
+    assert "celery" in names
+
+    assert_stops_by_itself(server, signal.SIGTERM)
+
+
+@pytest.mark.worker
+def test_a_second_ctrl_c_does_not_leave_processes_behind(migrated, start):
     server = start()
     family = server.family()
 
@@ -156,33 +168,30 @@ def test_a_second_ctrl_c_does_not_leave_processes_behind(start):
 
 
 @pytest.mark.worker
-def test_a_killed_supervisor_takes_its_children_along(start):
+def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_children_along(
+    migrated, start
+):
     server = start()
-    family = server.family()
+    server.child("celery").kill()
 
+    server.wait_for("The worker ended (-9) and is started again in 1 s.")
+    server.wait_until(lambda: server.child("celery") is not None)
+    assert server.get("/healthz") == 200
+
+    family = server.family()
     server.process.kill()
 
     assert_gone(family)
 
 
 @pytest.mark.worker
-def test_a_worker_that_dies_is_started_again_and_said(start):
-    server = start()
-    server.child("celery").kill()
-
-    server.wait_for("The worker ended (-9) and is started again in 1 s.")
-    server.wait_until(lambda: server.child("celery") is not None)
-
-    assert server.get("/healthz") == 200
-
-
-@pytest.mark.worker
-def test_a_second_start_keeps_the_data(start, tmp_path):
+def test_a_first_start_makes_the_data_ctrl_c_stops_it_and_a_second_start_keeps_them(
+    start, tmp_path
+):
     first = start()
-    first.process.send_signal(signal.SIGINT)
-    first.process.wait(PATIENCE)
     secret = (tmp_path / "data/secret_key").read_text()
     inode = (tmp_path / "data/assay.sqlite3").stat().st_ino
+    assert_stops_by_itself(first, signal.SIGINT)
 
     start()
 
@@ -249,17 +258,15 @@ def test_the_demo_accounts_are_shown_with_their_passwords():
     assert [line.split()[:2] for line in lines] == [[p["username"], p["password"]] for p in people]
 
 
-def test_the_web_process_loads_no_heavy_library(tmp_path):
+def test_the_web_process_loads_no_heavy_library(tmp_path, migrated):
     code = """
 import sys
 from contextlib import suppress
 from config.wsgi import application
-from django.core.management import call_command
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import NoReverseMatch, get_resolver, reverse
 
-call_command("migrate", verbosity=0)
 client = Client()
 client.force_login(get_user_model().objects.create_superuser("admin", password="x"))
 paths = ["/", "/healthz", "/admin/", "/api/schema/", "/api/docs/"]
@@ -271,7 +278,7 @@ assert 200 in asked.values(), asked
 print(",".join({name.partition(".")[0] for name in sys.modules}))
 """
     settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "ASSAY_ALLOWED_HOSTS": "testserver"}
-    environment = own_environment(tmp_path, **settings)
+    environment = own_environment(tmp_path / "data", **settings)
     collect = [sys.executable, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"]
     subprocess.run(collect, cwd=ROOT, env=environment, check=True)
     done = subprocess.run(

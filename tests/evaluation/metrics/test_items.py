@@ -220,7 +220,6 @@ def test_the_curve_falls_with_the_threshold(ruler):
     assert [row["recall"] for row in rows] == [1.0] * 8 + [0.5] * 2
 
 
-@pytest.mark.slow
 def test_the_worked_example_with_the_real_encoder(encoder):
     extracted = [
         requirement("User Login", action="Authenticate with email"),

@@ -264,9 +264,9 @@ def test_a_line_of_200_megabytes_is_never_held():
 
 
 def test_memory_does_not_grow_with_the_number_of_conversations():
-    count, peak = peak_bytes(Endless(line(id_=f"c{i}") for i in range(50_000)))
+    count, peak = peak_bytes(Endless(line(id_=f"c{i}") for i in range(10_000)))
 
-    assert count == 50_000
+    assert count == 10_000
     assert peak < 1_000_000
 
 
