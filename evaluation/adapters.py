@@ -83,11 +83,11 @@ def synonyms_of(project: Project) -> list[list[str]]:
 def checked_output(output: Any, layer: str, *, message_count: int) -> dict[str, Any]:
     """The output ready to be stored, or ``MalformedOutput``."""
     if not isinstance(output, Mapping):
-        raise MalformedOutput("The pipeline returned no JSON object.")
+        raise MalformedOutput("output.nothing")
     try:
         cleaned: dict[str, Any] = storable(output)
     except RecursionError:
-        raise MalformedOutput("The output is nested too deeply.") from None
+        raise MalformedOutput("output.too_deep") from None
     gold_layer(layer).check(cleaned, message_count=message_count)
     return cleaned
 
@@ -116,10 +116,10 @@ def storable(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
-        raise MalformedOutput(f"The output holds a number of more than {MOST_BITS} bits.")
+        raise MalformedOutput("output.number_too_long", bits=MOST_BITS)
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise MalformedOutput(f"The output holds {value!r}, which is no JSON value.")
+    raise MalformedOutput("output.no_json_value", value=f"{value!r}")
 
 
 def _event_schema(run_id: int) -> dict[str, list[str]]:

@@ -41,7 +41,7 @@ from evaluation.models import (
     StageTrace,
 )
 from evaluation.services.language_models import bills
-from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin
+from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, worded
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import lazy as _
@@ -142,7 +142,7 @@ FIGURES: tuple[Any, ...] = tuple(
     _rounded(name) for name in ("mean", "median", "std", "ci_low", "ci_high")
 )
 COUNTS = ("n", "n_undefined", "n_failed")
-ROW: tuple[Any, ...] = ("metric", *FIGURES, *COUNTS, "reason")
+ROW: tuple[Any, ...] = ("metric", *FIGURES, *COUNTS, worded("reason"))
 
 
 class AggregateInline(ReadOnly, admin.TabularInline):

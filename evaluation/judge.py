@@ -22,6 +22,7 @@ from evaluation.metrics.answers import (
     read_verdict,
 )
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.sentences import Sentence, say
 from pipelines.llm import ChatMessage
 
@@ -83,7 +84,7 @@ class Finding:
     """What one reply comes to; without a score there is a reason."""
 
     score: float | None
-    reason: str = ""
+    reason: Fact | None = None
     reasoning: str = ""
     clamped: bool = False
     detail: dict[str, Any] = field(default_factory=dict)

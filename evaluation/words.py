@@ -141,4 +141,198 @@ PIPELINES: dict[str, Text] = {
     "memory.topics_unfit": _("burst {burst}: {fit} of {topics} topics fit"),
 }
 
-WORDS = MODELS | BUDGETS | LAUNCHES | PIPELINES
+METRICS: dict[str, Text] = {
+    "metric.no_confidence": _("no prediction states a confidence"),
+    "metric.nothing_returned": _("no message was returned"),
+    "metric.chance_reaches_all": _("as many messages drawn at random would reach everything"),
+    "metric.no_times": _("an expected message has no time"),
+    "metric.not_rated": _("no judge has rated every inferred requirement of this case"),
+    "metric.nothing_inferred": _("nothing was inferred"),
+    "metric.no_reference": _("Gold holds no reference answer."),
+    "metric.no_claims": _("The answer claims nothing."),
+    "metric.no_words_in_reference": _("The reference answer holds no word."),
+    "metric.no_rated_answer": _("no answer has both a rating and a score of this judge"),
+    "metric.all_scores_alike": _("judge and people gave one and the same score throughout"),
+    "metric.no_issue_matched": _("no issue was matched"),
+    "metric.no_personal_data": _("neither gold nor the pipeline names personal data"),
+    "metric.no_events": _("Nothing was expected and nothing was predicted."),
+    "metric.no_raw_reply": _("The output holds no raw reply, so nothing had to be parsed."),
+    "metric.not_parsed": _("The reply did not parse."),
+    "metric.no_argument_long_enough": _("No argument was long enough to be looked up in the text."),
+    "metric.cot_off": _("metrics.cot.enabled is false."),
+    "metric.no_thought": _("Skipped: there is no thought to check."),
+    "metric.no_event_schema": _("The project has no event schema to hold the events against."),
+    "metric.no_similar_text": _("no extracted requirement has similar text to a gold one"),
+    "metric.no_ranking": _("the pipeline returns no ranking"),
+    "metric.no_expected_message": _(
+        "Not scorable: no expected message can be found in the conversation."
+    ),
+    "metric.pipeline_failed": _(
+        "The pipeline failed on this case: it counts with the worst value."
+    ),
+    "metric.no_answer": _("No answer was written."),
+    "metric.not_judged": _("The answer was not judged."),
+    "metric.judge_failed": _("The judge failed: its reply could not be used."),
+    "pair.not_similar": _("similarity {similarity:.2f} ≤ {threshold:.2f}"),
+    "pair.type_differs": _("type differs"),
+    "pair.actor_differs": _("actor differs"),
+    "ceiling.no_pair_of_people": _(
+        "fewer than two people labelled any of these conversations by themselves, as far as is"
+        " known"
+    ),
+    "ceiling.not_made_by_people": _("people make no output of this shape"),
+    "ceiling.not_about_labels": _("this says something of a pipeline’s output, not of labels"),
+    "ceiling.no_confidence": _("people state no confidence"),
+}
+
+WORK: dict[str, Text] = {
+    "case.no_prediction": _("The file holds no prediction for this case."),
+    "work.given_up": _("Given up after {attempts} attempts: the worker stopped or took too long."),
+    "answer.called_off": _("Called off before it was written."),
+    "error.unforeseen": "{kind}: {said}",
+    "run.cannot_pause": _("Only a run that is not finished can be paused."),
+    "run.cannot_resume": _("Only a run that is not finished can go on."),
+    "run.cannot_cancel": _("Only a run that is not finished can be cancelled."),
+    "run.cannot_rescore": _("Only a run whose cases are all done can be scored again."),
+    "run.budget_used_up": _("The budget is used up: give a larger one."),
+    "run.unfinished": _("Run {pk:d} is not finished: wait until it is, or cancel it."),
+    "run.cannot_build": _("The pipeline cannot be built: {text}"),
+    "run.cannot_score": _("The outputs cannot be scored: {text}"),
+    "run.other_version": _(
+        "The run was started with version {started} of {pipeline}, and this is version "
+        "{version}: launch a new run."
+    ),
+    "run.other_model": _(
+        "The run uses the model “{wanted}”, and “{here}” is set up for the worker."
+    ),
+    "run.model_missing": _("The run uses the model “{wanted}”, and none is set up for the worker."),
+    "run.other_judge": _(
+        "The answers are to be judged by “{wanted}” with {asked}, and the settings of the "
+        "worker say {here}: that would be another judge. Set them back, or cancel and judge "
+        "again."
+    ),
+    "memory.other_setup": _(
+        "The layers were asked for when another version, encoder or language model was set up:"
+        " ask for them again."
+    ),
+    "suggestions.stopped": _("{text} What was made is kept: ask again to go on."),
+}
+
+OUTPUTS: dict[str, Text] = {
+    "output.malformed": _("MalformedOutput: {problem}"),
+    "output.nothing": _("The pipeline returned no JSON object."),
+    "output.too_deep": _("The output is nested too deeply."),
+    "output.number_too_long": _("The output holds a number of more than {bits} bits."),
+    "output.no_json_value": _("The output holds {value}, which is no JSON value."),
+    "output.no_list": _("The output has no list “{key}”."),
+    "output.no_object": _("{path} is no JSON object."),
+    "output.no_text": _("{path} is no text."),
+    "output.no_list_of_texts": _("{path} is no list of texts."),
+    "output.no_list_of_integers": _("{path} is no list of whole numbers."),
+    "output.no_list_of_positions": _("{path} is no list of message positions."),
+    "output.no_such_message": _("{path} names message {index:d}: there is none."),
+    "output.not_in_evidence": _("{path} names {index:d}, which “evidence” does not hold."),
+    "output.no_share": _("{path} is no number between 0 and 1."),
+    "output.no_span": _("{path} is no piece of a text."),
+    "output.raw_too_long": _("raw is longer than {most} characters."),
+    "prediction.no_object": _("A prediction is an object with “case_id” and “output”."),
+    "prediction.no_case_id": _("“case_id” is missing or no text."),
+    "prediction.twice": _("{case} was predicted before, in line {line:d}."),
+    "prediction.no_output": _("{case} has no “output” object."),
+    "verdict.no_score": _("“score” is not a number."),
+    "verdict.no_claims": _("“claims” is not a list."),
+    "verdict.no_json": _("The reply is no JSON."),
+    "verdict.no_object": _("The reply is no JSON object."),
+    "verdict.no_number": _("The reply holds {name}, which is no number."),
+    "verdict.said_twice": _("The reply says the same thing twice."),
+    "verdict.claim_no_object": _("A claim is no JSON object."),
+    "verdict.claim_not_decided": _("“supported” is neither true nor false."),
+    "verdict.claim_no_message": _("“message” is no message number."),
+    "verdict.missing": _("“{name}” is missing or empty."),
+}
+
+JUDGES: dict[str, Text] = {
+    "gate.no_shared_case": _("no case has a value in both runs"),
+    "gate.no_interval": _(
+        "the drop is too large, and with fewer than two conversations chance cannot be told"
+    ),
+    "gate.not_measured": _("the run has no such figure: score it again"),
+    "gate.undefined": _("undefined: {reason}"),
+    "gate.below": _("{value:.{digits}f} is below {limit}"),
+    "gate.above": _("{value:.{digits}f} is above {limit}"),
+    "gate.drifted": _(
+        "worse than the baseline by {drop:.{digits}f}, more than {limit}, and not by chance"
+    ),
+    "gate.nothing_to_check": _(
+        "There is nothing to check: this layer has no thresholds. Set some for the project, or"
+        " name a baseline run."
+    ),
+    "gate.own_baseline": _("Run {pk:d} cannot be its own baseline: choose an earlier run."),
+    "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
+    "gate.run_unfinished": _("Run {pk:d} is {status}: a gate needs a finished run."),
+    "certificate.none": _(
+        "no certificate: this judge was not yet asked the probes and compared with people, so "
+        "it decides nothing; see the page Judges of answers"
+    ),
+    "certificate.not_judged": _(
+        "no judge has judged the answers of this run to the end: judge them again"
+    ),
+    "certificate.other_judge": _(
+        "no certificate: the one there is belongs to a judge with another model, setting, "
+        "prompt or parser; ask this one the probes on the page Judges of answers"
+    ),
+    "certificate.not_probed": _("This judge was not asked all of the probes yet: ask them first."),
+    "certificate.old_probes": _(
+        "the certificate has expired: there are newer probes; ask them on the page Judges of "
+        "answers"
+    ),
+    "certificate.probes_failed": _(
+        "the judge passed {held} of {asked} probes, and failed on an answer that is “{trick}”"
+    ),
+    "certificate.too_few_rated": _(
+        "people have rated {n} answers that this judge scored, and {rated} are needed: rate "
+        "answers on the page of a run"
+    ),
+    "certificate.agreement_undefined": _("agreement with people is undefined: {why}"),
+    "certificate.judge_failed": _(
+        "the judge failed on {failed} of the answers that people rated, beside {n} that it scored"
+    ),
+    "certificate.kappa_too_low": _("agreement with people is κ {kappa}, and {least} is needed"),
+    "certificate.one_conversation": _(
+        "the rated answers are of a single conversation: rate answers of others, too"
+    ),
+    "certificate.kappa_may_be_low": _(
+        "κ may be as low as {low}, and {least} is needed: rate more answers"
+    ),
+    "certificate.other_model": _(
+        "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask "
+        "the probes again and have people rate answers that this model has judged"
+    ),
+    "certificate.refused": _("no certificate (see the page Judges of answers): {reason}"),
+    "probing.several_models": _(
+        "The server answered by more than one model: name an exact version of it."
+    ),
+    "probing.model_missing": _(
+        "The judge is the model “{model}”, and none is set up for the worker."
+    ),
+    "probing.other_model": _(
+        "The judge is the model “{model}”, and “{here}” is set up for the worker."
+    ),
+    "probing.other_settings": _(
+        "The judge was asked for when “{model}” had other settings than it has now for the "
+        "worker: {here}."
+    ),
+    "probing.probes_changed": _("The probes have changed meanwhile: ask them again."),
+    "probe.good": _("plainly good"),
+    "probe.paraphrase": _("the same in other words"),
+    "probe.vague": _("vague but on the subject"),
+    "probe.wrong": _("specific but wrong"),
+    "probe.half": _("half of what was asked"),
+    "probe.empty": _("empty"),
+    "probe.echo": _("the question given back"),
+    "probe.order_in_answer": _("an order to the judge"),
+    "probe.order_in_message": _("helped by an order in a message"),
+    "probe.honest": _("honest that the messages do not tell"),
+}
+
+WORDS = MODELS | BUDGETS | LAUNCHES | PIPELINES | METRICS | WORK | OUTPUTS | JUDGES

@@ -5,6 +5,7 @@ What people made, what was decided and what is frozen can be read here and never
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -49,7 +50,9 @@ from labeling.models import (
     Webhook,
     WebhookDelivery,
 )
+from labeling.models.fields import FactField
 from labeling.services import blindness, events, project_settings
+from labeling.words import words_of
 
 admin.site.site_header = admin.site.site_title = "Assay"
 admin.site.index_title = "Administration"
@@ -68,6 +71,16 @@ class ReadOnly:
         return False
 
 
+def worded(name: str) -> Callable[[Model], str]:
+    """A column or field that shows the sentence of a fact."""
+
+    @admin.display(description=name.replace("_", " "), ordering=name)
+    def shown(row: Model) -> str:
+        return words_of(getattr(row, name))
+
+    return shown
+
+
 class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     """Lists leave the payloads in ``heavy`` in the database.
 
@@ -79,6 +92,16 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     about = ""
     hides_checks = False
     show_full_result_count = False
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self._with_words(super().get_fields(request, obj))
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return self._with_words(super().get_list_display(request))
+
+    def _with_words(self, names: Iterable[Any]) -> list[Any]:
+        facts = {one.name for one in self.model._meta.fields if isinstance(one, FactField)}
+        return [worded(name) if name in facts else name for name in names]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         rows: Any = super().get_queryset(request)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import number_format
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import override
 
 from labeling.domain.facts import Fact, Value
@@ -25,6 +26,7 @@ Text: TypeAlias = "str | _StrPromise"
 
 WORDS: dict[str, Text] = {
     "legacy.text": "{text}",
+    "suggestions.given_up": _("Given up after {tries} tries: the worker stopped each time."),
 }
 """A text with ``{places}``; where a number decides between forms, an ``ngettext_lazy``."""
 

@@ -20,6 +20,7 @@ from labeling.api.errors import ErrorOut
 from labeling.api.paging import AFTER, BEFORE, page, position
 from labeling.models import Conversation, GoldRelease
 from labeling.services.gold import gold
+from labeling.words import words_of
 
 _SPLITS = f"{', '.join(Conversation.Split.values)}; empty: all of them"
 
@@ -68,7 +69,19 @@ class ControlIn(serializers.Serializer[Any]):
     budget_tokens = serializers.IntegerField(required=False, min_value=1, max_value=2**53)
 
 
+class WordsField(serializers.CharField):
+    """The sentence of a fact; empty where there is none."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs, read_only=True)
+
+    def get_attribute(self, instance: Any) -> Any:
+        return words_of(super().get_attribute(instance))
+
+
 class AggregateOut(serializers.ModelSerializer[Aggregate]):
+    reason = WordsField()
+
     class Meta:
         model = Aggregate
         fields = ["metric", "metric_version", *FIGURES, "reason"]
@@ -104,6 +117,8 @@ class RunOut(serializers.ModelSerializer[Run]):
 
 class RunDetailOut(RunOut):
     aggregates = AggregateOut(many=True)
+    failure = WordsField()
+    pause_reason = WordsField()
 
     class Meta(RunOut.Meta):
         fields = [
@@ -125,6 +140,8 @@ class RunPageOut(serializers.Serializer[Any]):
 
 
 class ScoreOut(serializers.ModelSerializer[Score]):
+    reason = WordsField()
+
     class Meta:
         model = Score
         fields = ["metric", "metric_version", "value", "reason"]
@@ -132,6 +149,7 @@ class ScoreOut(serializers.ModelSerializer[Score]):
 
 class CaseOut(serializers.ModelSerializer[CaseRun]):
     case_id = serializers.CharField()
+    error = WordsField()
     scores = ScoreOut(many=True)
 
     class Meta:

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 
@@ -16,7 +17,11 @@ Label = dict[str, Any]
 
 
 class MalformedOutput(Exception):
-    """A pipeline returned something that cannot be scored; the text says what."""
+    """A pipeline returned something that cannot be scored; ``fact`` says what."""
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        self.fact = Fact(code, **values)
+        super().__init__(str(self.fact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ class GoldLayer(ABC):
     """The recall and the precision that the log of experiments shows, if the layer has any."""
     rated = False
     """Whether people rate what a run predicts."""
-    off: frozenset[str] = frozenset()
+    off: frozenset[Fact] = frozenset()
     """Why a metric has no value in a whole run, also of cases that failed: it is not asked for."""
     matched = False
     """Whether its figures depend on the project's threshold and synonyms."""
@@ -130,9 +135,9 @@ class GoldLayer(ABC):
         """Every text that scoring will compare, so that a run encodes them all at once."""
         return ()
 
-    def unscorable(self, example: Example) -> str:
-        """Why no figure is possible whatever a pipeline returns; empty if there is one."""
-        return ""
+    def unscorable(self, example: Example) -> Fact | None:
+        """Why no figure is possible whatever a pipeline returns, if that is so."""
+        return None
 
     @abstractmethod
     def score(self, example: Example, context: Context) -> dict[str, Value]:
@@ -170,10 +175,10 @@ def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:
     return sorted({index for label in labels for index in label.get("source_messages") or []})
 
 
-def failure_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
+def failure_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:
     """Every metric at its worst: crashing must never raise a score."""
     return {metric.id: Value(metric.worst, why) for metric in metrics if metric.per_case}
 
 
-def undefined_values(metrics: Iterable[Metric], why: str) -> dict[str, Value]:
+def undefined_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:
     return {metric.id: Value(None, why) for metric in metrics if metric.per_case}

@@ -12,38 +12,38 @@ def labels(output: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
     """The labels under ``key``, each with its path."""
     found = output.get(key)
     if not isinstance(found, list):
-        raise MalformedOutput(f"The output has no list “{key}”.")
+        raise MalformedOutput("output.no_list", key=key)
     for position, label in enumerate(found):
         yield f"{key}.{position}", label
 
 
 def mapping(value: Any, path: str) -> None:
     if not isinstance(value, Mapping):
-        raise MalformedOutput(f"{path} is no JSON object.")
+        raise MalformedOutput("output.no_object", path=path)
 
 
 def text(value: Any, path: str) -> None:
     """Text, or nothing."""
     if not isinstance(value, str | None):
-        raise MalformedOutput(f"{path} is no text.")
+        raise MalformedOutput("output.no_text", path=path)
 
 
 def texts(value: Any, path: str) -> None:
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise MalformedOutput(f"{path} is no list of texts.")
+        raise MalformedOutput("output.no_list_of_texts", path=path)
 
 
 def integers(value: Any, path: str) -> None:
     if not isinstance(value, list) or not all(type(one) is int for one in value):
-        raise MalformedOutput(f"{path} is no list of whole numbers.")
+        raise MalformedOutput("output.no_list_of_integers", path=path)
 
 
 def sources(value: Any, path: str, message_count: int) -> None:
     if not isinstance(value, list) or not all(type(index) is int for index in value):
-        raise MalformedOutput(f"{path} is no list of message positions.")
+        raise MalformedOutput("output.no_list_of_positions", path=path)
     beyond = [index for index in value if not 0 <= index < message_count]
     if beyond:
-        raise MalformedOutput(f"{path} names message {beyond[0]}: there is none.")
+        raise MalformedOutput("output.no_such_message", path=path, index=beyond[0])
 
 
 def confidence(value: Any, path: str) -> None:
@@ -51,4 +51,4 @@ def confidence(value: Any, path: str) -> None:
         return
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value <= 1:
-        raise MalformedOutput(f"{path} is no number between 0 and 1.")
+        raise MalformedOutput("output.no_share", path=path)

@@ -82,6 +82,6 @@ def check_document(document: Any) -> None:
     for path, section in checks.labels(document, "sections"):
         checks.mapping(section, f"document.{path}")
         if not isinstance(section.get("id"), str):
-            raise MalformedOutput(f"document.{path}.id is no text.")
+            raise MalformedOutput("output.no_text", path=f"document.{path}.id")
         checks.text(section.get("title"), f"document.{path}.title")
         checks.text(section.get("body"), f"document.{path}.body")

@@ -43,7 +43,7 @@ class Events(GoldLayer):
         if output.get("raw") is None:
             list(checks.labels(output, self.key))
         elif len(output["raw"]) > LONGEST_REPLY:
-            raise MalformedOutput(f"raw is longer than {LONGEST_REPLY:,} characters.")
+            raise MalformedOutput("output.raw_too_long", most=LONGEST_REPLY)
 
     def predicted(self, output: Mapping[str, Any] | None) -> list[Label]:
         """The events of the raw reply where there is one: it is what the model really said."""

@@ -26,9 +26,9 @@ from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
 from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
-NO_EVIDENCE = noted("Not scorable: no expected message can be found in the conversation.")
+NO_EVIDENCE = Fact("metric.no_expected_message")
 FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other
 MANY = 3  # evidence messages from which a question counts as spread out
 
@@ -80,12 +80,12 @@ class Memory(GoldLayer):
             checks.integers(phase.get("evidence"), f"{path}.evidence")
             beyond = [one for one in phase["evidence"] if one not in returned]
             if beyond:
-                raise MalformedOutput(f"{path} names {beyond[0]}, which “evidence” does not hold.")
+                raise MalformedOutput("output.not_in_evidence", path=path, index=beyond[0])
         checks.text(output.get("answer"), "answer")
         _check_trace(output.get("trace") or {})
 
-    def unscorable(self, example: Example) -> str:
-        return "" if self.expected_ids(example) else NO_EVIDENCE
+    def unscorable(self, example: Example) -> Fact | None:
+        return None if self.expected_ids(example) else NO_EVIDENCE
 
     def expected_ids(self, example: Example) -> list[int]:
         return sorted({one for ids in self.expected_phases(example) for one in ids})

@@ -59,9 +59,9 @@ def _check_span(span: Any, path: str) -> None:
     checks.mapping(span, path)
     start, end = span.get("start"), span.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        raise MalformedOutput(f"{path} is no piece of a text.")
+        raise MalformedOutput("output.no_span", path=path)
     if not isinstance(span.get("text"), str):
-        raise MalformedOutput(f"{path}.text is no text.")
+        raise MalformedOutput("output.no_text", path=f"{path}.text")
 
 
 def _micro(scored: Sequence[Scored]) -> dict[str, Any]:

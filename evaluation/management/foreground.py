@@ -13,6 +13,7 @@ from evaluation.management.bars import bar
 from evaluation.models import Run
 from evaluation.services.run import execution
 from evaluation.services.work.attendance import OPEN
+from labeling.words import in_english
 
 WAIT_SECONDS = 1.0  # for work that another worker holds, or that waits for another attempt
 
@@ -46,14 +47,16 @@ def progress_bar(run_id: int) -> Iterator[Callable[[], None]]:
 def why_not_measurable(run: Run) -> str:
     counts: Any = run
     if run.failure:
-        return run.failure
+        return in_english(run.failure)
     if run.status == Run.Status.PAUSED and run.pause_reason:
-        return f"Run {run.pk} is paused. {run.pause_reason} Go on with: {_how_to_go_on(run)}"
+        why = in_english(run.pause_reason)
+        return f"Run {run.pk} is paused. {why} Go on with: {_how_to_go_on(run)}"
     if run.status != Run.Status.FINISHED:
         return f"Run {run.pk} is {run.status}; go on with: manage.py evaluate --resume {run.pk}"
     if counts.n_done == 0:
         case = run.cases.only("error").first()
-        return f"The pipeline failed on every case. {case.error if case else ''}"
+        why = in_english(case.error) if case and case.error else ""
+        return f"The pipeline failed on every case. {why}"
     return ""
 
 

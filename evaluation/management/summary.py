@@ -16,6 +16,7 @@ from evaluation.services.launch import launch
 from evaluation.services.launch.batches import Launched
 from evaluation.services.run import ceilings, results
 from labeling.domain.numbers import decimals_apart
+from labeling.words import in_english
 
 PEOPLE = ("people", "% of people")
 WIDTH = 140  # of a table
@@ -106,7 +107,7 @@ def case_lines(run: Run) -> Iterator[str]:
         told.append(f"returned {results.listed(layer.returned_ids(example)) or '–'}")
         values = {score.metric: score.value for score in case.scores.all()}
         figures = ", ".join(f"{name} {figure(values.get(name))}" for name in shown)
-        told.append(f"failed: {case.error}" if case.error else figures)
+        told.append(f"failed: {in_english(case.error)}" if case.error else figures)
         yield f"{case.case_id} #{case.repetition}: {'; '.join(told)}"
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import Match, Record, RequirementPairs, assign
 
 NEAREST = 0.5
@@ -26,8 +27,8 @@ def alignment(
         ``gold`` and ``predicted``: positions, or ``None`` for what was missed or
         invented; ``similarity``: of the two texts, else ``None``; ``matched``;
         ``text_only``: whether the pair is one of ``text_matches``; ``why_not``: what kept
-        an unmatched pair apart (``type differs``, ``actor differs``, ``similarity 0.71 ≤
-        0.85``), else ``None``. Gold rows come first, in their order.
+        an unmatched pair apart, as the JSON of a fact, else ``None``. Gold rows come
+        first, in their order.
     """
     by_text = {(match.left, match.right) for match in text_matches}
     shown = [*matches, *_leftovers(pairs, matches)]
@@ -38,7 +39,7 @@ def alignment(
             "similarity": match.similarity,
             "matched": match in matches,
             "text_only": (match.left, match.right) in by_text,
-            "why_not": None if match in matches else _why_not(pairs, match, threshold),
+            "why_not": None if match in matches else _why_not(pairs, match, threshold).as_json(),
         }
         for match in shown
     ]
@@ -69,10 +70,12 @@ def _leftovers(pairs: RequirementPairs, matches: Sequence[Match]) -> list[Match]
     return assign(np.asarray(pairs.similarities), free)
 
 
-def _why_not(pairs: RequirementPairs, match: Match, threshold: float) -> str:
+def _why_not(pairs: RequirementPairs, match: Match, threshold: float) -> Fact:
     if match.similarity <= threshold:
-        return f"similarity {match.similarity:.2f} ≤ {threshold:.2f}"
-    return "actor differs" if pairs.same_type[match.left, match.right] else "type differs"
+        similarity = float(match.similarity)
+        return Fact("pair.not_similar", similarity=similarity, threshold=threshold)
+    same_type = pairs.same_type[match.left, match.right]
+    return Fact("pair.actor_differs" if same_type else "pair.type_differs")
 
 
 def _alone(*, gold: int | None = None, predicted: int | None = None) -> dict[str, Any]:

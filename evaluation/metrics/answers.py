@@ -14,22 +14,26 @@ from functools import cache
 from typing import Any, NoReturn
 
 from evaluation.metrics.metric import Value
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 PARSER_VERSION = "1"
 """Raised whenever the same reply may be read in another way: it is part of a judge's hash."""
 
 LOWEST, HIGHEST = 0.0, 10.0
-NO_REFERENCE = noted("Gold holds no reference answer.")
-NO_CLAIMS = noted("The answer claims nothing.")
-NO_WORDS = noted("The reference answer holds no word.")
+NO_REFERENCE = Fact("metric.no_reference")
+NO_CLAIMS = Fact("metric.no_claims")
+NO_WORDS = Fact("metric.no_words_in_reference")
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(?P<body>.*?)\n?[ \t]*```", re.DOTALL)
 ARTICLES = frozenset({"a", "an", "the", "and"})
 
 
 class Unreadable(ValueError):
-    """The reply is not what a judge has to say; the text tells in what way."""
+    """The reply is not what a judge has to say; ``fact`` says in what way."""
+
+    def __init__(self, code: str, /, **values: Any) -> None:
+        self.fact = Fact(code, **values)
+        super().__init__(str(self.fact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,7 @@ def read_verdict(reply: str) -> Verdict:
     document = _document(reply)
     score = document.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise Unreadable("“score” is not a number.")
+        raise Unreadable("verdict.no_score")
     clamped = min(max(score, LOWEST), HIGHEST)
     return Verdict(float(clamped), _text(document, "reasoning"), clamped != score)
 
@@ -91,7 +95,7 @@ def read_claims(reply: str, *, shown: Collection[int]) -> list[Claim]:
     """
     claims = _document(reply).get("claims")
     if not isinstance(claims, list):
-        raise Unreadable("“claims” is not a list.")
+        raise Unreadable("verdict.no_claims")
     return [_claim(one, shown) for one in claims]
 
 
@@ -124,7 +128,7 @@ def answer_token_f1(answer: str, reference: str | None) -> Value:
     Examples
     --------
     >>> answer_token_f1("She is running the shops.", "She runs a shop")  # she run shop | is
-    Value(value=0.8571428571428571, reason='', detail=None, share=None)
+    Value(value=0.8571428571428571, reason=None, detail=None, share=None)
     """
     if reference is None or not reference.strip():
         return Value(None, NO_REFERENCE)
@@ -168,39 +172,40 @@ def _document(reply: str) -> dict[str, Any]:
             object_pairs_hook=_once,
         )
     except RecursionError:
-        raise Unreadable("The reply is nested too deeply.") from None
+        raise Unreadable("reply.too_deep") from None
     except ValueError as error:
-        problem = str(error) if isinstance(error, Unreadable) else "The reply is no JSON."
-        raise Unreadable(problem) from None
+        if isinstance(error, Unreadable):
+            raise
+        raise Unreadable("verdict.no_json") from None
     if not isinstance(found, dict):
-        raise Unreadable("The reply is no JSON object.")
+        raise Unreadable("verdict.no_object")
     return found
 
 
 def _no_number(name: str) -> NoReturn:
-    raise Unreadable(f"The reply holds {name}, which is no number.")
+    raise Unreadable("verdict.no_number", name=name)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise Unreadable("The reply says the same thing twice.")
+        raise Unreadable("verdict.said_twice")
     return found
 
 
 def _claim(given: Any, shown: Collection[int]) -> Claim:
     if not isinstance(given, dict):
-        raise Unreadable("A claim is no JSON object.")
+        raise Unreadable("verdict.claim_no_object")
     supported, message = given.get("supported"), given.get("message")
     if not isinstance(supported, bool):
-        raise Unreadable("“supported” is neither true nor false.")
+        raise Unreadable("verdict.claim_not_decided")
     if message is not None and type(message) is not int:
-        raise Unreadable("“message” is no message number.")
+        raise Unreadable("verdict.claim_no_message")
     return Claim(_text(given, "claim"), supported and message in shown, message)
 
 
 def _text(document: dict[str, Any], name: str) -> str:
     found = document.get(name)
     if not isinstance(found, str) or not found.strip():
-        raise Unreadable(f"“{name}” is missing or empty.")
+        raise Unreadable("verdict.missing", name=name)
     return found.strip()

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import Summary, by_cluster
 from labeling.domain.agreement.resampling import interval, resampled_sums
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 Array = NDArray[np.float64]
 Point = tuple[float, int]
 """The confidence of one prediction and whether it was correct (0 or 1)."""
 
 BINS = 10
-NO_PREDICTION = noted("no prediction states a confidence")
+NO_PREDICTION = Fact("metric.no_confidence")
 FIGURES = ("ece", "mce", "brier")
 Equal = Literal["width", "mass"]
 
@@ -68,7 +68,7 @@ class Calibration:
     brier: float | None
     bins: list[Bin]
     n: int
-    undefined: str = ""
+    undefined: Fact | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -123,7 +123,7 @@ def calibration(
     >>> round(found.ece, 4), round(found.mce, 4), round(found.brier, 4)
     (0.45, 0.45, 0.4525)
     >>> calibration([], []).undefined
-    'no prediction states a confidence'
+    Fact(code='metric.no_confidence', values={})
 
     Two bins of equal mass hold two predictions each, where both of equal width hold other numbers.
 

@@ -20,19 +20,19 @@ from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import assign
-from labeling.domain.sentences import noted
 
 SHORT = 100  # characters; the same short words are compared again and again
 SHORTEST_CHECKED = 2  # characters; a shorter argument is found in nearly any text
 
-NOTHING = noted("Nothing was expected and nothing was predicted.")
-NO_REPLY = noted("The output holds no raw reply, so nothing had to be parsed.")
-NOT_PARSED = noted("The reply did not parse.")
-NOTHING_CHECKED = noted("No argument was long enough to be looked up in the text.")
-COT_OFF = noted("metrics.cot.enabled is false.")
-NO_THOUGHT = noted("Skipped: there is no thought to check.")
-NO_SCHEMA = noted("The project has no event schema to hold the events against.")
+NOTHING = Fact("metric.no_events")
+NO_REPLY = Fact("metric.no_raw_reply")
+NOT_PARSED = Fact("metric.not_parsed")
+NOTHING_CHECKED = Fact("metric.no_argument_long_enough")
+COT_OFF = Fact("metric.cot_off")
+NO_THOUGHT = Fact("metric.no_thought")
+NO_SCHEMA = Fact("metric.no_event_schema")
 
 _WHITE = re.compile(r"\s+")
 _WIDTH = str.maketrans("（），。", "(),.")
@@ -293,7 +293,7 @@ def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
 def _compliance(sample: Sample, options: EventOptions) -> Value:
     """A reply that did not parse complies with nothing."""
     if not sample.parsed:
-        return Value(0.0, detail={"violation": NOT_PARSED})
+        return Value(0.0, detail={"violation": "The reply did not parse."})
     if options.schema_mode == "schema_strict" and not sample.schema:
         return Value(None, NO_SCHEMA)
     said = list(sample.predicted)

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from math import comb, fsum
 
 from evaluation.metrics.metric import Value
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 FUZZY_DISTANCE = 3
 """A returned message counts for an expected one this many messages away."""
 
-NOTHING_RETURNED = noted("no message was returned")
-CHANCE_REACHES_ALL = noted("as many messages drawn at random would reach everything")
-NO_TIMES = noted("an expected message has no time")
+NOTHING_RETURNED = Fact("metric.nothing_returned")
+CHANCE_REACHES_ALL = Fact("metric.chance_reaches_all")
+NO_TIMES = Fact("metric.no_times")
 
 
 @dataclass(frozen=True, slots=True)

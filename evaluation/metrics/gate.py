@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import decimals_apart
-from labeling.domain.sentences import Sentence, noted
 
 DEFAULTS = {
     "requirement_precision": 0.85,
@@ -27,14 +27,9 @@ JUDGED = frozenset({"faithfulness", "relevance", "completeness", "correctness"})
 
 TOLERANCE = 1e-9
 
-NO_SHARED_CASE = noted("no case has a value in both runs")
-NO_INTERVAL = noted(
-    "the drop is too large, and with fewer than two conversations chance cannot be told"
-)
-NO_CERTIFICATE = noted(
-    "no certificate: this judge was not yet asked the probes and compared with people, so it "
-    "decides nothing; see the page Judges of answers"
-)
+NO_SHARED_CASE = Fact("gate.no_shared_case")
+NO_INTERVAL = Fact("gate.no_interval")
+NO_CERTIFICATE = Fact("certificate.none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +37,8 @@ class Check:
     """One threshold, or one comparison with the baseline, and what came of it.
 
     ``value`` is the run's figure; of a drift it is the drop, above 0 when the run is worse, with
-    the interval of the paired difference turned the same way. ``reason`` says in words why it
-    failed; it is empty if it passed.
+    the interval of the paired difference turned the same way. ``reason`` says why it failed; a
+    check that passed has none.
     """
 
     metric: str
@@ -52,20 +47,16 @@ class Check:
     value: float | None
     limit: float
     direction: str
-    reason: str = ""
+    reason: Fact | None = None
     ci_low: float | None = None
     ci_high: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """``said`` holds the pattern of a reason with values, for a reader of another language."""
-        found = asdict(self) | {"reason": str(self.reason)}
-        if isinstance(self.reason, Sentence):
-            found["said"] = self.reason.as_json()
-        return found
+        return asdict(self)
 
 
 def check_threshold(
-    metric: Metric, value: float | None, threshold: float, *, why_undefined: str = ""
+    metric: Metric, value: float | None, threshold: float, *, why_undefined: Fact | None = None
 ) -> Check:
     """At least the threshold, or at most where lower is better; undefined does not pass.
 
@@ -74,8 +65,8 @@ def check_threshold(
     >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
     >>> check_threshold(recall, 0.8, 0.8).passed, check_threshold(recall, 0.0, 0.0).passed
     (True, True)
-    >>> check_threshold(recall, None, 0.0, why_undefined="no case").reason
-    'undefined: no case'
+    >>> check_threshold(recall, None, 0.0, why_undefined=NO_SHARED_CASE).reason.code
+    'gate.undefined'
     """
     found = {
         "metric": metric.id,
@@ -85,12 +76,13 @@ def check_threshold(
         "direction": metric.direction,
     }
     if value is None:
-        return Check(**found, passed=False, reason=f"undefined: {why_undefined}")  # type: ignore[arg-type]
+        return Check(**found, passed=False, reason=Fact("gate.undefined", reason=why_undefined))  # type: ignore[arg-type]
     short = threshold - value if metric.direction == "higher" else value - threshold
     if short <= TOLERANCE:
         return Check(**found, passed=True)  # type: ignore[arg-type]
-    side = "below" if metric.direction == "higher" else "above"
-    reason = f"{_told(value, threshold)} is {side} {threshold:g}"
+    code = "gate.below" if metric.direction == "higher" else "gate.above"
+    digits = decimals_apart(value, threshold, 3)
+    reason = Fact(code, value=value, limit=threshold, digits=digits)
     return Check(**found, passed=False, reason=reason)  # type: ignore[arg-type]
 
 
@@ -114,7 +106,7 @@ def check_drift(metric: Metric, found: Comparison, max_drop: float) -> Check:
 
 
 def uncertified(
-    metric: Metric, value: float | None, threshold: float, *, why: str = NO_CERTIFICATE
+    metric: Metric, value: float | None, threshold: float, *, why: Fact = NO_CERTIFICATE
 ) -> Check:
     """A judged figure whose judge has no certificate."""
     return Check(metric.id, "threshold", False, value, threshold, metric.direction, reason=why)
@@ -133,18 +125,14 @@ def _times(sign: int, value: float) -> float:
 
 def _why_drifted(
     drop: float | None, low: float | None, max_drop: float, *, has_interval: bool
-) -> str:
+) -> Fact | None:
     if drop is None:
-        return f"undefined: {NO_SHARED_CASE}"
+        return Fact("gate.undefined", reason=NO_SHARED_CASE)
     if drop <= max_drop + TOLERANCE:
-        return ""
+        return None
     if not has_interval:
         return NO_INTERVAL
     if low is not None and low > 0:
-        told = _told(drop, max_drop)
-        return f"worse than the baseline by {told}, more than {max_drop:g}, and not by chance"
-    return ""
-
-
-def _told(value: float, limit: float) -> str:
-    return f"{value:.{decimals_apart(value, limit, 3)}f}"
+        digits = decimals_apart(drop, max_drop, 3)
+        return Fact("gate.drifted", drop=drop, limit=max_drop, digits=digits)
+    return None

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from evaluation.metrics.alignment import alignment
 from evaluation.metrics.items import Counts
 from evaluation.metrics.registry import Value
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
@@ -19,7 +20,6 @@ from labeling.domain.matching.matching import (
     Synonyms,
 )
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.sentences import noted
 
 MOST = 2
 """The rating of what is definitely needed."""
@@ -30,9 +30,9 @@ CORRECT = 1.0
 SCORES = {"necessary": 2, "recommended": 1, "optional": 1}
 """What a match with a gold label is worth, by its necessity; everything else is worth 0."""
 
-NOBODY_YET = noted("no judge has rated every inferred requirement of this case")
+NOBODY_YET = Fact("metric.not_rated")
 
-NOTHING = noted("nothing was inferred")
+NOTHING = Fact("metric.nothing_inferred")
 
 
 class Verdict(NamedTuple):
@@ -141,7 +141,7 @@ def score_inference(
         if not ratings:
             return _undefined(detail)
         verdicts = by_judges(len(predicted), ratings)
-    found, why = figures(verdicts), "" if predicted else NOTHING
+    found, why = figures(verdicts), None if predicted else NOTHING
     detail |= {
         "basis": basis,
         "judges": len(ratings or []),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from evaluation.metrics.alignment import alignment, confidence_points
 from evaluation.metrics.registry import Value
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
@@ -23,7 +24,6 @@ from labeling.domain.matching.matching import (
 )
 from labeling.domain.matching.records import f1
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.sentences import noted
 
 CRITERIA_THRESHOLD = 0.80
 """Two acceptance criteria match only if their similarity is strictly greater."""
@@ -31,7 +31,7 @@ CRITERIA_THRESHOLD = 0.80
 CURVE = tuple(step / 100 for step in range(50, 100, 5))
 """The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
 
-NO_TEXT_MATCH = noted("no extracted requirement has similar text to a gold one")
+NO_TEXT_MATCH = Fact("metric.no_similar_text")
 
 
 class Counts(NamedTuple):

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from labeling.domain.agreement.resampling import DRAWS, interval
 from labeling.domain.agreement.weighted import judge_pairs
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
-NO_PAIR = noted("no answer has both a rating and a score of this judge")
-ALL_ALIKE = noted("judge and people gave one and the same score throughout")
+NO_PAIR = Fact("metric.no_rated_answer")
+ALL_ALIKE = Fact("metric.all_scores_alike")
 
 Pairs = Sequence[tuple[float, float]]
 """For each answer the judge's score and that of people, from 0 to 10."""
@@ -41,7 +41,7 @@ class JudgeAgreement:
     mae_low: float | None = None
     mae_high: float | None = None
     bias: float | None = None
-    undefined: str = ""
+    undefined: Fact | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -86,7 +86,7 @@ def judge_agreement(pairs: Mapping[str, Pairs], *, seed: int = 0) -> JudgeAgreem
         mae_low=mae[0],
         mae_high=mae[1],
         bias=float(distance.mean()),
-        undefined="" if kappa is not None else ALL_ALIKE,
+        undefined=None if kappa is not None else ALL_ALIKE,
     )
 
 

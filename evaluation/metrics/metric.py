@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from labeling.domain.facts import Fact
+
 Direction = Literal["higher", "lower"]
 Scope = Literal["case", "micro", "run"]
 
@@ -35,8 +37,8 @@ class Value:
     --------
     >>> Value(0.5).value
     0.5
-    >>> Value(None, "nothing was matched").reason
-    'nothing was matched'
+    >>> Value(None, Fact("metric.no_reference")).reason.code
+    'metric.no_reference'
     >>> Value(None)
     Traceback (most recent call last):
         ...
@@ -44,7 +46,7 @@ class Value:
     """
 
     value: float | None
-    reason: str = ""
+    reason: Fact | None = None
     detail: Any = None
     share: Share | None = None
 

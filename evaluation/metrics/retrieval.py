@@ -7,10 +7,10 @@ order of the list. Definitions as in ir_measures and pytrec_eval (R@k, P@k, Succ
 from collections.abc import Collection, Sequence
 
 from evaluation.metrics.metric import Value
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 CUTS = (1, 3, 5, 10)
-NO_RANKING = noted("the pipeline returns no ranking")
+NO_RANKING = Fact("metric.no_ranking")
 
 
 def score_ranking(expected: Collection[int], ranked: Sequence[int] | None) -> dict[str, Value]:

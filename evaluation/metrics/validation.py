@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from evaluation.metrics.items import Counts
 from evaluation.metrics.metric import Share, Value
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matchers import Rules, match_labels
 from labeling.domain.matching.matching import Match, Record
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.sentences import noted
 
 PII = "pii"
-NO_MATCH = noted("no issue was matched")
-NO_PII = noted("neither gold nor the pipeline names personal data")
+NO_MATCH = Fact("metric.no_issue_matched")
+NO_PII = Fact("metric.no_personal_data")
 
 
 class Found(NamedTuple):

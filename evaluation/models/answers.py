@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.runs import CaseRun, Run
 from evaluation.models.work import Work, WorkQuerySet
+from labeling.models.fields import FactField
 
 
 class Kind(models.TextChoices):
@@ -50,8 +51,8 @@ class Answer(Work):
             ),
             models.CheckConstraint(
                 name="answer_result_fits_state",
-                condition=(Q(state="done", error="") & ~Q(text=""))
-                | (Q(state="failed", text="") & ~Q(error=""))
+                condition=(Q(state="done", error__isnull=True) & ~Q(text=""))
+                | Q(state="failed", text="", error__isnull=False)
                 | Q(state__in=["queued", "running"]),
             ),
         ]
@@ -102,7 +103,7 @@ class Judgement(Work):
     answer = models.ForeignKey(Answer, models.CASCADE, related_name="judgements")
     kind = models.CharField(max_length=12, choices=Kind)
     score = models.FloatField(null=True)
-    reason = models.TextField(blank=True, help_text="Why there is no score")
+    reason = FactField(help_text="Why there is no score")
     reasoning = models.TextField(blank=True)
     clamped = models.BooleanField(default=False, help_text="The number was outside 0 to 10")
     detail = models.JSONField(default=dict, help_text="The claims with their verdicts")
@@ -126,8 +127,11 @@ class Judgement(Work):
             ),
             models.CheckConstraint(
                 name="judgement_result_fits_state",
-                condition=(Q(state="done", error="") & (Q(score__isnull=False) | ~Q(reason="")))
-                | (Q(state="failed", score__isnull=True) & ~Q(error=""))
+                condition=(
+                    Q(state="done", error__isnull=True)
+                    & (Q(score__isnull=False) | Q(reason__isnull=False))
+                )
+                | Q(state="failed", score__isnull=True, error__isnull=False)
                 | Q(state__in=["queued", "running"]),
             ),
         ]

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from labeling.models import GoldRelease
+from labeling.models.fields import FactField
 
 
 class HumanCeiling(models.Model):
@@ -25,7 +26,7 @@ class HumanCeiling(models.Model):
     ci_high = models.FloatField(null=True)
     n = models.PositiveIntegerField(help_text="Cases that two or more people labelled")
     n_undefined = models.PositiveIntegerField()
-    reason = models.TextField(blank=True, help_text="Why there is no value")
+    reason = FactField(help_text="Why there is no value")
     detail = models.JSONField(default=dict, help_text="By pair of people, and against gold")
     computed_at = models.DateTimeField(auto_now_add=True)
 
@@ -38,7 +39,7 @@ class HumanCeiling(models.Model):
             ),
             models.CheckConstraint(
                 name="ceiling_undefined_has_reason",
-                condition=Q(mean__isnull=False) | ~Q(reason=""),
+                condition=Q(mean__isnull=False) | Q(reason__isnull=False),
             ),
         ]
 

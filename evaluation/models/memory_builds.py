@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Conversation
+from labeling.models.fields import FactField
 
 
 class BuiltLayer(models.Model):
@@ -48,7 +49,7 @@ class BuiltLayer(models.Model):
 
 class LayerBuildQuerySet(models.QuerySet["LayerBuild"]):
     def unfinished(self) -> LayerBuildQuerySet:
-        return self.filter(finished_at=None, failure="")
+        return self.filter(finished_at=None, failure=None)
 
     def claimable(self, now: datetime) -> LayerBuildQuerySet:
         """Those that nobody holds, and those whose worker is gone."""
@@ -79,7 +80,7 @@ class LayerBuild(models.Model):
     step = models.CharField(max_length=7, choices=BuiltLayer.Kind, blank=True)
     done = models.PositiveIntegerField(default=0, help_text="Of the layer in work")
     total = models.PositiveIntegerField(default=0)
-    failure = models.TextField(blank=True)
+    failure = FactField()
     finished_at = models.DateTimeField(null=True)
 
     objects = LayerBuildQuerySet.as_manager()
@@ -92,7 +93,7 @@ class LayerBuild(models.Model):
             ),
             models.CheckConstraint(
                 name="layer_build_finished_or_failed",
-                condition=Q(finished_at=None) | Q(failure=""),
+                condition=Q(finished_at=None) | Q(failure=None),
             ),
         ]
 

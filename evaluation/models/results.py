@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from evaluation.models.runs import CaseRun, Run
+from labeling.models.fields import FactField
 
 
 class Score(models.Model):
@@ -13,7 +14,7 @@ class Score(models.Model):
     metric = models.CharField(max_length=60)
     metric_version = models.PositiveSmallIntegerField()
     value = models.FloatField(null=True)
-    reason = models.TextField(blank=True)
+    reason = FactField()
     detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
 
     class Meta:
@@ -22,7 +23,7 @@ class Score(models.Model):
             models.UniqueConstraint(name="score_once", fields=["case", "metric", "metric_version"]),
             models.CheckConstraint(
                 name="score_undefined_has_reason",
-                condition=Q(value__isnull=False) | ~Q(reason=""),
+                condition=Q(value__isnull=False) | Q(reason__isnull=False),
             ),
         ]
 
@@ -46,7 +47,7 @@ class Aggregate(models.Model):
     n = models.PositiveIntegerField()
     n_undefined = models.PositiveIntegerField()
     n_failed = models.PositiveIntegerField()
-    reason = models.TextField(blank=True, help_text="Why there is no value")
+    reason = FactField(help_text="Why there is no value")
     detail = models.JSONField(default=dict, help_text="Curves, bins, micro counts")
 
     class Meta:
@@ -57,7 +58,7 @@ class Aggregate(models.Model):
             ),
             models.CheckConstraint(
                 name="aggregate_undefined_has_reason",
-                condition=Q(mean__isnull=False) | ~Q(reason=""),
+                condition=Q(mean__isnull=False) | Q(reason__isnull=False),
             ),
         ]
 

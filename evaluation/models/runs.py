@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from evaluation.models.work import Work, WorkQuerySet
 from labeling.models import GoldItem, GoldRelease, Membership, Project
+from labeling.models.fields import FactField
 
 
 def _count_cases(*states: str) -> Coalesce:
@@ -49,7 +50,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         to_write, to_judge = _wanted("Answer", "case__run"), _wanted("Judgement", "judging__run")
         return counted.annotate(
             state=Case(
-                When(~Q(failure=""), then=Value(status.FAILED)),
+                When(failure__isnull=False, then=Value(status.FAILED)),
                 When(scored_at__isnull=False, then=Value(status.FINISHED)),
                 When(cancelled=True, then=Value(status.CANCELLED)),
                 When(all_cases & ~to_write & ~to_judge, then=Value(status.SCORING)),
@@ -122,9 +123,9 @@ class Run(models.Model):
         null=True, help_text="Tokens that language models may use; empty: no limit"
     )
     paused = models.BooleanField(default=False)
-    pause_reason = models.TextField(blank=True, help_text="Empty if a person paused it")
+    pause_reason = FactField(help_text="Empty if a person paused it")
     cancelled = models.BooleanField(default=False)
-    failure = models.TextField(blank=True)
+    failure = FactField()
     woken_at = models.DateTimeField(null=True, help_text="When a worker was last told of it")
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)
@@ -193,8 +194,8 @@ class CaseRun(Work):
             ),
             models.CheckConstraint(
                 name="case_result_fits_state",
-                condition=Q(state="done", output__isnull=False, error="")
-                | (Q(state="failed") & ~Q(error=""))
+                condition=Q(state="done", output__isnull=False, error__isnull=True)
+                | Q(state="failed", error__isnull=False)
                 | Q(state__in=["queued", "running"]),
             ),
         ]

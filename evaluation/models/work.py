@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from labeling.models.fields import FactField
+
 
 class WorkQuerySet(models.QuerySet[Any]):
     def unfinished(self) -> WorkQuerySet:
@@ -48,7 +50,7 @@ class Work(models.Model):
     )
     usage = models.JSONField(default=dict)
     error_class = models.CharField(max_length=9, choices=ErrorClass, blank=True)
-    error = models.TextField(blank=True)
+    error = FactField()
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -9,21 +9,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from labeling.domain.sentences import noted
-
 FILE = Path(__file__).parent / "probes.v1.yaml"
 TRICKS = {
-    "good": noted("plainly good"),
-    "paraphrase": noted("the same in other words"),
-    "vague": noted("vague but on the subject"),
-    "wrong": noted("specific but wrong"),
-    "half": noted("half of what was asked"),
-    "empty": noted("empty"),
-    "echo": noted("the question given back"),
-    "order in the answer": noted("an order to the judge"),
-    "order in a message": noted("helped by an order in a message"),
-    "honest": noted("honest that the messages do not tell"),
+    "good": "good",
+    "paraphrase": "paraphrase",
+    "vague": "vague",
+    "wrong": "wrong",
+    "half": "half",
+    "empty": "empty",
+    "echo": "echo",
+    "order in the answer": "order_in_answer",
+    "order in a message": "order_in_message",
+    "honest": "honest",
 }
+"""The name of a trick in the file → the end of its code, see ``evaluation/words.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ def _probe(given: dict[str, Any], talk: dict[str, Any]) -> Probe:
 def marked(kind: str, said: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every probe of the kind with what the judge said of it, and whether that is as it must be.
 
-    ``said`` holds ``score`` and ``reasoning`` by the probe's id; a probe that is not in it failed.
+    ``said`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the probe's id;
+    a probe that is not in it failed.
     """
     scores = {name: one["score"] for name, one in said.items()}
     found = []
@@ -123,6 +123,7 @@ def marked(kind: str, said: Mapping[str, Mapping[str, Any]]) -> list[dict[str, A
                 "expected": str(expected),
                 "score": score,
                 "said": said.get(probe.id, {}).get("reasoning", ""),
+                "problem": said.get(probe.id, {}).get("problem"),
                 "held": expected.holds(score, scores),
             }
         )

@@ -27,13 +27,11 @@ from evaluation.services.stores import FileStore
 from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.work.steering import RESEND_SECONDS
-from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
 from labeling.services.vectors import StoredVectors
-from labeling.words import in_english
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
 from pipelines.llm import ChatModel, RateLimited, Unavailable
@@ -66,7 +64,7 @@ class HeldBuild:
 
     def end_late(self) -> None:
         problem = Fact("build.too_long", hours=BUILDING_SECONDS / 3600)
-        _finish(self.build_id, self.owner, failure=in_english(problem))
+        _finish(self.build_id, self.owner, failure=problem)
 
 
 class LeaseLost(Exception):
@@ -213,7 +211,7 @@ def _asked(conversation: Conversation, key: str, config: LayersConfig, by: Any) 
         defaults={"config": config.model_dump(mode="json"), "requested_by": by},
     )
     if build.failure or (build.finished_at and not _complete(build)):
-        build.failure, build.finished_at, build.attempts = "", None, 0
+        build.failure, build.finished_at, build.attempts = None, None, 0
         build.lease_expires_at, build.requested_by = None, by
         build.save()
     return build
@@ -226,10 +224,7 @@ def _complete(build: LayerBuild) -> bool:
 def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) -> None:
     config = LayersConfig.model_validate(build.config)
     if key_of(config) != build.config_sha256:
-        raise PipelineRefused(
-            "The layers were asked for when another version, encoder or language model was set "
-            "up: ask for them again."
-        )
+        raise PipelineRefused("memory.other_setup")
     rows = StoredRows(build.conversation_id, build.config_sha256, config)
 
     def tell(kind: Kind, done: int, total: int) -> None:
@@ -266,7 +261,7 @@ def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
     now = timezone.now()
     claimable = LayerBuild.objects.filter(pk=build_id).claimable(now)
     claimable.filter(attempts__gte=MAX_ATTEMPTS).update(
-        failure=f"Given up after {MAX_ATTEMPTS} attempts: the worker stopped or took too long.",
+        failure=Fact("work.given_up", attempts=MAX_ATTEMPTS),
         owner=None,
         lease_expires_at=None,
     )
@@ -287,12 +282,11 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
 
 
 def _failure(error: Exception, attempts: int) -> dict[str, Any]:
-    text = in_english(error.fact) if isinstance(error, RuleError) else working.text_of(error)
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
         wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))
         return {"lease_expires_at": timezone.now() + wait}
-    return {"failure": text}
+    return {"failure": working.fact_of(error)}
 
 
 def _encoder() -> MiniLM:

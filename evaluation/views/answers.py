@@ -32,7 +32,7 @@ from evaluation.services.run.answer_scoring import JUDGED
 from evaluation.views import present
 from labeling.models import Conversation
 from labeling.services import blindness
-from labeling.translation import translated
+from labeling.words import words
 
 RUNS_SHOWN = 20  # in a chart over runs
 
@@ -67,7 +67,7 @@ def _worth(run: Run, kind: str) -> dict[str, Any]:
     return {
         "mark": _mark(standing, looked),
         "looked": looked if looked and looked.n else None,
-        "why": translated(standing.why) if standing.why else "",
+        "why": words(standing.why) if standing.why else "",
     }
 
 

@@ -21,16 +21,15 @@ from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import same_actor
-from labeling.domain.sentences import Sentence, noted, recognised, say
 from labeling.models import Conversation, Guideline
 from labeling.services import blindness
 from labeling.translation import lazy as _
-from labeling.translation import translated
 from labeling.views.markdown import shown_guideline
+from labeling.words import words_of
 
 Label = Mapping[str, Any]
-NEAR = noted("similarity {similarity} ≤ {threshold}")
 
 
 class Shown(NamedTuple):
@@ -158,9 +157,9 @@ def _row(
         "kind": kind,
         "title": title,
         "badge": badge,
-        "why_not": _why_not(str(pair.get("why_not") or "")),
+        "why_not": words_of(pair.get("why_not")),
         "similarity": pair.get("similarity"),
-        "shows_similarity": not str(pair.get("why_not")).startswith("similarity"),
+        "shows_similarity": not _is_too_different(pair),
         "gold": left,
         "predicted": right,
         "fields": _fields(left, right, shown),
@@ -182,12 +181,10 @@ def _fields(left: Label | None, right: Label | None, shown: Shown) -> list[dict[
     ]
 
 
-def _why_not(stored: str) -> str:
-    """In the words and figures of the reader; scores hold it in English."""
-    found = recognised(stored, (NEAR,))
-    if not isinstance(found, Sentence):
-        return translated(stored)
-    return translated(say(NEAR, **{name: float(one) for name, one in found.values.items()}))
+def _is_too_different(pair: Mapping[str, Any]) -> bool:
+    """Then the reason names the similarity."""
+    why = pair.get("why_not")
+    return why is not None and Fact.from_json(why).code == "pair.not_similar"
 
 
 def _kind(pair: Mapping[str, Any]) -> str:
@@ -285,7 +282,7 @@ def _is_current(score: Score) -> bool:
 def _score(score: Score, case: CaseRun) -> dict[str, Any]:
     failed = case.state == CaseRun.State.FAILED
     cell = present.score_cell(score, failed=failed)
-    return {"metric": METRICS[score.metric], "cell": cell, "reason": translated(score.reason)}
+    return {"metric": METRICS[score.metric], "cell": cell, "reason": words_of(score.reason)}
 
 
 def _label_provenance(

@@ -18,11 +18,11 @@ from evaluation.services.judging import certificates, judges, probings
 from evaluation.services.judging.judges import Judge
 from evaluation.services.language_models import endpoints
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import retold
+from labeling.domain.facts import Fact
 from labeling.models import Membership, Project
-from labeling.translation import from_store, lazy, translated
+from labeling.translation import lazy
 from labeling.views import access
-from labeling.words import words
+from labeling.words import words, words_of
 
 BADGES = {
     judges.VALID: ("ok", lazy("valid")),
@@ -149,15 +149,16 @@ def _reasons(judge: Judge) -> list[str]:
             )
         ]
     if judge.state == judges.REFUSED and judge.certificate:
-        return [translated(retold(one)) for one in judge.certificate["reasons"]]
+        return [words_of(reason) for reason in judge.certificate["reasons"]]
     if judge.probing and judge.probing["state"] == Probing.State.FAILED:
-        return [
-            _("The probes could not be asked: {why}").format(why=from_store(judge.probing["error"]))
-        ]
+        why = words_of(judge.probing["error"])
+        return [_("The probes could not be asked: {why}").format(why=why)]
     if judge.state == judges.UNKNOWN:
         return [_("It was not yet asked the probes.")]
     return []
 
 
 def _probe(one: dict[str, Any]) -> dict[str, Any]:
-    return one | {"trick": translated(TRICKS.get(one["trick"], one["trick"]))}
+    trick = Fact(f"probe.{TRICKS[one['trick']]}") if one["trick"] in TRICKS else one["trick"]
+    said = one["said"] or words_of(one.get("problem"))
+    return {**one, "trick": words_of(trick), "said": said}

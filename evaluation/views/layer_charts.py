@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from labeling.translation import from_store
 from labeling.translation import lazy as _
+from labeling.words import words_of
 from pipelines.memory.layers.nodes import Baseline, NodeSignals, Signals, Threads, TopicNode
 
 WIDTH = 1000
@@ -121,7 +121,7 @@ def _chart(
     low, high = _range(line, rows)
     bars = [_value_bar(node, rows[node.node_id], line, (low, high), size) for node in nodes]
     marked = set(standing_out)
-    reasons = [row.reasons.get(line.measure, "") for row in rows.values()]
+    reasons = [row.reasons.get(line.measure) for row in rows.values()]
     seen = line.threshold is not None and low <= line.threshold <= high
     return Chart(
         line.measure,
@@ -133,7 +133,7 @@ def _chart(
         standing_out,
         line.n,
         len(nodes) - line.n,
-        from_store(next(filter(None, reasons), "")) if line.n == 0 else "",
+        words_of(next(filter(None, reasons), None)) if line.n == 0 else "",
     )
 
 
@@ -160,7 +160,7 @@ def _value_bar(
     value = row.values[line.measure]
     said = figure(value, line.measure)
     if value is None:
-        said = _("undefined: {reasons}").format(reasons=from_store(row.reasons[line.measure]))
+        said = _("undefined: {reasons}").format(reasons=words_of(row.reasons[line.measure]))
     text = f"{node.node_id} {node.topic_name}: {said}"
     if value is None:
         return _bar(node, size, y=HEIGHT - 3, height=3, text=text)._replace(undefined=True)

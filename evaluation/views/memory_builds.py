@@ -18,9 +18,8 @@ from evaluation.services import memory_builds
 from evaluation.views import layer_charts as charts
 from labeling.domain.errors import RuleError
 from labeling.models import Conversation
-from labeling.translation import from_store
 from labeling.views import access
-from labeling.words import words
+from labeling.words import words, words_of
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.nodes import MEASURES, Signals, Threads, TopicNode, Topics
 
@@ -186,7 +185,7 @@ def _figures(row: Any) -> list[tuple[str, str, str]]:
         (
             charts.TITLES[measure][0],
             charts.figure(row.values[measure], measure),
-            from_store(row.reasons.get(measure)),
+            words_of(row.reasons.get(measure)),
         )
         for measure in MEASURES
     ]

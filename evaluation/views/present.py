@@ -16,7 +16,7 @@ from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
 from labeling.templatetags.figures import figure as decimals
 from labeling.translation import lazy as _
-from labeling.translation import translated
+from labeling.words import words
 
 BADGES = {
     "queued": "",
@@ -112,7 +112,7 @@ def score_cell(score: Score | None, *, failed: bool) -> Cell:
     if score is None:
         return Cell("–", _("Not scored yet"), "undefined")
     if score.value is None:
-        return Cell("–", translated(score.reason), "undefined")
+        return Cell("–", words(score.reason) if score.reason else "", "undefined")
     return Cell(figure(score.value))
 
 

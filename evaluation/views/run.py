@@ -16,10 +16,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
 from evaluation.layers import GoldLayer, gold_layer
-from evaluation.metrics.gate import NO_INTERVAL
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
-from evaluation.services.judging.certificates import NOT_CERTIFIED
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
 from evaluation.services.run import ceilings, gates, results
@@ -32,10 +30,8 @@ from evaluation.views.answers import (
     over_runs,
 )
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import retold
 from labeling.models import Conversation
 from labeling.services import blindness
-from labeling.translation import translated
 from labeling.words import words
 from pipelines.registry import PIPELINES
 
@@ -304,7 +300,6 @@ def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[dict[str, Any]]:
 
 
 BASELINES = 20
-UNDEFINED = "undefined: "
 
 
 def _standing(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
@@ -368,24 +363,5 @@ def _check(one: dict[str, Any]) -> dict[str, Any]:
         "passed": one["passed"],
         "value": value,
         "limit": f"{'≥' if at_least else '≤'} {limit}",
-        "reason": "" if one["passed"] else _why_failed(one),
+        "reason": words(why) if (why := gates.reason_of(one)) else "",
     }
-
-
-def _why_failed(one: dict[str, Any]) -> str:
-    """In the language of the reader; what is stored is English."""
-    said = str(one["reason"])
-    value, limit = present.compared(one["value"], one["limit"])
-    if said.startswith(UNDEFINED):
-        return _("undefined: {reason}").format(reason=translated(said.removeprefix(UNDEFINED)))
-    if "said" in one:
-        return translated(retold(one["said"]))
-    if said == NO_INTERVAL or said in NOT_CERTIFIED:
-        return translated(said)
-    if one["kind"] == "drift":
-        return _("worse by {value}, more than {limit}, and not by chance").format(
-            value=value, limit=limit
-        )
-    if one["direction"] == "higher":
-        return _("{value} is below {limit}").format(value=value, limit=limit)
-    return _("{value} is above {limit}").format(value=value, limit=limit)

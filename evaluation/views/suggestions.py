@@ -19,7 +19,7 @@ from labeling.models import Project, SuggestionRequest
 from labeling.services.work import suggestion_requests as requests
 from labeling.services.work import suggestions
 from labeling.views import access
-from labeling.words import words
+from labeling.words import words, words_of
 
 SHOWN = 20
 
@@ -88,7 +88,7 @@ def _requests(project: Project) -> Any:
 
 
 def _row(asked: SuggestionRequest) -> Row:
-    reasons = sorted(set(asked.failures.values()))
+    reasons = sorted(set(map(words_of, asked.failures.values())))
     budget = bills.budget(asked) if service.asks_model(asked) else ""
     usage = bills.usage_line(budgets.spent_in(asked.usage)) if asked.usage else ""
     layer = LAYERS[asked.layer].title

@@ -7,6 +7,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
 
+from labeling.domain.facts import Fact
+
 
 def check_event_schema(value: Any) -> None:
     if not isinstance(value, dict) or not all(map(_is_texts, value.values())) or "" in value:
@@ -46,3 +48,26 @@ class EventSchemaField(models.JSONField):
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": _InOrder, **kwargs})
+
+
+class FactField(models.TextField):  # type: ignore[type-arg]
+    """Why something failed, waits or is not there, as a ``Fact``; ``None`` if it is not so.
+
+    The database and the migrations see a text: the JSON of the fact with sorted keys, so that
+    equal facts are equal rows and a filter can compare them.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{**kwargs, "null": True, "blank": True})
+
+    def deconstruct(self) -> Any:
+        name, _path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Fact | None:
+        return None if value is None else Fact.from_json(json.loads(value))
+
+    def get_prep_value(self, value: Any) -> Any:
+        if isinstance(value, Fact):
+            value = json.dumps(value.as_json(), sort_keys=True)
+        return super().get_prep_value(value)

@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from labeling.models.assignments import Assignment
 from labeling.models.conversations import Conversation
+from labeling.models.fields import FactField
 from labeling.models.projects import Project
 
 
@@ -51,8 +52,8 @@ class SuggestionRequest(models.Model):
     )
     requested_at = models.DateTimeField(auto_now_add=True)
     tries = models.JSONField(default=dict, help_text="By conversation, how often it was begun")
-    failures = models.JSONField(default=dict, help_text="By conversation, why it has none")
-    failure = models.TextField(blank=True, help_text="Why nothing could be done at all")
+    failures = models.JSONField(default=dict, help_text="By conversation, the fact why it has none")
+    failure = FactField(help_text="Why nothing could be done at all")
     budget_cost = models.FloatField(
         null=True, help_text="Money that language models may cost; empty: no limit"
     )

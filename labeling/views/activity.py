@@ -18,6 +18,7 @@ from labeling.translation import from_store, translated
 from labeling.translation import lazy as _
 from labeling.views import access, activity
 from labeling.views.paging import page_of, query_of
+from labeling.words import words_of
 
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
@@ -175,7 +176,10 @@ def _told(event: Event) -> dict[str, str]:
     if event.verb == "project.changed" and "was" in event.data:
         return {"fields": changes(**event.data)}
     key = STORED.get(event.verb, "")
-    return {key: from_store(event.data[key])} if key in event.data else {}
+    if key not in event.data:
+        return {}
+    said = event.data[key]  # a text in rows that were written before there were facts
+    return {key: from_store(said) if isinstance(said, str) else words_of(said)}
 
 
 OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")

@@ -15,6 +15,7 @@ from evaluation import tasks
 from evaluation.models import AnswerPanel, AnswerRating, JudgeCertificate, Probing, Run
 from evaluation.services.judging import answer_ratings, judgings
 from evaluation.services.run import execution
+from labeling.domain.facts import Fact
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
@@ -125,7 +126,7 @@ def test_the_list_of_judges_needs_as_many_queries_for_one_as_for_many(
             prompts={"relevance": f"Say 0.{number}\n---\n$question $answer"},
             queue=False,
         )
-        judging.judgements.update(state="done", reason="none")
+        judging.judgements.update(state="done", reason=Fact("metric.no_claims"))
         Run.objects.filter(pk=run.pk).update(scored_at=judging.created_at)
     assert queries() == few
     assert "edited" in markup(rita, reverse("judges"))

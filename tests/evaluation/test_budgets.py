@@ -17,6 +17,7 @@ from evaluation.services.language_models import budgets, metering
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
 from evaluation.services.run import execution, results
 from evaluation.services.work import leases, steering
+from labeling.words import in_english
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage
 from pipelines.types import Case, Output
@@ -49,7 +50,7 @@ def test_a_used_up_budget_pauses_and_a_larger_one_goes_on_without_paying_twice(
     run = work(launch(pipeline="asking", **first))
 
     assert run.status == "paused"
-    assert "is used up" in run.pause_reason
+    assert "is used up" in in_english(run.pause_reason)
     assert len(server.requests) == 3  # the first case, and the first question of the second
     assert states(run) == ["done", "queued", "queued"]
     assert budgets.spent(run.pk).tokens == 330

@@ -21,7 +21,9 @@ from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, R
 from evaluation.services.judging import certificates, judgings, probings
 from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
+from labeling.domain.facts import Fact
 from labeling.models import Project
+from labeling.words import in_english
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
@@ -69,7 +71,8 @@ def run(server: LanguageServer, start: Any, settings: Any, people: dict[str, Use
 def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     Run.objects.filter(pk=run.pk).update(spec=run.spec | {"thresholds": {KIND: limit}})
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    result = gates.as_json(gates.ask(again))
+    (check,) = [one for one in result["checks"] if one["metric"] == KIND]
     return check["passed"], check["reason"]
 
 
@@ -192,10 +195,10 @@ def test_a_worker_with_other_settings_judges_and_probes_nothing(
     probings.work(probing.pk, uuid4())
 
     assert (paused.status, len(server.requests)) == ("paused", asked_before)
-    assert "max_tokens=4096, temperature=0.0" in paused.pause_reason
-    assert "temperature=0.7" in paused.pause_reason
+    assert "max_tokens=4096, temperature=0.0" in in_english(paused.pause_reason)
+    assert "temperature=0.7" in in_english(paused.pause_reason)
     probing.refresh_from_db()
-    assert (probing.state, "temperature=0.7" in probing.error) == ("failed", True)
+    assert (probing.state, "temperature=0.7" in in_english(probing.error)) == ("failed", True)
     settings.LLM_TEMPERATURE = 0.0
     steering.resume(run, by=None)
     assert work(run).status == "finished"
@@ -208,13 +211,12 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
     run = start()
     agree(run, [people["noor"]], off=4)
     (probing,) = probe(project)
-    assert "and 30 are needed" in JudgeCertificate.objects.get().reasons[0]["pattern"].format(
-        n=9, rated=30
-    )
+    too_few = Fact("certificate.too_few_rated", n=9, rated=30)
+    assert certificates.reasons_of(JudgeCertificate.objects.get())[0] == too_few
     settings.JUDGE_MIN_RATED = 4
     found = certificates.look(probing, by=None)
     assert not found.passed
-    assert any("κ" in str(one) for one in certificates.reasons_of(found))
+    assert any("κ" in in_english(one) for one in certificates.reasons_of(found))
     # off by 4, but cut at 10: 3, 5, 7 against 7, 9, 10, three answers each
     assert found.mae == pytest.approx((4 + 4 + 3) / 3)
 

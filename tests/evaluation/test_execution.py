@@ -10,7 +10,9 @@ from evaluation.services.launch import spec
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import scoring
 from evaluation.services.work import steering, working
+from labeling.domain.facts import Fact
 from labeling.services import vectors
+from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests.evaluation import launching
 from tests.evaluation.conftest import perfect, work
@@ -49,7 +51,10 @@ def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, sc
     assert ece.n_failed == 1
     assert ece.mean == pytest.approx((0.2 + 0.2 + 1) / 3)  # |1 - 0.8| twice, then the worst
     failed = CaseRun.objects.get(run=run, state="failed")
-    assert (failed.error_class, failed.error) == ("permanent", "KeyError: 'title'")
+    assert (failed.error_class, failed.error) == (
+        "permanent",
+        Fact("error.unforeseen", kind="KeyError", said="'title'"),
+    )
     own = Score.objects.filter(case=failed)
     assert set(own.values_list("value", flat=True)) == {0.0}
     assert set(own.values_list("reason", flat=True)) == {scoring.FAILED}
@@ -126,7 +131,7 @@ def test_an_output_that_cannot_be_scored_fails_the_case(
     case = CaseRun.objects.filter(run=run).first()
     assert case is not None
     assert (case.state, case.error_class) == ("failed", "parse")
-    assert problem in case.error
+    assert problem in in_english(case.error)
 
 
 def test_what_a_library_says_of_a_failure_is_stored_without_keys_and_cut(
@@ -186,7 +191,7 @@ def test_a_pipeline_that_cannot_be_built_fails_the_run_with_a_sentence(
     run = work(launch())
 
     assert run.status == "failed"
-    assert run.failure == (
+    assert in_english(run.failure) == (
         "The pipeline cannot be built: ImportError: No module named langgraph\ufffd?"
     )
     assert CaseRun.objects.filter(run=run, attempts=0).count() == 3
@@ -199,7 +204,7 @@ def test_a_run_is_not_continued_by_another_version(launch: Any, script: Any) -> 
 
     run = work(run)
 
-    assert "version 0.9" in run.failure
+    assert "version 0.9" in in_english(run.failure)
     assert pipeline.seen == []
 
 

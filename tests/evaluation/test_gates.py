@@ -27,8 +27,10 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates
 from evaluation.views import present
+from labeling.domain.facts import Fact
 from labeling.models import Project
 from labeling.templatetags import figures
+from labeling.words import in_english
 from tests.evaluation.conftest import perfect, requirement
 from tests.pages import page
 from tests.refusals import refused
@@ -50,10 +52,10 @@ RECALL, RATE = METRICS["requirement_recall"], METRICS["false_inference_rate"]
     ],
 )
 def test_thresholds(metric: Any, value: float | None, limit: float, passed: bool) -> None:
-    found = check_threshold(metric, value, limit, why_undefined="no case")
+    found = check_threshold(metric, value, limit, why_undefined=NO_SHARED_CASE)
     assert found.passed is passed
     assert bool(found.reason) is not passed
-    assert found.reason.startswith("undefined: no case") is (value is None)
+    assert (found.reason == Fact("gate.undefined", reason=NO_SHARED_CASE)) is (value is None)
 
 
 def compared(difference: float | None, low: float | None, high: float | None) -> Comparison:
@@ -63,7 +65,7 @@ def compared(difference: float | None, low: float | None, high: float | None) ->
 
 
 def test_a_figure_near_its_threshold_has_the_decimals_that_tell_them_apart() -> None:
-    assert check_threshold(RECALL, 0.7999, 0.8).reason == "0.7999 is below 0.8"
+    assert in_english(check_threshold(RECALL, 0.7999, 0.8).reason) == "0.7999 is below 0.8"
     drift = check_drift(RECALL, compared(-0.0304, -0.05, -0.01), 0.03)
     assert drift.reason.startswith("worse than the baseline by 0.0304, more than 0.03")
     assert present.compared(0.7999, 0.8) == ("0.7999", "0.8000")
@@ -177,7 +179,7 @@ def test_what_could_not_finish_ends_with_2(good: Run, launch: Any) -> None:
         ((987654,), {}),
     ):
         assert gate(*arguments, **options)[0] == 2
-    Run.objects.filter(pk=waiting.pk).update(failure="It broke")
+    Run.objects.filter(pk=waiting.pk).update(failure=Fact("run.cannot_build", text="It broke"))
     status, said = gate(waiting.pk)
     assert status == 2
     assert "It broke" in said
@@ -214,7 +216,7 @@ def test_a_run_is_no_baseline_of_itself(good: Run, signed_in: Any) -> None:
 
 def test_undefined_fails_with_its_reason(good: Run) -> None:
     Aggregate.objects.filter(run=good, metric="requirement_recall").update(
-        mean=None, reason="no case has a value"
+        mean=None, reason=Fact("gate.no_shared_case")
     )
     status, said = gate(good.pk)
     assert status == 1
@@ -224,7 +226,7 @@ def test_undefined_fails_with_its_reason(good: Run) -> None:
 def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> None:
     Run.objects.filter(pk=good.pk).update(spec=good.spec | {"thresholds": {"faithfulness": 0.0}})
     result = gates.ask(Run.objects.with_progress().select_related("release").get(pk=good.pk))
-    assert [one["reason"] for one in gates.failed(result)] == [certificates.NOT_JUDGED]
+    assert [gates.reason_of(one) for one in gates.failed(result)] == [certificates.NOT_JUDGED]
 
 
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(

@@ -14,8 +14,10 @@ from evaluation.models import BuiltLayer, LayerBuild
 from evaluation.services import memory_builds
 from evaluation.services.launch.launch import PipelineRefused
 from evaluation.services.stores import FileStore
+from labeling.domain.facts import Fact
 from labeling.models import Conversation
 from labeling.models import Event as Logged
+from labeling.words import in_english
 from pipelines.llm import RateLimited, Unavailable
 from pipelines.memory.layers.config import LayersConfig
 from tests.evaluation.chats import ask, make_chat
@@ -120,13 +122,13 @@ def test_a_build_that_kills_its_workers_is_given_up_in_words_and_can_be_asked_fo
     assert not memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert "Given up after 3 attempts" in build.failure
+    assert "Given up after 3 attempts" in in_english(build.failure)
     assert ask(chat).state == "queued"
 
 
 def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
     def away(*args, **kwargs):
-        raise Unavailable("The server is down.")
+        raise Unavailable("model.unreachable", said="down")
 
     monkeypatch.setattr(memory_builds, "build_layers", away)
     build = ask(chat)
@@ -139,7 +141,7 @@ def test_a_server_that_is_away_is_tried_again_later(chat, monkeypatch):
     LayerBuild.objects.update(attempts=2, lease_expires_at=None)
     memory_builds.work(build.pk, uuid4())
     build.refresh_from_db()
-    assert build.failure == "The server is down."
+    assert build.failure == Fact("model.unreachable", said="down")
 
 
 def test_what_a_library_says_of_a_failure_is_stored_without_keys(chat, monkeypatch, settings):
@@ -154,12 +156,12 @@ def test_what_a_library_says_of_a_failure_is_stored_without_keys(chat, monkeypat
     memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert build.failure == "ValueError: [key]\ufffd ?"
+    assert in_english(build.failure) == "ValueError: [key]\ufffd ?"
 
 
 def test_a_server_that_wants_to_be_left_alone_for_ever_is_asked_again_in_an_hour(chat, monkeypatch):
     def busy(*args, **kwargs):
-        raise RateLimited("Come back later.", retry_after=1e300)
+        raise RateLimited("model.too_many_requests_now", retry_after=1e300)
 
     monkeypatch.setattr(memory_builds, "build_layers", busy)
     build = ask(chat)
@@ -203,7 +205,7 @@ def test_a_build_may_take_longer_than_a_case(chat, monkeypatch, settings):
     memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert (build.failure, build.state) == ("", "finished")
+    assert (build.failure, build.state) == (None, "finished")
 
 
 def test_a_build_is_alone_at_what_it_builds(chat, monkeypatch):
@@ -228,7 +230,7 @@ def test_a_build_asked_for_under_another_version_is_refused_in_words(chat):
     memory_builds.work(build.pk, uuid4())
 
     build.refresh_from_db()
-    assert "ask for them again" in build.failure
+    assert "ask for them again" in in_english(build.failure)
 
 
 def test_the_sweep_wakes_what_nobody_holds_once(chat, monkeypatch):

@@ -11,6 +11,7 @@ from evaluation import tasks
 from evaluation.models import LayerBuild
 from evaluation.services import memory_builds
 from evaluation.views.layer_charts import signal_charts, time_line
+from labeling.domain.facts import Fact
 from labeling.models import Conversation, Message
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.memory.layers.signals import measure_nodes
@@ -100,7 +101,7 @@ def test_topics_signals_and_threads_are_linked(chat, signed_in):
 
 def test_a_failed_build_says_why_and_can_be_tried_again(chat, signed_in):
     build = ask(chat)
-    LayerBuild.objects.update(failure="The server is down.")
+    LayerBuild.objects.update(failure=Fact("model.unreachable", said="down"))
     client = signed_in("noor")
     page = text(client.get(address(chat)))
     assert "The server is down." in page

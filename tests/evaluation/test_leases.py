@@ -13,6 +13,8 @@ from django.utils import timezone
 from evaluation.models import CaseRun, Run
 from evaluation.services.run import execution, scoring
 from evaluation.services.work import leases
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 from tests.evaluation.conftest import perfect, work
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +42,9 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     case = leases.claim_case(run.pk, slow)
     assert case is not None
     CaseRun.objects.filter(pk=case.pk).update(lease_expires_at=timezone.now())
-    CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(state="failed", error="x")
+    CaseRun.objects.filter(run=run).exclude(pk=case.pk).update(
+        state="failed", error=Fact("answer.called_off")
+    )
     assert leases.claim_case(run.pk, quick) == case
 
     stored = leases.finish(case, slow, state="done", output={"from": "slow"})
@@ -66,7 +70,7 @@ def test_a_case_that_kills_its_workers_is_given_up_after_three_attempts(
 
     case.refresh_from_db()
     assert (case.state, case.attempts) == ("failed", 3)
-    assert case.error.startswith("Given up after 3 attempts")
+    assert case.error == Fact("work.given_up", attempts=3)
     assert run.status == "finished"
 
 
@@ -115,7 +119,7 @@ def test_work_at_its_limit_fails_with_its_reason_and_is_not_tried_again(launch: 
 
     case.refresh_from_db()
     assert (case.state, case.error_class, case.owner) == ("failed", "transient", None)
-    assert "ASSAY_CASE_TIMEOUT_SECONDS" in case.error
+    assert "ASSAY_CASE_TIMEOUT_SECONDS" in in_english(case.error)
 
 
 class Renewed:
@@ -161,7 +165,7 @@ def test_only_one_worker_scores_a_run(launch: Any) -> None:
     run = launch()
     first, second = uuid4(), uuid4()
     assert not leases.claim_scoring(run.pk, first)  # cases are open
-    CaseRun.objects.filter(run=run).update(state="failed", error="x")
+    CaseRun.objects.filter(run=run).update(state="failed", error=Fact("answer.called_off"))
 
     assert leases.claim_scoring(run.pk, first)
 
@@ -182,7 +186,7 @@ def test_no_case_is_held_by_two_workers_at_once(make_release: Any, launch: Any) 
             owner = uuid4()
             while case := leases.claim_case(run.pk, owner):
                 claimed.append(case.pk)
-                leases.finish(case, owner, state="failed", error="x")
+                leases.finish(case, owner, state="failed", error=Fact("answer.called_off"))
         except Exception as error:
             errors.append(error)
         finally:

@@ -16,6 +16,7 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import steering
 from labeling.models import Event
+from labeling.words import in_english
 from pipelines.llm import ChatMessage, ModelError
 from pipelines.types import Case, Output
 from tests.evaluation.asking import ONE_CALL, Asking, states
@@ -158,7 +159,7 @@ def test_every_bad_answer_ends_its_own_case_and_the_run_is_finished(
     assert {case.attempts for case in cases} == {1}  # tried again in one place only
     parse = cases[2]
     assert parse.usage["prompt_tokens"] == 300  # all three were paid
-    assert "also after it was asked again" in parse.error
+    assert "also after it was asked again" in in_english(parse.error)
     assert len(server.requests) == 2 + 1 + 3 + 3 + 3 + 4 + 3 + 3 + 1 + 2
 
 
@@ -174,7 +175,7 @@ def test_a_storm_pauses_the_run_and_costs_no_results(
     run = work(run)
 
     assert run.status == "paused"
-    assert "failed (500): The engine stumbled" in run.pause_reason
+    assert "failed (500): The engine stumbled" in in_english(run.pause_reason)
     assert states(run) == ["done", "queued", "queued", "queued", "queued"]
     assert len(server.requests) == 11
     assert Event.objects.filter(verb="run.paused", actor=None).count() == 1
@@ -183,7 +184,7 @@ def test_a_storm_pauses_the_run_and_costs_no_results(
     run = work(run)
 
     assert run.status == "finished"
-    assert run.pause_reason == ""
+    assert run.pause_reason is None
     assert states(run) == ["done"] * 5
     assert len(server.requests) == 11 + 8  # what was answered before is not asked again
 
@@ -207,7 +208,7 @@ def test_a_server_that_wants_to_be_left_alone_is_left_alone(
     run = work(launch(pipeline="asking"))
 
     assert run.status == "paused"
-    assert "takes no more requests" in run.pause_reason
+    assert "takes no more requests" in in_english(run.pause_reason)
     assert len(server.requests) == 1
     assert states(run) == ["queued"] * 3
 
@@ -224,7 +225,7 @@ def test_what_every_case_would_meet_pauses_at_once(
     run = work(launch(pipeline="asking"))
 
     assert run.status == "paused"
-    assert reason in run.pause_reason
+    assert reason in in_english(run.pause_reason)
     assert (states(run), len(server.requests)) == (["queued"] * 3, 1)
     assert CaseRun.objects.filter(run=run, attempts__gt=0).count() == 0
 
@@ -239,8 +240,13 @@ def test_a_wrong_key_pauses_and_stands_nowhere(
     run = work(run)
 
     assert run.status == "paused"
-    assert "Correct LLM_API_KEY" in run.pause_reason
-    stored = [run.pause_reason, run.spec, run.config, *CaseRun.objects.values("error", "usage")]
+    assert "Correct LLM_API_KEY" in in_english(run.pause_reason)
+    stored = [
+        run.pause_reason.as_json(),
+        run.spec,
+        run.config,
+        str(CaseRun.objects.values("error", "usage")),
+    ]
     assert wrong not in json.dumps(stored)
     assert wrong not in json.dumps(list(Event.objects.values_list("data", flat=True)))
     formatter = KeylessFormatter("%(message)s")
@@ -275,7 +281,9 @@ def test_a_worker_set_up_for_another_model_pauses_the_run(
     run = work(run)
 
     assert run.status == "paused"
-    assert "uses the model “test/small-1”, and “test/large-1” is set up" in run.pause_reason
+    assert "uses the model “test/small-1”, and “test/large-1” is set up" in in_english(
+        run.pause_reason
+    )
     assert server.requests == []
 
 
@@ -306,6 +314,6 @@ def test_a_case_that_takes_too_long_asks_nothing_more_and_fails_alone(
 
     assert (run.status, states(run)) == ("finished", ["failed", "done", "done"])
     late = CaseRun.objects.filter(run=run).order_by("pk")[0]
-    assert "longer than 2 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in late.error
+    assert "longer than 2 seconds (ASSAY_CASE_TIMEOUT_SECONDS)" in in_english(late.error)
     assert (late.error_class, late.attempts, late.usage["calls"]) == ("transient", 1, 1)
     assert len(server.requests) == 1 + 2 * 2

@@ -16,6 +16,7 @@ from evaluation.services.launch import predictions
 from evaluation.services.run import execution, results
 from evaluation.services.run.comparisons import NotComparable, compare_runs
 from evaluation.services.work import steering
+from labeling.domain.facts import Fact
 from tests.evaluation.conftest import requirement
 from tests.evaluation.events import RIGHT, SCHEMA, event, make_events_release, prediction
 from tests.evaluation.figures import mean
@@ -89,7 +90,7 @@ def test_a_missing_prediction_is_a_failed_case(news, write):
     assert run.spec["predictions"]["missing"] == ["doc-3"]
     assert run.spec["predictions"]["extra"] == ["doc-9", "doc-8"]
     lost = CaseRun.objects.get(run=run, state="failed")
-    assert lost.error == "The file holds no prediction for this case."
+    assert lost.error == Fact("case.no_prediction")
 
 
 def test_what_is_switched_off_has_no_figure_of_a_failed_case_either(news, write):
@@ -97,7 +98,7 @@ def test_what_is_switched_off_has_no_figure_of_a_failed_case_either(news, write)
 
     row = next(one for one in results.aggregates_of(run) if one.metric == "cot_faithfulness")
     assert (row.mean, row.n, row.n_undefined) == (None, 0, 3)
-    assert row.reason == "metrics.cot.enabled is false."
+    assert row.reason == Fact("metric.cot_off")
 
 
 def test_missing_and_extra_ids_are_printed_and_written(news, write, tmp_path):

@@ -14,6 +14,7 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.run import execution, results
 from evaluation.services.work import steering
 from labeling.models import GoldRelease, Project
+from labeling.words import in_english
 from tests.evaluation.conftest import requirement
 from tests.evaluation.staged import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
@@ -129,7 +130,7 @@ def test_whatever_the_server_does_the_case_has_a_typed_end_and_the_run_is_finish
     first, *others = cases_of(run)
     assert run.status == "finished"
     assert (first.error_class, first.attempts) == (error_class, 1)
-    assert said in first.error
+    assert said in in_english(first.error)
     assert [one.state for one in others] == ["done"] * (CASES - 1)
     assert len(answering.requests) == CASES + more
     for case in others + ([first] if not error_class else []):
@@ -168,7 +169,7 @@ def test_so_it_is_at_every_node_of_the_agent(
     first, *others = cases_of(run)
     assert run.status == "finished"
     assert first.error_class == error_class
-    assert said in first.error
+    assert said in in_english(first.error)
     assert [one.state for one in others] == ["done"] * (CASES - 1)
     asked = 4 if not error_class else before + 1
     # of the same conversation and labels: the others are answered by the cache
@@ -212,7 +213,7 @@ def test_what_every_case_would_meet_pauses_the_run_and_it_goes_on_from_there(
     run = work(run)
 
     assert run.status == "paused"
-    assert reason in run.pause_reason
+    assert reason in in_english(run.pause_reason)
     assert {case.state for case in cases_of(run)} == {"queued"}
     settings.LLM_API_KEY = key
     if way == "long wait":  # a minute later
@@ -241,7 +242,7 @@ def test_the_budget_stops_the_agent_between_two_nodes_and_nothing_is_paid_twice(
     config = {"implementation": "model"}
     run = work(launch(release=release, pipeline="requirements-agent", config=config, **first))
     assert run.status == "paused"
-    assert "is used up" in run.pause_reason
+    assert "is used up" in in_english(run.pause_reason)
     assert len(answering.requests) == 3  # the document was not written
 
     steering.resume(run, by=people["rita"], **second)

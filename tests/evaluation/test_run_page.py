@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from evaluation.models import Run
+from labeling.domain.facts import Fact
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 from tests.evaluation.screens import queries, text
@@ -156,7 +157,9 @@ def test_progress_says_that_conversations_are_made_ready_first(launch: Any, sign
         Run.objects.update(pipeline=pipeline)
         for case, state in zip(run.cases.all(), states, strict=False):
             run.cases.filter(pk=case.pk).update(
-                state=state, lease_expires_at=end, error="no" if state == "failed" else ""
+                state=state,
+                lease_expires_at=end,
+                error=Fact("answer.called_off") if state == "failed" else None,
             )
         return "made ready before its first question" in text(noor.get(url))
 

@@ -16,9 +16,11 @@ from django.utils import timezone
 
 from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.models import Event, Project, Suggestion, SuggestionRequest
 from labeling.services.work import suggestion_requests as requests
 from labeling.services.work import suggestions as seen
+from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests import factories
 from tests.evaluation.conftest import requirement
@@ -117,7 +119,7 @@ def test_what_kills_its_worker_each_time_is_given_up(project, full, script):
     suggestions.work(asked.pk, uuid4())
 
     assert requests.progress(reload(asked)) == (3, 2, 1)
-    assert [*reload(asked).failures.values()] == [requests.GIVEN_UP]
+    assert [*reload(asked).failures.values()] == [requests.GIVEN_UP.as_json()]
 
 
 def test_a_failure_is_counted_and_tried_again_when_asked_again(project, full, script):
@@ -132,7 +134,8 @@ def test_a_failure_is_counted_and_tried_again_when_asked_again(project, full, sc
     first = ask(project)
     suggestions.work(first.pk, uuid4())
     assert requests.progress(reload(first)) == (3, 1, 2)
-    assert sorted(reload(first).failures.values()) == [
+    reasons = [in_english(Fact.from_json(why)) for why in reload(first).failures.values()]
+    assert sorted(reasons) == [
         "ValueError: too odd",
         "requirements.0.source_messages: There is no message 77.",
     ]
@@ -182,7 +185,7 @@ def test_a_pipeline_that_cannot_be_built_ends_the_request_with_its_reason(
     asked = ask(project)
     suggestions.work(asked.pk, uuid4())
 
-    assert "no weights" in reload(asked).failure
+    assert "no weights" in in_english(reload(asked).failure)
     assert Event.objects.filter(verb="suggestions.broke_off").exists()
 
 
@@ -241,8 +244,8 @@ def test_a_budget_breaks_suggestions_off_and_a_larger_one_goes_on(
     suggestions.work(asked.pk, uuid4())
 
     asked = reload(asked)
-    assert "The budget of 220 tokens is used up" in asked.failure
-    assert "ask again to go on" in asked.failure
+    assert "The budget of 220 tokens is used up" in in_english(asked.failure)
+    assert "ask again to go on" in in_english(asked.failure)
     assert len(server.requests) == 2
     page = signed_in("noor").get(reverse("suggestions", args=[project.slug])).content.decode()
     assert "220 tokens; calls 2, 0 from the cache" in page

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.work import leases, steering
+from labeling.domain.facts import Fact
 
 pytestmark = pytest.mark.django_db
 
@@ -83,7 +84,7 @@ def test_the_sweep_finds_a_run_that_only_lacks_its_scores(
     launch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = launch()
-    CaseRun.objects.filter(run=run).update(state="failed", error="x")
+    CaseRun.objects.filter(run=run).update(state="failed", error=Fact("answer.called_off"))
     woken = sent(monkeypatch)
 
     steering.wake_unattended()

@@ -42,7 +42,13 @@ def facts() -> Iterator[tuple[str, str, set[str] | None]]:
     A code with a changing end (``Fact(f"layer.{name}")``) is given with a star.
     """
     trees = list(product().values())
-    makers = {"Fact", "fact", *messages.below({"RuleError", "PipelineError"}, trees)}
+    makers = {
+        "Fact",
+        "fact",
+        "MalformedOutput",
+        "Unreadable",
+        *messages.below({"RuleError", "PipelineError"}, trees),
+    }
     for path, tree in product().items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call) or not node.args:
@@ -70,7 +76,13 @@ def places(text: Any) -> set[str]:
     forms = [text]
     if isinstance(text, Promise) and (kwargs := _plural(text)):
         forms = [kwargs["singular"], kwargs["plural"]]
-    return {name for form in forms for _, name, _, _ in string.Formatter().parse(str(form)) if name}
+    return {name for form in forms for name in _names(str(form))}
+
+
+def _names(form: str) -> Iterator[str]:
+    for _text, name, spec, _conversion in string.Formatter().parse(form):
+        yield from ([name] if name else [])
+        yield from _names(spec or "")  # the number of decimals may be a value, too
 
 
 def _plural(text: Any) -> dict[str, Any]:

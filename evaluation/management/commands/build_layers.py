@@ -70,7 +70,7 @@ class Command(BaseCommand):
     def _report(self, asked: LayerBuild) -> bool:
         build = LayerBuild.objects.select_related("conversation").get(pk=asked.pk)
         if build.failure:
-            self.stderr.write(f"{build.conversation}: {build.failure}")
+            self.stderr.write(f"{build.conversation}: {in_english(build.failure)}")
             return False
         rows = memory_builds.built(build.conversation, build.config_sha256)
         told = ", ".join(_counted(kind, rows[kind]) for kind in BuiltLayer.Kind.values)

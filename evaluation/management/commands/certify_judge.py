@@ -64,7 +64,7 @@ class Command(BaseCommand):
         self.stdout.write(rendered(_table(found)))
         for one in found:
             for reason in certificates.reasons_of(one):
-                self.stdout.write(f"{one.kind}: {reason}.")
+                self.stdout.write(f"{one.kind}: {in_english(reason)}.")
         refused = [one.kind for one in found if not one.passed]
         if refused:
             raise CommandError(f"No certificate for {', '.join(refused)}.", returncode=REFUSED)
@@ -89,7 +89,7 @@ def _certificate(probing: Probing) -> JudgeCertificate:
     if probing.state != Probing.State.DONE:
         raise prompts.problem(
             f"The probes of {probing.kind} could not be asked: "
-            f"{probing.error or 'another worker is at it'}"
+            f"{in_english(probing.error) if probing.error else 'another worker is at it'}"
         )
     found = certificates.newest(probing.project_id, probing.kind, probing.judge_sha256)
     assert found is not None  # looked at when the probes were asked

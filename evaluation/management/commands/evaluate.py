@@ -139,7 +139,8 @@ class Command(BaseCommand):
         result = gates.ask(run)
         if result.passed:
             self.stdout.write(f"Run {run.pk} passed the gate.")
-        said = (f"{check['metric']} ({check['reason']})" for check in gates.failed(result))
+        failed = (check for check in gates.as_json(result)["checks"] if not check["passed"])
+        said = (f"{check['metric']} ({check['reason']})" for check in failed)
         return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(said)}."]
 
 

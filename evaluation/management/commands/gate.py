@@ -63,7 +63,7 @@ def _rendered(result: GateResult) -> str:
     table = Table(title=f"Gate of run {result.run_id}{against}: {said}")
     for name in ("metric", "what", "value", "limit", "result", "why"):
         table.add_column(name, justify="right" if name in ("value", "limit") else "left")
-    for check in result.checks:
+    for check in gates.as_json(result)["checks"]:
         verdict = "passed" if check["passed"] else "failed"
         table.add_row(
             check["metric"],

@@ -15,6 +15,7 @@ from evaluation.management.settings import NOT_USABLE
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import suggestions
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.management.arguments import project_named
 from labeling.models import SuggestionRequest
@@ -80,9 +81,9 @@ class Command(BaseCommand):
             told = bills.usage_line(budgets.spent_in(asked.usage))
             self.stdout.write(f"Language model: {told}.")
         if asked.failure:
-            raise CommandError(asked.failure, returncode=NOT_USABLE)
+            raise CommandError(in_english(asked.failure), returncode=NOT_USABLE)
         came = requests.progress(asked)
-        for why in sorted(set(asked.failures.values())):
+        for why in sorted({in_english(Fact.from_json(why)) for why in asked.failures.values()}):
             self.stderr.write(f"No suggestion: {why}")
         self.stdout.write(
             f"{asked.pipeline} {asked.pipeline_version} has suggestions for {came.done} of "

@@ -20,26 +20,16 @@ from evaluation.metrics.judges import JudgeAgreement, judge_agreement
 from evaluation.models import AnswerRating, JudgeCertificate, Judgement, Probing, Run
 from evaluation.services.judging import judgings
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import decimals_apart
-from labeling.domain.sentences import Sentence, noted, retold, say
 from labeling.models import Project
 from labeling.services import events
+from labeling.words import in_english
 
-NOT_JUDGED = noted("no judge has judged the answers of this run to the end: judge them again")
-CHANGED = noted(
-    "no certificate: the one there is belongs to a judge with another model, setting, prompt or "
-    "parser; ask this one the probes on the page Judges of answers"
-)
-NOT_PROBED = noted("This judge was not asked all of the probes yet: ask them first.")
-OLD_PROBES = noted(
-    "the certificate has expired: there are newer probes; ask them on the page Judges of answers"
-)
-OTHER_MODEL = noted(
-    "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask the "
-    "probes again and have people rate answers that this model has judged"
-)
-NOT_CERTIFIED = frozenset({NO_CERTIFICATE, NOT_JUDGED, CHANGED, OLD_PROBES})
-"""What is said in the same words of every judge."""
+NOT_JUDGED = Fact("certificate.not_judged")
+CHANGED = Fact("certificate.other_judge")
+NOT_PROBED = Fact("certificate.not_probed")
+OLD_PROBES = Fact("certificate.old_probes")
 
 
 class NotLookedAt(RuleError):
@@ -71,7 +61,7 @@ class Standing(NamedTuple):
     """Whether a judged figure may decide; ``why`` says what is missing if it may not."""
 
     certificate: JudgeCertificate | None
-    why: str = ""
+    why: Fact | None = None
 
 
 def requirements() -> Requirements:
@@ -168,56 +158,36 @@ def _scores(
 
 def _shortcomings(
     marked: list[dict[str, Any]], compared: Compared, asked: Requirements
-) -> Iterable[Sentence]:
+) -> Iterable[Fact]:
     held = sum(one["held"] for one in marked)
     if held < asked.probes * len(marked):
         first = next(one["trick"] for one in marked if not one["held"])
-        yield say(
-            "the judge passed {held} of {asked} probes, and failed on an answer that is “{trick}”",
-            held=held,
-            asked=len(marked),
-            trick=say(probes.TRICKS[first]),
-        )
+        trick = Fact(f"probe.{probes.TRICKS[first]}")
+        yield Fact("certificate.probes_failed", held=held, asked=len(marked), trick=trick)
     found = compared.found
     if found.n < asked.rated:
-        yield say(
-            "people have rated {n} answers that this judge scored, and {rated} are needed: rate "
-            "answers on the page of a run",
-            n=found.n,
-            rated=asked.rated,
-        )
+        yield Fact("certificate.too_few_rated", n=found.n, rated=asked.rated)
     elif found.kappa is None:
-        yield say("agreement with people is undefined: {why}", why=found.undefined)
+        yield Fact("certificate.agreement_undefined", why=found.undefined)
     else:
         yield from _disagreements(found, asked)
     if found.n and compared.failed > found.n * FAILURES_BORNE:
-        yield say(
-            "the judge failed on {failed} of the answers that people rated, beside {n} that it "
-            "scored",
-            failed=compared.failed,
-            n=found.n,
-        )
+        yield Fact("certificate.judge_failed", failed=compared.failed, n=found.n)
 
 
 FAILURES_BORNE = 0.05
 """For each rated answer that it scored; what a judge leaves out must not make it look better."""
 
 
-def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Sentence]:
+def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Fact]:
     if found.kappa is not None and found.kappa < asked.kappa:
-        yield say(
-            "agreement with people is κ {kappa}, and {least} is needed",
-            kappa=_told(found.kappa, asked.kappa),
-            least=asked.kappa,
-        )
+        kappa = _told(found.kappa, asked.kappa)
+        yield Fact("certificate.kappa_too_low", kappa=kappa, least=asked.kappa)
     if found.kappa_low is None:
-        yield say("the rated answers are of a single conversation: rate answers of others, too")
+        yield Fact("certificate.one_conversation")
     elif found.kappa_low < asked.kappa_low:
-        yield say(
-            "κ may be as low as {low}, and {least} is needed: rate more answers",
-            low=_told(found.kappa_low, asked.kappa_low),
-            least=asked.kappa_low,
-        )
+        low = _told(found.kappa_low, asked.kappa_low)
+        yield Fact("certificate.kappa_may_be_low", low=low, least=asked.kappa_low)
 
 
 def _told(value: float, least: float) -> float:
@@ -259,7 +229,7 @@ def as_json(run: Run, metric: str) -> dict[str, Any]:
     names = ("n", "kappa", "ci_low", "ci_high", "spearman", "mae")
     return {
         "certified": standing.certificate is not None,
-        "reason": str(standing.why) or None,
+        "reason": in_english(standing.why) if standing.why else None,
         **{name: getattr(looked, name) if looked else None for name in names},
     }
 
@@ -271,17 +241,14 @@ def _of_served(found: JudgeCertificate, judging: int, metric: str) -> Standing:
     other = others.values_list("model", flat=True).first()
     if other is None:
         return Standing(found)
-    return Standing(None, say(OTHER_MODEL, served=other, certified=found.served_model))
+    why = Fact("certificate.other_model", served=other, certified=found.served_model)
+    return Standing(None, why)
 
 
-def reasons_of(found: JudgeCertificate) -> list[Sentence]:
-    return [retold(one) for one in found.reasons]
+def reasons_of(found: JudgeCertificate) -> list[Fact]:
+    return [Fact.from_json(reason) for reason in found.reasons]
 
 
-def why_refused(found: JudgeCertificate) -> Sentence:
+def why_refused(found: JudgeCertificate) -> Fact:
     """The first reason, which is what has to be done first."""
-    reasons = reasons_of(found)
-    return say(REFUSED, reason=reasons[0])
-
-
-REFUSED = noted("no certificate (see the page Judges of answers): {reason}")
+    return Fact("certificate.refused", reason=reasons_of(found)[0])

@@ -97,9 +97,9 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
     try:
         found = judges.read(kind, reply.text, shown=answer.message_ids)
     except Unreadable as problem:
-        return said | leases.failed(str(problem), Judgement.ErrorClass.PARSE)
-    fields: dict[str, Any] = adapters.storable(asdict(found))
-    return said | fields
+        return said | leases.failed(problem.fact, Judgement.ErrorClass.PARSE)
+    fields: dict[str, Any] = adapters.storable(asdict(found) | {"reason": None})
+    return {**said, **fields, "reason": found.reason}
 
 
 def counting(run: Run) -> Judging | None:

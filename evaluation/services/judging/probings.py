@@ -24,12 +24,12 @@ from evaluation.probes import Probe
 from evaluation.services.judging import certificates
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel
-from evaluation.services.work import leases
+from evaluation.services.work import leases, working
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
+from labeling.domain.facts import Fact
+from labeling.domain.sentences import say
 from labeling.models import Project
 from labeling.services import events, wakeups
-from labeling.words import in_english
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
 """The kinds of judgement with a figure of their own, which is what a gate may look at."""
 
-TOLD_ANOTHER = noted("The server answered by more than one model: name an exact version of it.")
+TOLD_ANOTHER = Fact("probing.several_models")
 
 Progress = Callable[[], None]
 
@@ -49,7 +49,11 @@ class ProbingRefused(RuleError):
 
 
 class _BrokenOff(Exception):
-    """The other probes cannot be asked either; the text tells a person why."""
+    """The other probes cannot be asked either; ``fact`` says why."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__(str(fact))
+        self.fact = fact
 
 
 class _Lost(Exception):
@@ -136,11 +140,11 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     with leases.KeepAlive(held, seconds=longest):
         try:
             _ask_all(probing, owner, progress)
-            ended = {"state": Probing.State.DONE, "error": "", "error_class": ""}
+            ended = {"state": Probing.State.DONE, "error": None, "error_class": ""}
         except _BrokenOff as problem:
             ended = {
                 "state": Probing.State.FAILED,
-                "error": adapters.storable(str(problem)),
+                "error": problem.fact,
                 "error_class": Probing.ErrorClass.PERMANENT,
             }
         except _Lost:
@@ -177,17 +181,15 @@ def _model(probing: Probing) -> PaidModel:
     found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
     here = endpoints.describe(judging=True)
     if found is None or here is None or found.id != probing.model:
-        told = f"“{found.id}”" if found else "none"
-        raise _BrokenOff(
-            f"The judge is the model “{probing.model}”, and {told} is set up for the worker."
-        )
+        if found is None:
+            raise _BrokenOff(Fact("probing.model_missing", model=probing.model))
+        raise _BrokenOff(Fact("probing.other_model", model=probing.model, here=found.id))
     if judge.judge_sha256(here, probing.prompt_sha256) != probing.judge_sha256:
         raise _BrokenOff(
-            f"The judge was asked for when “{probing.model}” had other settings than it has now "
-            f"for the worker: {endpoints.told(here)}."
+            Fact("probing.other_settings", model=probing.model, here=endpoints.told(here))
         )
     if probing.probes_version != probes.load().version:
-        raise _BrokenOff("The probes have changed meanwhile: ask them again.")
+        raise _BrokenOff(Fact("probing.probes_changed"))
     return found
 
 
@@ -199,13 +201,15 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
         _hold_to_one_model(probing, reply)
         shown = [message["id"] for message in probe.messages]
         found = judge.read(probing.kind, reply.text, shown=shown)
-        told = {"score": found.score, "reasoning": found.reasoning or found.reason}
-    except Unreadable as problem:
-        told = {"score": None, "reasoning": str(problem)}
-    except (InvalidReply, Refused) as problem:
-        told = {"score": None, "reasoning": in_english(adapters.fact_of(problem))}
+        why = found.reason.as_json() if found.reason else None
+        told = {"score": found.score, "reasoning": found.reasoning, "problem": why}
+    except Unreadable as error:
+        told = {"score": None, "reasoning": "", "problem": error.fact.as_json()}
+    except (InvalidReply, Refused) as error:
+        fact = adapters.fact_of(error)
+        told = {"score": None, "reasoning": "", "problem": fact.as_json()}
     except ModelError as error:
-        raise _BrokenOff(in_english(adapters.fact_of(error))) from error
+        raise _BrokenOff(working.fact_of(error)) from error
     stored: dict[str, Any] = adapters.storable({"id": probe.id, **told})
     return stored
 

@@ -16,15 +16,17 @@ from evaluation.models import CaseRun
 from evaluation.stored import OF_LINES
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import Fault
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import most_literal_first, noted, recognised, say
+from labeling.domain.sentences import most_literal_first, recognised, say
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
 from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers
+from labeling.words import in_english
 
 NAME = "predictions"
 """Stands where a run names its pipeline."""
@@ -33,7 +35,7 @@ MAX_BYTES = 100 * 1024 * 1024
 MAX_EXTRA = 10_000
 """Every id that is left aside is written down with the run, which each of its pages reads."""
 
-MISSING = noted("The file holds no prediction for this case.")
+MISSING = Fact("case.no_prediction")
 SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 200  # of an id that no case has
 CHUNK = 1024 * 1024
@@ -118,7 +120,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
             else:
                 _leave_aside(case_id, found)
         except MalformedOutput as error:
-            found.faults.append(Fault(number, str(error)))
+            found.faults.append(Fault(number, in_english(error.fact)))
     return found
 
 
@@ -140,14 +142,14 @@ def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:
 
 def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
     if not isinstance(document, Mapping):
-        raise MalformedOutput("A prediction is an object with “case_id” and “output”.")
+        raise MalformedOutput("prediction.no_object")
     case_id = document.get("case_id")
     if not isinstance(case_id, str) or not case_id:
-        raise MalformedOutput("“case_id” is missing or no text.")
+        raise MalformedOutput("prediction.no_case_id")
     if case_id in seen:
-        raise MalformedOutput(f"{case_id} was predicted before, in line {seen[case_id]}.")
+        raise MalformedOutput("prediction.twice", case=case_id, line=seen[case_id])
     if not isinstance(document.get("output"), Mapping):
-        raise MalformedOutput(f"{case_id} has no “output” object.")
+        raise MalformedOutput("prediction.no_output", case=case_id)
     return case_id, document["output"]
 
 

@@ -16,9 +16,10 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 
 from evaluation import adapters
-from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.language_models import budgets
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import launch
+from evaluation.services.work import working
 from evaluation.services.work.leases import KeepAlive
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
@@ -28,7 +29,6 @@ from labeling.services import wakeups
 from labeling.services.gold import releases
 from labeling.services.vectors import StoredVectors
 from labeling.services.work import suggestion_requests as requests
-from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
@@ -80,7 +80,7 @@ class HeldRequest:
 
     def end_late(self) -> None:
         asked = SuggestionRequest.objects.get(pk=self.request_id)
-        requests.fail(asked, self.conversation_id, self.owner, _text(too_long()))
+        requests.fail(asked, self.conversation_id, self.owner, working.fact_of(too_long()))
         requests.give_back(self.request_id, self.owner)
 
 
@@ -182,7 +182,7 @@ def work(request_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     except _Lost:
         logger.warning("Suggestions %s were taken over.", request_id)
     except RuleError as error:
-        requests.finish(asked, owner, failure=in_english(error.fact))
+        requests.finish(asked, owner, failure=error.fact)
     except BaseException:  # Ctrl-C, the database is away, or the process is told to end
         requests.give_back(request_id, owner)
         raise
@@ -196,12 +196,7 @@ def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) 
     for pk in requests.left(asked):
         _make(asked, pipeline, Conversation.objects.get(pk=pk), owner)
         if model and model.stopped:
-            raise BrokenOff(
-                say(
-                    "{text} What was made is kept: ask again to go on.",
-                    text=in_english(adapters.fact_of(model.stopped)),
-                )
-            )
+            raise BrokenOff("suggestions.stopped", text=working.fact_of(model.stopped))
         if progress:
             progress()
     requests.finish(asked, owner)
@@ -218,9 +213,7 @@ def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
         ) from error
     except Exception as error:
         logger.exception("Pipeline %s cannot be built.", asked.pipeline)
-        raise PipelineUnsuitable(
-            say("The pipeline cannot be built: {text}", text=_text(error))
-        ) from error
+        raise PipelineUnsuitable("run.cannot_build", text=working.fact_of(error)) from error
     asked.pipeline_version = pipeline.version
     asked.save(update_fields=["pipeline_version"])
     return pipeline
@@ -241,7 +234,7 @@ def _make(
             raise
         except Exception as error:
             logger.info("No suggestion for %s.", conversation, exc_info=True)
-            requests.fail(asked, conversation.pk, owner, adapters.storable(_text(error)))
+            requests.fail(asked, conversation.pk, owner, working.fact_of(error))
 
 
 def _case(conversation: Conversation, layer: str) -> Case:
@@ -261,16 +254,8 @@ def _labels(output: Any, layer: str) -> list[Any]:
     key = LAYERS[layer].key
     labels = adapters.storable(output).get(key) if isinstance(output, Mapping) else None
     if not isinstance(labels, list):
-        raise adapters.MalformedOutput(say("The pipeline returned no list “{key}”.", key=key))
+        raise adapters.MalformedOutput("output.no_list", key=key)
     return labels
-
-
-def _text(error: Exception) -> str:
-    if isinstance(error, PipelineError):
-        return in_english(adapters.fact_of(error))
-    if isinstance(error, RuleError):
-        return in_english(error.fact)
-    return endpoints.keyless(f"{type(error).__name__}: {error}")
 
 
 def _lease() -> Any:

@@ -13,12 +13,13 @@ from evaluation.metrics.answers import NO_REFERENCE, answer_token_f1
 from evaluation.metrics.registry import Value, metrics_for
 from evaluation.models import Answer, Judgement, Judging, Run
 from evaluation.services.judging import judgings
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 
 JUDGED = ("faithfulness", "relevance", "completeness", "correctness")
-NO_ANSWER = noted("No answer was written.")
-NOT_JUDGED = noted("The answer was not judged.")
-JUDGE_FAILED = noted("The judge failed: its reply could not be used.")
+NO_ANSWER = Fact("metric.no_answer")
+NOT_JUDGED = Fact("metric.not_judged")
+JUDGE_FAILED = Fact("metric.judge_failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Judged:
     answers: Mapping[int, Answer]
     found: Mapping[int, Mapping[str, Judgement]]
 
-    def values(self, case_id: int, example: Example, *, failure: str) -> dict[str, Value]:
+    def values(self, case_id: int, example: Example, *, failure: Fact | None) -> dict[str, Value]:
         """Of every metric of answers; ``failure`` says why a failed case counts as worst."""
         reference = example.gold[0].get("answer") or None
         answer = self.answers.get(case_id)
@@ -100,7 +101,7 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
                 "text": answer.text,
                 "message_ids": answer.message_ids,
                 "model": answer.model,
-                "error": answer.error or None,
+                "error": in_english(answer.error) if answer.error else None,
             },
             "judgements": {},
         }
@@ -112,7 +113,7 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
             "score": row.score,
             "reasoning": row.reasoning or None,
             "clamped": row.clamped,
-            "undefined": row.reason or row.error or None,
+            "undefined": in_english(why) if (why := row.reason or row.error) else None,
             **row.detail,
         }
     return found

@@ -22,15 +22,14 @@ from evaluation.models import Aggregate, HumanCeiling, Run, Score
 from evaluation.services.launch.predictions import Labels, Submitted, behind
 from evaluation.services.launch.spec import sha256_of
 from evaluation.services.run import scoring
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.sentences import noted
 from labeling.services import vectors
+from labeling.words import in_english
 
-NO_PAIR = noted(
-    "fewer than two people labelled any of these conversations by themselves, as far as is known"
-)
-NO_LABELS = noted("people make no output of this shape")
-NOT_OF_PEOPLE = noted("this says something of a pipeline’s output, not of labels")
+NO_PAIR = Fact("ceiling.no_pair_of_people")
+NO_LABELS = Fact("ceiling.not_made_by_people")
+NOT_OF_PEOPLE = Fact("ceiling.not_about_labels")
 OF_PIPELINES = frozenset(
     {
         "fuzzy_recall_chance",
@@ -110,7 +109,7 @@ def as_json(found: Beside) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in ("mean", "ci_low", "ci_high", "n")},
         "n_undefined": row.n_undefined,
-        "reason": row.reason or None,
+        "reason": in_english(row.reason) if row.reason else None,
         "own": found.own,
         "percent_of_human_level": found.level.percent,
         "passes": found.level.passes,
@@ -218,7 +217,7 @@ def _of_part(one: Submitted, uid: str) -> dict[str, Labels]:
 
 def _figures(
     layer: GoldLayer, metric: Metric, cases: Sequence[_Case], context: Context
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, Any], Fact | None]:
     names = ("mean", "ci_low", "ci_high", "n", "n_undefined")
     nothing = dict.fromkeys(names[:3]) | {"n": 0, "n_undefined": len(cases)}
     if metric.id in OF_PIPELINES:
@@ -228,7 +227,7 @@ def _figures(
     if not metric.per_case:
         among = [pair.scored for case in cases for pair in _among(case)]
         found = layer.pooled(among, context)[metric.id]
-        reason = "" if found.n else noted("people state no confidence")
+        reason = None if found.n else Fact("ceiling.no_confidence")
         figures = {name: getattr(found, name) for name in names}
         return figures | {"n": len(cases) if found.n else 0}, reason
     values = [_mean_of(metric, _among(case)) for case in cases]
@@ -239,7 +238,7 @@ def _figures(
         failed=[False] * len(cases),
         seed=context.seed,
     )
-    reason = "" if found.n else next(one.reason for one in values if one.reason)
+    reason = None if found.n else next(one.reason for one in values if one.reason)
     return {name: getattr(found, name) for name in names}, reason
 
 

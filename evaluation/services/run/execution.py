@@ -25,11 +25,10 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.run import ceilings, scoring
 from evaluation.services.stores import FileStore
 from evaluation.services.work import leases
-from evaluation.services.work.working import Desk, carry_out, desk_for, text_of
+from evaluation.services.work.working import Desk, carry_out, desk_for, fact_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services.vectors import StoredVectors
-from labeling.words import in_english
 from pipelines import registry
 from pipelines.encoder import MiniLM
 from pipelines.errors import PipelineError
@@ -45,7 +44,11 @@ Progress = Callable[[], None]
 
 
 class CannotRun(Exception):
-    """The whole run cannot go on; the text tells a person why."""
+    """The whole run cannot go on; ``fact`` says why."""
+
+    def __init__(self, fact: Fact) -> None:
+        super().__init__(str(fact))
+        self.fact = fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class HeldForPreparing(leases.HeldWork):
         """Every other case of the conversation would wait as long."""
         case = CaseRun.objects.only("run", "item").get(pk=self.pk)
         problem = Fact("case.preparing_too_long", hours=memory_builds.BUILDING_SECONDS / 3600)
-        failed = leases.failed(in_english(problem), CaseRun.ErrorClass.TRANSIENT)
+        failed = leases.failed(problem, CaseRun.ErrorClass.TRANSIENT)
         waiting = Q(run=case.run_id, item=case.item_id, state=CaseRun.State.QUEUED)
         own = Q(pk=self.pk, owner=self.owner, state=CaseRun.State.RUNNING)
         CaseRun.objects.filter(own | waiting).update(owner=None, lease_expires_at=None, **failed)
@@ -70,7 +73,7 @@ def work(run_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
         _judge(run_id, owner, progress)
         _score(run_id, owner)
     except CannotRun as problem:
-        Run.objects.filter(pk=run_id, failure="").update(failure=str(problem))
+        Run.objects.filter(pk=run_id, failure=None).update(failure=problem.fact)
     if progress:
         progress()
 
@@ -163,7 +166,7 @@ def _judge(run_id: int, owner: UUID, progress: Progress | None) -> None:
 
 
 def _is_wanted(run_id: int) -> bool:
-    wanted = Run.objects.filter(pk=run_id, paused=False, cancelled=False, failure="")
+    wanted = Run.objects.filter(pk=run_id, paused=False, cancelled=False, failure=None)
     return wanted.filter(scored_at=None).exists()
 
 
@@ -179,16 +182,20 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
             model=model,
         )
     except PipelineError as error:
-        raise CannotRun(in_english(adapters.fact_of(error))) from error
+        raise CannotRun(adapters.fact_of(error)) from error
     except Exception as error:
         logger.exception("Pipeline %s cannot be built.", run.pipeline)
-        raise CannotRun(f"The pipeline cannot be built: {text_of(error)}") from error
+        raise CannotRun(Fact("run.cannot_build", text=fact_of(error))) from error
     Run.objects.filter(pk=run.pk, pipeline_version="").update(pipeline_version=pipeline.version)
     started_with = Run.objects.values_list("pipeline_version", flat=True).get(pk=run.pk)
     if started_with != pipeline.version:
         raise CannotRun(
-            f"The run was started with version {started_with} of {run.pipeline}, and this is "
-            f"version {pipeline.version}: launch a new run."
+            Fact(
+                "run.other_version",
+                started=started_with,
+                pipeline=run.pipeline,
+                version=pipeline.version,
+            )
         )
     return pipeline
 
@@ -229,10 +236,10 @@ def _score(run_id: int, owner: UUID) -> None:
         except OperationalError:  # the database is busy or away: a later try will do
             raise
         except RuleError as error:
-            raise CannotRun(in_english(error.fact)) from error
+            raise CannotRun(error.fact) from error
         except Exception as error:
             logger.exception("Run %s cannot be scored.", run_id)
-            raise CannotRun(f"The outputs cannot be scored: {text_of(error)}") from error
+            raise CannotRun(Fact("run.cannot_score", text=fact_of(error))) from error
 
 
 def _find_ceiling(run_id: int) -> None:

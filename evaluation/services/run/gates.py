@@ -19,10 +19,11 @@ from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, results
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
+from labeling.domain.facts import Fact
 from labeling.services import events
+from labeling.words import in_english
 
-NOT_MEASURED = noted("the run has no such figure: score it again")
+NOT_MEASURED = Fact("gate.not_measured")
 
 
 class GateImpossible(RuleError):
@@ -51,13 +52,7 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
     if baseline is not None:
         checks += _drifts(run, baseline, limits, max_drop)
     if not checks:
-        raise GateImpossible(
-            noted(
-                "There is nothing to check: this layer has no thresholds. Set some for the "
-                "project, or name a baseline run."
-            ),
-            run=run.pk,
-        )
+        raise GateImpossible("gate.nothing_to_check", details={"run": run.pk})
     result = GateResult.objects.create(
         run=run,
         baseline=baseline,
@@ -81,20 +76,29 @@ def as_json(result: GateResult) -> dict[str, Any]:
         "baseline": result.baseline_id,
         "passed": result.passed,
         "failed": sorted({check["metric"] for check in failed(result)}),
-        "checks": result.checks,
+        "checks": [_check_as_json(check) for check in result.checks],
         "at": result.at.isoformat(),
     }
 
 
+def _check_as_json(check: dict[str, Any]) -> dict[str, Any]:
+    """Files, commands and the API keep the English sentence; the code is next to it."""
+    reason = reason_of(check)
+    worded = {"reason": in_english(reason), "code": reason.code} if reason else {"reason": ""}
+    return {**check, **worded}
+
+
+def reason_of(check: dict[str, Any]) -> Fact | None:
+    """Why a check of a stored result did not pass."""
+    return Fact.from_json(check["reason"]) if check["reason"] else None
+
+
 def _check(run: Run, baseline: Run | None) -> None:
     if baseline is not None and baseline.pk == run.pk:
-        raise GateImpossible(
-            say("Run {pk} cannot be its own baseline: choose an earlier run.", pk=run.pk),
-            run=run.pk,
-        )
+        raise GateImpossible("gate.own_baseline", pk=run.pk, details={"run": run.pk})
     for one in (run, baseline):
         if one is not None and one.status != Run.Status.FINISHED:
-            raise GateImpossible(_why_unfinished(one), run=one.pk)
+            raise GateImpossible(_why_unfinished(one), details={"run": one.pk})
 
 
 def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
@@ -123,7 +127,7 @@ def _drifts(run: Run, baseline: Run, limits: dict[str, float], max_drop: float) 
     ]
 
 
-def _why_unfinished(run: Run) -> str:
+def _why_unfinished(run: Run) -> Fact:
     if run.failure:
-        return say("Run {pk} could not finish: {failure}", pk=run.pk, failure=run.failure)
-    return say("Run {pk} is {status}: a gate needs a finished run.", pk=run.pk, status=run.status)
+        return Fact("gate.run_failed", pk=run.pk, failure=run.failure)
+    return Fact("gate.run_unfinished", pk=run.pk, status=run.status)

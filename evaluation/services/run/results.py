@@ -22,6 +22,8 @@ from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch
 from evaluation.services.run import answer_scoring, ceilings
 from labeling.domain.csv_cells import safe_row
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 
 OPTIONAL = (
     "metrics_config",
@@ -81,7 +83,7 @@ def case_table(run: Run) -> Iterator[str]:
     yield _line(head)
     for case, example in cases_with_examples(run):
         values = {score.metric: score.value for score in case.scores.all()}
-        row = [case.case_id, case.repetition, case.state, case.error]
+        row = [case.case_id, case.repetition, case.state, _worded(case.error) or ""]
         ids = [listed(layer.expected_ids(example)), listed(layer.returned_ids(example))]
         yield _line([*row, *(values.get(metric) for metric in metrics), *ids])
 
@@ -149,7 +151,7 @@ def _metrics(run: Run) -> dict[str, dict[str, Any]]:
 
 def _figures(row: Aggregate) -> dict[str, Any]:
     found: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
-    found |= {"version": row.metric_version, "reason": row.reason or None}
+    found |= {"version": row.metric_version, "reason": _worded(row.reason)}
     return found | row.detail
 
 
@@ -160,14 +162,21 @@ def _case(case: CaseRun) -> dict[str, Any]:
         "repetition": case.repetition,
         "state": case.state,
         "metrics": {score.metric: score.value for score in scores},
-        "undefined": {score.metric: score.reason for score in scores if score.value is None},
-        "error": case.error or None,
+        "undefined": {
+            score.metric: _worded(score.reason) for score in scores if score.value is None
+        },
+        "error": _worded(case.error),
         "error_class": case.error_class or None,
         "attempts": case.attempts,
         "seconds": case.seconds,
         "usage": case.usage,
         "gold_sha256": case.item.sha256,
     }
+
+
+def _worded(reason: Fact | None) -> str | None:
+    """Files keep English."""
+    return in_english(reason) if reason else None
 
 
 def listed(ids: Iterable[int]) -> str:

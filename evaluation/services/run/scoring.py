@@ -21,10 +21,10 @@ from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring
 from evaluation.services.run.answer_scoring import Judged
 from evaluation.services.work import leases
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 from labeling.services import vectors
 
-FAILED = noted("The pipeline failed on this case: it counts with the worst value.")
+FAILED = Fact("metric.pipeline_failed")
 SCORE_FIELDS = ["value", "reason", "detail"]
 AGGREGATE_FIELDS = [*FIGURES, "reason", "detail"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
@@ -137,12 +137,12 @@ def _score_case(
     failed = case.state == CaseRun.State.FAILED and not unscorable
     values = _values(example, layer, context, unscorable=unscorable, failed=failed)
     if judged:
-        values |= judged.values(case.pk, example, failure=FAILED if failed else "")
+        values |= judged.values(case.pk, example, failure=FAILED if failed else None)
     return ScoredCase(case, Scored(example, values, failed, case.item.conversation_id))
 
 
 def _values(
-    example: Example, layer: GoldLayer, context: Context, *, unscorable: str, failed: bool
+    example: Example, layer: GoldLayer, context: Context, *, unscorable: Fact | None, failed: bool
 ) -> dict[str, Value]:
     if unscorable:
         return undefined_values(metrics_for(layer.name), unscorable)
@@ -198,7 +198,7 @@ def _aggregates(
             run=run,
             metric=metric.id,
             metric_version=metric.version,
-            reason="" if summaries[metric.id].n else _why_undefined(metric, scored),
+            reason=None if summaries[metric.id].n else _why_undefined(metric, scored),
             detail=details.get(metric.id, {}),
             **summaries[metric.id].as_json(),
         )
@@ -233,7 +233,7 @@ def summary_of(
     return summarize(numbers, worst=metric.worst, **given)
 
 
-def _why_undefined(metric: Metric, scored: list[Scored]) -> str:
+def _why_undefined(metric: Metric, scored: list[Scored]) -> Fact:
     """The reason that the cases give, or that of a metric over all predictions."""
     reasons = [case.values[metric.id].reason for case in scored if metric.id in case.values]
     return next(filter(None, reasons), NO_PREDICTION)

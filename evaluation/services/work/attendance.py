@@ -48,7 +48,7 @@ def _attended_work(now: datetime) -> list[QuerySet[Any]]:
 def unattended() -> list[int]:
     """The runs that have work to do and that nobody is at."""
     now = timezone.now()
-    unscored = Run.objects.filter(scored_at=None, failure="", cancelled=False).order_by("pk")
+    unscored = Run.objects.filter(scored_at=None, failure=None, cancelled=False).order_by("pk")
     idle = unscored.exclude(scoring_expires_at__gt=now)
     for held in _attended_work(now):
         idle = idle.exclude(pk__in=held)

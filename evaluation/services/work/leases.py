@@ -22,7 +22,6 @@ from evaluation.models import Answer, CaseRun, Judgement, Run, Work, WorkQuerySe
 from evaluation.processes import Held
 from evaluation.services.language_models.metering import too_long
 from labeling.domain.facts import Fact
-from labeling.words import in_english
 
 MAX_ATTEMPTS = 3
 CANDIDATES = 10  # looked at per try, so that workers rarely want the same case
@@ -113,7 +112,7 @@ def _runs_of(
 def claim_scoring(run_id: int, owner: UUID) -> bool:
     """True if ``owner`` may score the run: all cases are done, and nobody else is at it."""
     now = timezone.now()
-    ready = Run.objects.filter(pk=run_id, scored_at=None, failure="", cancelled=False)
+    ready = Run.objects.filter(pk=run_id, scored_at=None, failure=None, cancelled=False)
     for open_runs in open_work():
         ready = ready.exclude(pk__in=open_runs)
     ready = ready.exclude(scoring_expires_at__gt=now)
@@ -156,8 +155,8 @@ class HeldWork:
 
     def end_late(self) -> None:
         """Another attempt would take as long."""
-        error = in_english(adapters.fact_of(too_long()))
-        self._row.update(owner=None, lease_expires_at=None, **failed(error, TRANSIENT))
+        late = failed(adapters.fact_of(too_long()), TRANSIENT)
+        self._row.update(owner=None, lease_expires_at=None, **late)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class HeldScoring:
     def end_late(self) -> None:
         problem = Fact("run.scoring_too_long", hours=SCORING_SECONDS / 3600)
         Run.objects.filter(pk=self.run_id, scoring_owner=self.owner).update(
-            failure=in_english(problem),
+            failure=problem,
             scoring_owner=None,
             scoring_expires_at=None,
         )
@@ -226,8 +225,8 @@ class KeepAlive:
             connections.close_all()  # those of this thread
 
 
-def failed(error: str, kind: Work.ErrorClass) -> dict[str, Any]:
-    described = {"error": adapters.storable(error), "error_class": kind}
+def failed(error: Fact, kind: Work.ErrorClass) -> dict[str, Any]:
+    described = {"error": error, "error_class": kind}
     return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 
 
@@ -237,7 +236,7 @@ def _bury_lost(rows: WorkQuerySet) -> None:
     lost.filter(state=State.RUNNING, attempts__gte=MAX_ATTEMPTS).update(
         state=State.FAILED,
         error_class=CaseRun.ErrorClass.TRANSIENT,
-        error=f"Given up after {MAX_ATTEMPTS} attempts: the worker stopped or took too long.",
+        error=Fact("work.given_up", attempts=MAX_ATTEMPTS),
         owner=None,
         lease_expires_at=None,
         finished_at=timezone.now(),

@@ -12,7 +12,7 @@ from evaluation.models import Answer, Judgement, Judging, Run
 from evaluation.services.language_models import budgets
 from evaluation.services.work import attendance, leases
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
+from labeling.domain.facts import Fact
 from labeling.services import events, wakeups
 
 RESEND_SECONDS = 30  # a message may be on its way that long before another is sent
@@ -32,7 +32,7 @@ class RunRefused(RuleError):
 
 UNSCORED: dict[str, Any] = {
     "scored_at": None,
-    "failure": "",
+    "failure": None,
     "scoring_owner": None,
     "scoring_expires_at": None,
 }
@@ -40,15 +40,15 @@ UNSCORED: dict[str, Any] = {
 
 def pause(run: Run, *, by: Any) -> None:
     """Workers stop before their next case."""
-    problem = noted("Only a run that is not finished can be paused.")
-    _steer(run, by, "run.paused", problem, paused=True, pause_reason="")
+    problem = Fact("run.cannot_pause")
+    _steer(run, by, "run.paused", problem, paused=True, pause_reason=None)
 
 
-def halt(run: Run, reason: str) -> None:
+def halt(run: Run, reason: Fact) -> None:
     """Pause it because it cannot go on as it is; ``reason`` says what a person can do."""
     wanted = Run.objects.filter(pk=run.pk, paused=False, scored_at=None, cancelled=False)
     if wanted.update(paused=True, pause_reason=reason):
-        record("run.paused", run, None, reason=reason)
+        record("run.paused", run, None, reason=reason.as_json())
 
 
 def resume(
@@ -61,10 +61,10 @@ def resume(
     if problem:
         raise BudgetRefused(problem, details={"run": run.pk})
     with transaction.atomic():
-        wrong = noted("Only a run that is not finished can go on.")
-        _steer(run, by, "run.resumed", wrong, paused=False, pause_reason="", **changed)
+        wrong = Fact("run.cannot_resume")
+        _steer(run, by, "run.resumed", wrong, paused=False, pause_reason=None, **changed)
         if budgets.used_up(run):
-            raise BudgetRefused("The budget is used up: give a larger one.", run=run.pk)
+            raise BudgetRefused("run.budget_used_up", details={"run": run.pk})
 
 
 def cancel(run: Run, *, by: Any) -> None:
@@ -75,11 +75,11 @@ def cancel(run: Run, *, by: Any) -> None:
     if not run.cases.unfinished().exists() and run.scored_at is None:
         with transaction.atomic():
             if call_off(run):
-                Run.objects.filter(pk=run.pk).update(paused=False, pause_reason="")
+                Run.objects.filter(pk=run.pk).update(paused=False, pause_reason=None)
                 record("run.answers_called_off", run, by)
                 transaction.on_commit(lambda: wake(run.pk))
                 return
-    problem = noted("Only a run that is not finished can be cancelled.")
+    problem = Fact("run.cannot_cancel")
     _steer(run, by, "run.cancelled", problem, cancelled=True)
 
 
@@ -87,7 +87,7 @@ def cancel(run: Run, *, by: Any) -> None:
 def rescore(run: Run, *, by: Any) -> None:
     """Compute all scores anew from the stored outputs, without running the pipeline."""
     if leases.has_open_work(run.pk) or run.cancelled:
-        raise RunRefused("Only a run whose cases are all done can be scored again.", run=run.pk)
+        raise RunRefused("run.cannot_rescore", details={"run": run.pk})
     Run.objects.filter(pk=run.pk).update(**UNSCORED)
     record("run.rescored", run, by)
     transaction.on_commit(lambda: wake(run.pk))
@@ -96,11 +96,9 @@ def rescore(run: Run, *, by: Any) -> None:
 def reopen(run: Run, **fields: Any) -> None:
     """There is something more to do for a finished run; until it is done, it has no end again."""
     finished = Run.objects.filter(pk=run.pk, scored_at__isnull=False)
-    going_on = {"paused": False, "pause_reason": ""}  # it may have ended while it was paused
+    going_on = {"paused": False, "pause_reason": None}  # it may have ended while it was paused
     if not finished.update(**UNSCORED, **going_on, **fields):
-        raise RunRefused(
-            say("Run {pk} is not finished: wait until it is, or cancel it.", pk=run.pk), run=run.pk
-        )
+        raise RunRefused("run.unfinished", pk=run.pk, details={"run": run.pk})
 
 
 CONTROLS = {"pause": pause, "resume": resume, "cancel": cancel, "rescore": rescore}
@@ -128,10 +126,10 @@ def _wake_once(run_id: int) -> bool:
 
 
 @transaction.atomic
-def _steer(run: Run, by: Any, verb: str, problem: str, **fields: Any) -> None:
-    open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure="", cancelled=False)
+def _steer(run: Run, by: Any, verb: str, problem: Fact, **fields: Any) -> None:
+    open_runs = Run.objects.filter(pk=run.pk, scored_at=None, failure=None, cancelled=False)
     if not open_runs.update(**fields):
-        raise RunRefused(problem, run=run.pk)
+        raise RunRefused(problem, details={"run": run.pk})
     record(verb, run, by)
     if verb == "run.resumed":
         transaction.on_commit(lambda: wake(run.pk))
@@ -149,7 +147,7 @@ def call_off(run: Run) -> bool:
     n_judgings = judged.update(cancelled=True)
     n_answers = left.update(
         state=Answer.State.FAILED,
-        error="Called off before it was written.",
+        error=Fact("answer.called_off"),
         error_class=Answer.ErrorClass.PERMANENT,
         owner=None,
         lease_expires_at=None,

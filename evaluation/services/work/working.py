@@ -22,7 +22,8 @@ from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, PaidModel
 from evaluation.services.work import leases, steering
 from evaluation.services.work.leases import failed
-from labeling.words import in_english
+from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
 from pipelines.errors import PipelineError
 from pipelines.llm import InvalidReply, ModelError, OutOfTime, RateLimited, Unavailable
@@ -60,7 +61,7 @@ def desk_for(
     judging: bool = False,
 ) -> Desk | None:
     """None if the run has to wait for other settings, and is paused for it."""
-    problem = _problem_with(model, judging=judging) if model else ""
+    problem = _problem_with(model, judging=judging) if model else None
     if problem:
         steering.halt(run, problem)
         return None
@@ -68,19 +69,21 @@ def desk_for(
     return Desk(run, owner, found, Storm(n_pieces))
 
 
-def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> str:
+def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
     """Why what is set up cannot stand in. Asked in another way, a judge is another judge."""
     here = endpoints.describe(judging=judging)
     if here is None or here["id"] != wanted["id"]:
-        found = f"“{here['id']}”" if here else "none"
-        return f"The run uses the model “{wanted['id']}”, and {found} is set up for the worker."
+        if here is None:
+            return Fact("run.model_missing", wanted=wanted["id"])
+        return Fact("run.other_model", wanted=wanted["id"], here=here["id"])
     if judging and how_asked(here) != how_asked(wanted):
-        return (
-            f"The answers are to be judged by “{wanted['id']}” with {endpoints.told(wanted)}, and "
-            f"the settings of the worker say {endpoints.told(here)}: that would be another judge. "
-            "Set them back, or cancel and judge again."
+        return Fact(
+            "run.other_judge",
+            wanted=wanted["id"],
+            asked=endpoints.told(wanted),
+            here=endpoints.told(here),
         )
-    return ""
+    return None
 
 
 def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
@@ -110,28 +113,44 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
 
 
 def done() -> dict[str, Any]:
-    return {"state": State.DONE, "error": "", "error_class": "", "finished_at": timezone.now()}
+    return {"state": State.DONE, "error": None, "error_class": "", "finished_at": timezone.now()}
 
 
-def text_of(error: Exception) -> str:
-    """In words that can be stored, without keys, and no longer than a person reads."""
-    said = isinstance(error, PipelineError)
-    text = in_english(adapters.fact_of(error)) if said else f"{type(error).__name__}: {error}"
-    return str(adapters.storable(endpoints.keyless(text)[:LONGEST_ERROR]))
+def fact_of(error: Exception) -> Fact:
+    """What went wrong, without keys, and no longer than a person reads."""
+    if isinstance(error, PipelineError):
+        return _short(adapters.fact_of(error))
+    if isinstance(error, RuleError):
+        return _short(error.fact)
+    if isinstance(error, MalformedOutput):
+        return _short(Fact("output.malformed", problem=error.fact))
+    said = adapters.storable(str(error))
+    return _short(Fact("error.unforeseen", kind=type(error).__name__, said=said))
 
 
-def _why_pause(work: Work, error: Exception, desk: Desk) -> str:
-    """Why the whole run has to wait for a person; empty if only this failed."""
+def _short(fact: Fact) -> Fact:
+    values = {name: _short_value(value) for name, value in fact.values.items()}
+    return Fact(fact.code, **values)
+
+
+def _short_value(value: Any) -> Any:
+    if isinstance(value, Fact):
+        return _short(value)
+    return endpoints.keyless(value)[:LONGEST_ERROR] if isinstance(value, str) else value
+
+
+def _why_pause(work: Work, error: Exception, desk: Desk) -> Fact | None:
+    """Why the whole run has to wait for a person; ``None`` if only this failed."""
     stopped = desk.model.stopped if desk.model else None
     if stopped or isinstance(error, STOPS):
-        return text_of(stopped or error)
+        return fact_of(stopped or error)
     if not isinstance(error, RateLimited | Unavailable):
         desk.storm.passed()
-        return ""
-    return text_of(error) if desk.storm.breaks_out(work, error) else ""
+        return None
+    return fact_of(error) if desk.storm.breaks_out(work, error) else None
 
 
-def _stop(work: Work, reason: str, desk: Desk) -> None:
+def _stop(work: Work, reason: Fact, desk: Desk) -> None:
     """Pause first: while this work is held, nobody takes the run for done."""
     steering.halt(desk.run, reason)
     desk.storm.undo()
@@ -151,8 +170,8 @@ def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
     if again and attempts < leases.MAX_ATTEMPTS:
         wait = timedelta(seconds=RETRY_SECONDS[kind] * 2 ** (attempts - 1))
         waiting = {"state": State.QUEUED, "lease_expires_at": timezone.now() + wait}
-        return {**failed(text_of(error), kind), "finished_at": None, **waiting}
-    return failed(text_of(error), kind)
+        return {**failed(fact_of(error), kind), "finished_at": None, **waiting}
+    return failed(fact_of(error), kind)
 
 
 def _class_of(error: Exception) -> Work.ErrorClass:
@@ -198,6 +217,6 @@ class Storm:
         for work in self._failed:
             failed = type(work)._default_manager.filter(pk=work.pk, state=Work.State.FAILED)
             failed.update(
-                state=Work.State.QUEUED, attempts=0, error="", error_class="", finished_at=None
+                state=Work.State.QUEUED, attempts=0, error=None, error_class="", finished_at=None
             )
         self._failed.clear()

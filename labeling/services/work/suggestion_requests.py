@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
@@ -27,7 +28,7 @@ from labeling.services.work.checking import problems_of
 from labeling.services.work.suggestions import allowed
 
 MAX_TRIES = 3
-GIVEN_UP = f"Given up after {MAX_TRIES} tries: the worker stopped each time."
+GIVEN_UP = Fact("suggestions.given_up", tries=MAX_TRIES)
 
 
 class NothingToSuggest(RuleError):
@@ -160,8 +161,8 @@ def begin(asked: SuggestionRequest, conversation: int, owner: UUID) -> bool:
     return _held(asked.pk, owner).update(tries=asked.tries) == 1
 
 
-def fail(asked: SuggestionRequest, conversation: int, owner: UUID, why: str) -> None:
-    asked.failures[str(conversation)] = why
+def fail(asked: SuggestionRequest, conversation: int, owner: UUID, why: Fact) -> None:
+    asked.failures[str(conversation)] = why.as_json()
     _held(asked.pk, owner).update(failures=asked.failures)
 
 
@@ -203,15 +204,15 @@ def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
 
 
 @transaction.atomic
-def finish(asked: SuggestionRequest, owner: UUID, *, failure: str = "") -> bool:
-    """Nothing is left to do, or nothing can be done: ``failure`` tells a person why."""
+def finish(asked: SuggestionRequest, owner: UUID, *, failure: Fact | None = None) -> bool:
+    """Nothing is left to do, or nothing can be done: ``failure`` says why."""
     ended = _held(asked.pk, owner).update(
         owner=None, lease_expires_at=None, finished_at=timezone.now(), failure=failure
     )
     if not ended:
         return False
     if failure:
-        _record("suggestions.broke_off", asked, reason=failure)
+        _record("suggestions.broke_off", asked, reason=failure.as_json())
     else:
         came = progress(asked)
         _record("suggestions.made", asked, conversations=came.done, failed=came.failed)

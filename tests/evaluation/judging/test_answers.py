@@ -16,6 +16,7 @@ from evaluation.services.language_models import budgets
 from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import execution, results
 from labeling.models import Project
+from labeling.words import in_english
 from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import answers as asked
@@ -111,7 +112,7 @@ def test_a_reply_that_is_no_verdict_is_a_failure_that_is_counted_and_never_a_sco
     failed = Judgement.objects.filter(kind="relevance").first()
     assert failed is not None
     assert (failed.state, failed.error_class, failed.raw) == ("failed", "parse", reply)
-    assert error in failed.error
+    assert error in in_english(failed.error)
     assert aggregate(run, "faithfulness").mean == 8
     assert len(server.requests) == CALLS  # a judge is not asked until it says what one likes
 

@@ -16,6 +16,7 @@ from evaluation.models import Answer, Judgement, Run
 from evaluation.services.judging import judgings
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import leases, steering
+from labeling.words import in_english
 from tests import llm_server
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import kind_of, kinds_asked, verdict
@@ -100,7 +101,7 @@ def test_a_budget_stops_judging_and_a_larger_one_lets_it_go_on_without_asking_tw
     run = work(start(budget_tokens=110 * 5))
 
     assert run.status == "paused"
-    assert "used up" in run.pause_reason
+    assert "used up" in in_english(run.pause_reason)
     assert len(server.requests) == 5
 
     steering.resume(run, by=people["noor"], budget_tokens=10**6)
@@ -230,7 +231,7 @@ def test_a_judge_elsewhere_never_gets_the_key_of_the_model(
     run = work(start())
 
     assert run.status == "paused"
-    assert "Correct JUDGE_API_KEY" in run.pause_reason
+    assert "Correct JUDGE_API_KEY" in in_english(run.pause_reason)
     settings.JUDGE_BASE_URL = ""  # another model of the same server
     endpoint = endpoints.endpoint_from_settings(judging=True)
     assert endpoint is not None

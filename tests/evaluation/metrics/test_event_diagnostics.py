@@ -5,6 +5,7 @@ import pytest
 from evaluation.metrics.event_options import EventOptions
 from evaluation.metrics.event_schema import schema_violation
 from evaluation.metrics.parsing import parse_reply
+from labeling.domain.facts import Fact
 from tests.evaluation.metrics.events import BLOCK, COT, SCHEMA, e, event, scores
 
 # --- schema and hallucination -------------------------------------------------------------------
@@ -174,4 +175,4 @@ def test_thoughts_are_looked_at_only_when_asked():
 
     found = scores([], reply.events, reply=reply)["cot_faithfulness"]
 
-    assert (found.value, found.reason) == (None, "metrics.cot.enabled is false.")
+    assert (found.value, found.reason) == (None, Fact("metric.cot_off"))

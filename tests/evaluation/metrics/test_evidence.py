@@ -6,6 +6,7 @@ import pytest
 
 from evaluation.metrics.evidence import Answer, Corpus, fuzzy_chance, fuzzy_recall, score_evidence
 from evaluation.metrics.registry import METRICS
+from labeling.domain.facts import Fact
 
 HOUR = 3600.0
 
@@ -70,7 +71,8 @@ def test_where_every_draw_hits_there_is_nothing_over_chance():
     everything = Answer(list(range(1, 11)))
 
     assert values({5}, everything, Corpus(10))["fuzzy_recall_corrected"] is None
-    assert "at random" in reason("fuzzy_recall_corrected", {5}, everything, Corpus(10))
+    why = reason("fuzzy_recall_corrected", {5}, everything, Corpus(10))
+    assert why == Fact("metric.chance_reaches_all")
 
 
 def test_nothing_returned_is_no_recall_and_no_precision_at_all():
@@ -81,7 +83,7 @@ def test_nothing_returned_is_no_recall_and_no_precision_at_all():
     assert found["timeline_coverage"] == 0.0
     for name in ("evidence_precision", "groundedness", "hallucinated_id_rate"):
         assert found[name] is None
-        assert reason(name, {4}, Answer([]), hourly(10)) == "no message was returned"
+        assert reason(name, {4}, Answer([]), hourly(10)) == Fact("metric.nothing_returned")
 
 
 def test_a_case_without_expected_evidence_is_never_scored():
@@ -122,9 +124,7 @@ def test_one_expected_moment_is_covered_or_not(phases, covered):
 
 def test_without_times_there_is_no_timeline():
     assert values({4}, Answer([4]), Corpus(10))["timeline_coverage"] is None
-    assert reason("timeline_coverage", {4}, Answer([4]), Corpus(10)) == (
-        "an expected message has no time"
-    )
+    assert reason("timeline_coverage", {4}, Answer([4]), Corpus(10)) == Fact("metric.no_times")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from evaluation.metrics.items import (
     threshold_curve,
 )
 from evaluation.metrics.registry import metrics_for
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
+from labeling.words import words_of
 from tests.fakes import requirement
 
 LOGIN, EXPORT, DELETE = "Log in with a password", "Export the report", "Delete my account"
@@ -54,7 +56,7 @@ def test_fields_are_undefined_without_similar_texts_and_completeness_is_zero(rul
 
     for name in FIELDS:
         assert found[name].value is None
-        assert found[name].reason == "no extracted requirement has similar text to a gold one"
+        assert found[name].reason == Fact("metric.no_similar_text")
     assert found["criteria_completeness"].value == 0.0
 
 
@@ -164,29 +166,32 @@ def test_the_detail_explains_the_case(ruler):
         "text_only": True,
         "why_not": None,
     }
-    assert (by_gold[1]["predicted"], by_gold[1]["why_not"]) == (1, "type differs")
+    assert (by_gold[1]["predicted"], by_gold[1]["why_not"]) == (
+        1,
+        Fact("pair.type_differs").as_json(),
+    )
     assert (by_gold[2]["predicted"], by_gold[2]["why_not"]) == (None, None)
     assert [row["predicted"] for row in detail["alignment"]] == [2, 1, None, 0]
 
 
 @pytest.mark.parametrize(
-    ("predicted", "why_not"),
+    ("predicted", "said"),
     [
         (requirement(LOGIN, actor="admin"), "actor differs"),
         (requirement(LOGIN, actor="admin", type="data"), "type differs"),
         # 5 words of 5 and 10: 5/√50
         (requirement(f"{LOGIN} or else some secret key"), "similarity 0.71 ≤ 0.85"),
-        (requirement(EXPORT), None),  # 0 words in common: not the same row
+        (requirement(EXPORT), ""),  # 0 words in common: not the same row
     ],
 )
-def test_a_row_says_why_it_is_no_match(ruler, predicted, why_not):
+def test_a_row_says_why_it_is_no_match(ruler, predicted, said):
     detail = score_extraction([requirement(LOGIN)], [predicted], ruler=ruler)[
         "requirement_f1"
     ].detail
 
     row = detail["alignment"][0]
-    assert (row["matched"], row["why_not"]) == (False, why_not)
-    assert row["text_only"] == (why_not in ("actor differs", "type differs"))
+    assert (row["matched"], words_of(row["why_not"])) == (False, said)
+    assert row["text_only"] == (said in ("actor differs", "type differs"))
 
 
 def test_micro_averages_add_counts():
@@ -237,4 +242,4 @@ def test_the_worked_example_with_the_real_encoder(encoder):
     assert found["requirement_precision"].value == 1 / 2
     rows = found["requirement_f1"].detail["alignment"]
     assert [round(row["similarity"], 3) for row in rows[:2]] == [0.927, 0.761]
-    assert rows[1]["why_not"] == "similarity 0.76 ≤ 0.85"
+    assert words_of(rows[1]["why_not"]) == "similarity 0.76 ≤ 0.85"

@@ -8,6 +8,7 @@ import pytrec_eval
 from ir_measures import RR, P, R, Success
 
 from evaluation.metrics.retrieval import CUTS, score_ranking
+from labeling.domain.facts import Fact
 
 
 def values(expected, ranked):
@@ -73,7 +74,7 @@ def test_a_pipeline_that_does_not_rank_has_no_figures():
     found = score_ranking({2}, None)
 
     assert {value.value for value in found.values()} == {None}
-    assert {value.reason for value in found.values()} == {"the pipeline returns no ranking"}
+    assert {value.reason for value in found.values()} == {Fact("metric.no_ranking")}
 
 
 def test_without_relevant_ids_there_is_nothing_to_score():
