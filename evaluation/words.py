@@ -222,7 +222,7 @@ OUTPUTS: dict[str, Text] = {
     "output.malformed": _("MalformedOutput: {problem}"),
     "output.nothing": _("The pipeline returned no JSON object."),
     "output.too_deep": _("The output is nested too deeply."),
-    "output.number_too_long": _("The output holds a number of more than {bits} bits."),
+    "output.number_too_long": _("The output holds a number of more than {bits:d} bits."),
     "output.no_json_value": _("The output holds {value}, which is no JSON value."),
     "output.no_list": _("The output has no list “{key}”."),
     "output.no_object": _("{path} is no JSON object."),

@@ -23,7 +23,7 @@ from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
 from labeling.models import Project
-from labeling.words import in_english
+from labeling.words import in_english, words_of
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
 from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
@@ -69,11 +69,11 @@ def run(server: LanguageServer, start: Any, settings: Any, people: dict[str, Use
 
 
 def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
+    """Whether it passed, and the sentence why it did not."""
     Run.objects.filter(pk=run.pk).update(spec=run.spec | {"thresholds": {KIND: limit}})
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-    result = gates.as_json(gates.ask(again))
-    (check,) = [one for one in result["checks"] if one["metric"] == KIND]
-    return check["passed"], check["reason"]
+    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    return check["passed"], words_of(check["reason"])
 
 
 def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
@@ -104,7 +104,7 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     settings.JUDGE_MIN_RATED = 3 * CHATS
     server.default = decent
     run = start()
-    assert gate(run) == (False, NO_CERTIFICATE)
+    assert gate(run) == (False, in_english(NO_CERTIFICATE))
 
     probe(project)
     passed, why = gate(run)
@@ -127,7 +127,7 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     text = judge.shipped(KIND).text
     judgings.request(run, by=None, prompts={KIND: text.replace(".", "!", 1)}, queue=False)
     passed, why = gate(work(run))
-    assert (passed, why) == (False, certificates.CHANGED)
+    assert (passed, why) == (False, in_english(certificates.CHANGED))
 
 
 def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_queries(
@@ -173,7 +173,7 @@ def test_a_judge_that_is_asked_in_another_way_is_another_judge(
 
     settings.LLM_TEMPERATURE = 0.7
     judgings.request(run, by=None, queue=False)
-    assert gate(work(run)) == (False, certificates.CHANGED)
+    assert gate(work(run)) == (False, in_english(certificates.CHANGED))
     settings.LLM_MAX_TOKENS = 500
     judgings.request(run, by=None, queue=False)
     work(run)
@@ -249,7 +249,7 @@ def test_another_model_behind_the_same_name_and_newer_probes_end_a_certificate(
 
     newer = probes.ProbeSet("2", probes.load().probes)
     monkeypatch.setattr(probes, "load", lambda: newer)
-    assert gate(run) == (False, certificates.OLD_PROBES)
+    assert gate(run) == (False, in_english(certificates.OLD_PROBES))
 
 
 # --- the command ---
