@@ -561,7 +561,7 @@ def comparison_of(comparison):
 class Migration(migrations.Migration):
     dependencies = [
         ("evaluation", "0007_judge_certificates"),
-        ("labeling", "0014_facts_of_suggestions"),
+        ("labeling", "0015_facts_of_suggestions"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

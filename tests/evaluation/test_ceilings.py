@@ -19,6 +19,7 @@ from evaluation.services.run import ceilings, execution, results
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import FirstPass, GoldRelease, Project
 from labeling.services.gold import gold
+from labeling.words import in_english
 from tests import factories
 from tests.evaluation import launching
 from tests.fakes import WordOverlap
@@ -70,7 +71,7 @@ def test_people_are_scored_against_each_other_in_both_directions(project: Projec
 
     assert recall.mean == pytest.approx(5 / 6)
     assert f1.mean == pytest.approx(7 / 9)
-    assert (recall.n, recall.n_undefined, recall.reason) == (2, 0, "")
+    assert (recall.n, recall.n_undefined, recall.reason) == (2, 0, None)
     assert recall.ci_low == recall.ci_high == pytest.approx(5 / 6)  # both conversations alike
     assert recall.detail["pairs"][0] == {"people": ["ana", "ben"], "mean": 1.0, "n": 2}
     by_person = {row["people"][0]: row["mean"] for row in recall.detail["gold"]}
@@ -140,7 +141,7 @@ def test_gold_of_unknown_people_has_no_ceiling_and_says_so(
     assert found.level == (None, False)
     client.force_login(people["noor"])
     text = client.get(reverse("run", args=[found.ceiling.release.runs.get().pk])).content.decode()
-    assert f"No human ceiling: {ceilings.NO_PAIR}" in text
+    assert f"No human ceiling: {in_english(ceilings.NO_PAIR)}" in text
 
 
 def test_only_a_part_has_two_annotators_so_the_run_is_compared_on_that_part(

@@ -15,6 +15,7 @@ from evaluation import judge
 from evaluation.models import Answer, Judgement, Run
 from evaluation.services.judging import judgings
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.work import leases, steering
 from labeling.words import in_english
 from tests import llm_server
@@ -242,9 +243,9 @@ def test_a_judge_without_a_price_or_a_key_is_told_before_anything_runs(
     server: LanguageServer, judge_of_its_own: LanguageServer, start: Any, settings: Any
 ) -> None:
     settings.JUDGE_INPUT_PRICE = None
-    with refused(steering.BudgetRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
+    with refused(LaunchRefused, match="set JUDGE_INPUT_PRICE and JUDGE_OUTPUT_PRICE"):
         start(budget_cost=1.0)
     settings.JUDGE_BASE_URL, settings.JUDGE_API_KEY = endpoints.OPENAI, ""
-    with refused(endpoints.ModelMissing, match="set JUDGE_API_KEY"):
+    with refused(LaunchRefused, match="set JUDGE_API_KEY"):
         start()
     assert not Run.objects.exists()

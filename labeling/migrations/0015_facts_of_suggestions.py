@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labeling', '0013_time_of_decision'),
+        ('labeling', '0014_stored_agreement'),
     ]
 
     operations = [
