@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from evaluation.models import CaseRun, Run
+from labeling.domain.facts import Fact
 from labeling.domain.sentences import Sentence, most_literal_first, recognised
 from labeling.models import GoldRelease, Project
 from labeling.services import events
@@ -178,17 +179,19 @@ def test_pages_of_runs_tell_in_german_why_something_waits_or_failed(
     Run.objects.filter(pk=run.pk).update(
         paused=True,
         scored_at=None,
-        pause_reason="The budget of 1,000 tokens is used up (1,200 are used).",
+        pause_reason=Fact("budget.tokens_used_up", tokens=1000, used=1200),
     )
     case = CaseRun.objects.get(pk=about["run-case"][1])
     case.state, case.output = CaseRun.State.FAILED, None
-    case.error = "The model's server declined the request: no"
+    case.error = Fact("model.server_declined", said="no")
     case.save()
 
     assert "Der Server des Modells lehnte die Anfrage ab: no" in said(german, "run-case", about)
-    CaseRun.objects.filter(run=run).update(state="queued", error="", output=None)
+    CaseRun.objects.filter(run=run).update(state="queued", error=None, output=None)
     assert "Das Budget von 1.000 Token ist aufgebraucht" in said(german, "run", about)
-    Run.objects.filter(pk=run.pk).update(failure="The pipeline cannot be built: OSError: gone")
+    Run.objects.filter(pk=run.pk).update(
+        failure=Fact("run.cannot_build", text=Fact("error.unforeseen", kind="OSError", said="gone"))
+    )
     assert "Die Pipeline kann nicht gebaut werden: OSError: gone" in said(german, "run", about)
 
 
