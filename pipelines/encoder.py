@@ -86,14 +86,14 @@ class MiniLM:
 
         model = self._model_for_few()
         with torch.inference_mode():
-            found = model(model.preprocess([_sound(text) for text in texts]))
-        lengths = found["attention_mask"].sum(dim=1).tolist()
-        rows = zip(found["input_ids"], found["token_embeddings"], lengths, strict=True)
+            output = model(model.preprocess([_sound(text) for text in texts]))
+        lengths = output["attention_mask"].sum(dim=1).tolist()
+        rows = zip(output["input_ids"], output["token_embeddings"], lengths, strict=True)
         tokens = [
             (tuple(model.tokenizer.convert_ids_to_tokens(ids[:length])), _unit(row[:length]))
             for ids, row, length in rows
         ]
-        sentences = torch.nn.functional.normalize(found["sentence_embedding"], dim=1)
+        sentences = torch.nn.functional.normalize(output["sentence_embedding"], dim=1)
         return sentences.numpy(), tokens
 
     def encode_tokens(self, texts: Sequence[str]) -> list[tuple[tuple[str, ...], Vectors]]:
@@ -147,8 +147,8 @@ def packaged_folder() -> Path:
 def check_weights(folder: Path) -> None:
     """Another file under the same name would change every similarity without a word."""
     with (folder / "model.safetensors").open("rb") as weights:
-        found = hashlib.file_digest(weights, "sha256").hexdigest()
-    if found != WEIGHTS_SHA256:
+        actual = hashlib.file_digest(weights, "sha256").hexdigest()
+    if actual != WEIGHTS_SHA256:
         raise WrongWeights("encoder.wrong_weights", model=MODEL)
 
 

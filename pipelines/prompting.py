@@ -27,12 +27,12 @@ class Prompt:
     system: Template
     user: Template
 
-    def filled(self, **given: Any) -> list[ChatMessage]:
+    def filled(self, **values: Any) -> list[ChatMessage]:
         """With what is given in both parts, as JSON: no text can pass for an instruction of ours.
 
         Nor can it close a tag that a prompt puts around it.
         """
-        data = {key: _data(value) for key, value in given.items()}
+        data = {key: _data(value) for key, value in values.items()}
         return [
             ChatMessage("system", self.system.substitute(data)),
             ChatMessage("user", self.user.substitute(data)),

@@ -35,11 +35,11 @@ class Days(NamedTuple):
 
 def days_in(question: str, *, span: Days | None) -> Days | None:
     """What the question says of time; ``span`` are the days of the talk and settle the year."""
-    found = sorted(set(_mentioned(question, span)))
-    if not found:
+    mentioned = sorted(set(_mentioned(question, span)))
+    if not mentioned:
         return None
-    first, last = found[0].first, max(days.last for days in found)
-    if len(found) == 1 and span is not None:
+    first, last = mentioned[0].first, max(days.last for days in mentioned)
+    if len(mentioned) == 1 and span is not None:
         first, last = _opened(question, Days(first, last), span)
     return Days(first, last)
 
@@ -78,10 +78,10 @@ def _whole_months(question: str, span: Days | None) -> Iterator[Days]:
 
 def _day(year: int, month: int, day: int) -> Iterator[Days]:
     try:
-        found = date(year, month, day)
+        only = date(year, month, day)
     except ValueError:  # 31.02. is no day, so the question names none
         return
-    yield Days(found, found)
+    yield Days(only, only)
 
 
 def _whole_month(year: int, month: int) -> Iterator[Days]:

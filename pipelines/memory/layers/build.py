@@ -123,8 +123,8 @@ class _Builder:
         if not self._model:
             return measure_nodes(nodes, self._messages, config=self._config, progress=tell)
         ratings, problems = model_ratings(nodes, self._messages, model=self._model, progress=tell)
-        found = measure_nodes(nodes, self._messages, config=self._config, ratings=ratings)
-        return replace(found, problems=tuple(problems), model=self._model.id)
+        measured = measure_nodes(nodes, self._messages, config=self._config, ratings=ratings)
+        return replace(measured, problems=tuple(problems), model=self._model.id)
 
     def threads(self, nodes: Sequence[TopicNode]) -> Threads:
         tell = self._told("threads")

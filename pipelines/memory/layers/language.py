@@ -78,20 +78,20 @@ class _Pairs(BaseModel):
 def model_topics(
     messages: Sequence[Message], *, model: ChatModel, config: LayersConfig, progress: Progress
 ) -> Topics:
-    found = bursts(messages, gap_seconds=config.burst_gap_seconds)
+    in_time = bursts(messages, gap_seconds=config.burst_gap_seconds)
     named: list[tuple[int, Burst, str]] = []
     problems: list[Fact] = []
-    for batch in _batches(list(enumerate(found, start=1))):
+    for batch in _batches(list(enumerate(in_time, start=1))):
         known = list(dict.fromkeys(name for _, _, name in named))
         answer = _asked(
             model, "topics", _Bursts, problems, known=known, bursts=[_shown(*one) for one in batch]
         )
-        told = {row.burst: row.topics for row in answer.bursts} if answer else {}
+        divided = {row.burst: row.topics for row in answer.bursts} if answer else {}
         for number, burst in batch:
-            named += _divided(number, burst, told.get(number, []), problems)
-        progress(batch[-1][0], len(found))
+            named += _divided(number, burst, divided.get(number, []), problems)
+        progress(batch[-1][0], len(in_time))
     nodes = _named_nodes(named)
-    return Topics(tuple(nodes), len(found), reason_of(messages), tuple(problems), model.id)
+    return Topics(tuple(nodes), len(in_time), reason_of(messages), tuple(problems), model.id)
 
 
 def model_ratings(
@@ -106,8 +106,8 @@ def model_ratings(
     problems: list[Fact] = []
     for start in range(0, len(nodes), NODES_PER_CALL):
         batch = nodes[start : start + NODES_PER_CALL]
-        given = [_part(node, messages, len(messages)) for node in batch]
-        answer = _asked(model, "tones", _Tones, problems, nodes=given)
+        shown = [_part(node, messages, len(messages)) for node in batch]
+        answer = _asked(model, "tones", _Tones, problems, nodes=shown)
         for row in answer.nodes if answer else []:
             if row.node_id in {node.node_id for node in batch}:
                 ratings[row.node_id] = _rating(row)
@@ -135,8 +135,8 @@ def model_threads(
     problems: list[Fact] = []
     for start in range(0, len(pairs), PAIRS_PER_CALL):
         batch = list(enumerate(pairs[start : start + PAIRS_PER_CALL], start=1))
-        given = [_pair(number, link, by_id, messages) for number, link in batch]
-        answer = _asked(model, "links", _Pairs, problems, pairs=given)
+        shown = [_pair(number, link, by_id, messages) for number, link in batch]
+        answer = _asked(model, "links", _Pairs, problems, pairs=shown)
         linked = {row.pair for row in answer.pairs if row.linked} if answer else set()
         links += [link for number, link in batch if number in linked]
         progress(start + len(batch), len(pairs))
@@ -144,19 +144,19 @@ def model_threads(
 
 
 def _asked(
-    model: ChatModel, name: str, answer: type[Answer], problems: list[Fact], **given: Any
+    model: ChatModel, name: str, answer: type[Answer], problems: list[Fact], **values: Any
 ) -> Answer | None:
     try:
-        return ask(model, name, answer, **given)
+        return ask(model, name, answer, **values)
     except (InvalidReply, Refused) as error:
         problems.append(error.as_json())
         return None
 
 
-def _batches(found: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, Burst]]]:
+def _batches(numbered: Sequence[tuple[int, Burst]]) -> Iterator[list[tuple[int, Burst]]]:
     """Few enough bursts and messages for one prompt; a burst is never torn."""
     batch: list[tuple[int, Burst]] = []
-    for number, burst in found:
+    for number, burst in numbered:
         size = sum(len(other) for _, other in batch) + len(burst)
         if batch and (len(batch) == BURSTS_PER_CALL or size > MESSAGES_PER_CALL):
             yield batch

@@ -184,10 +184,10 @@ class Layers:
     @cached_property
     def anchors_of(self) -> dict[str, frozenset[str]]:
         """The signals in which a node stands out, by node."""
-        found: dict[str, set[str]] = {}
+        signals_of: dict[str, set[str]] = {}
         for anchor in self.signals.anchors:
-            found.setdefault(anchor.node_id, set()).add(anchor.signal)
-        return {node_id: frozenset(signals) for node_id, signals in found.items()}
+            signals_of.setdefault(anchor.node_id, set()).add(anchor.signal)
+        return {node_id: frozenset(signals) for node_id, signals in signals_of.items()}
 
     @cached_property
     def linked_to(self) -> dict[str, tuple[str, ...]]:

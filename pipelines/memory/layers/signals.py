@@ -25,7 +25,7 @@ from pipelines.memory.layers.words import lexicon
 from pipelines.memory.times import seconds_between
 from pipelines.types import Message
 
-Found = tuple[float | None, Fact | None]
+Measured = tuple[float | None, Fact | None]
 """A value, or None and the reason."""
 FIRST_PART = 5
 """Pet names are usual if they stand in the first of five parts of the chat."""
@@ -54,7 +54,7 @@ def measure_nodes(
     for at, node in enumerate(nodes):
         own = messages_of(node, messages)
         following = nodes[at + 1] if at + 1 < len(nodes) else None
-        found: dict[str, Found] = {
+        measured: dict[str, Measured] = {
             **_delays(own),
             "term_shift": term_shift(own, messages, names),
             "silence_event": silence(node, following, messages, pause, config.silence_factor),
@@ -62,7 +62,7 @@ def measure_nodes(
             "initiator_ratio": initiator_ratio(own, messages),
             **_rated(local_rating(own) if ratings is None else ratings[node.node_id]),
         }
-        rows.append(_row(node, found))
+        rows.append(_row(node, measured))
         if progress:
             progress(at + 1, len(nodes))
     baselines = [baseline(rows, one, config.anomaly_deviations) for one in MEASURES]
@@ -82,7 +82,7 @@ def reply_delays(messages: Sequence[Message]) -> list[float] | Fact:
     return known or NO_TIMES
 
 
-def term_shift(own: Sequence[Message], chat: Sequence[Message], names: Sequence[str]) -> Found:
+def term_shift(own: Sequence[Message], chat: Sequence[Message], names: Sequence[str]) -> Measured:
     """Share of the partner's messages without a usual pet name."""
     if not names:
         return None, NO_PET_NAMES
@@ -92,7 +92,7 @@ def term_shift(own: Sequence[Message], chat: Sequence[Message], names: Sequence[
     return sum(not _calls(message, names) for message in partner) / len(partner), None
 
 
-def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Found:
+def initiator_ratio(own: Sequence[Message], chat: Sequence[Message]) -> Measured:
     """Share of exchanges opened by the person who wrote the first message of the chat.
 
     An exchange is two neighbours by different people; none shares a message with another.
@@ -112,7 +112,7 @@ def silence(
     messages: Sequence[Message],
     pause: float | None,
     factor: float,
-) -> Found:
+) -> Measured:
     """1 if the talk stops after the node for more than ``factor`` times the usual pause."""
     if following is None:
         return None, LAST
@@ -162,13 +162,13 @@ def baseline(rows: Sequence[NodeSignals], measure: str, deviations: float) -> Ba
 
 def anchors(rows: Sequence[NodeSignals], baselines: Sequence[Baseline]) -> list[Anchor]:
     """Values above their threshold, and every silence."""
-    found = []
+    outliers = []
     for line in baselines:
         for row in rows:
             value = row.values[line.measure]
             if value is not None and _stands_out(value, line):
-                found.append(Anchor(row.node_id, MEASURES[line.measure], line.measure, value))
-    return found
+                outliers.append(Anchor(row.node_id, MEASURES[line.measure], line.measure, value))
+    return outliers
 
 
 def _stands_out(value: float, line: Baseline) -> bool:
@@ -177,25 +177,25 @@ def _stands_out(value: float, line: Baseline) -> bool:
     return line.threshold is not None and bool(line.deviation) and value > line.threshold
 
 
-def _delays(own: Sequence[Message]) -> dict[str, Found]:
+def _delays(own: Sequence[Message]) -> dict[str, Measured]:
     delays = reply_delays(own)
     if isinstance(delays, dict):
         return {"reply_delay_avg": (None, delays), "reply_delay_max": (None, delays)}
     return {"reply_delay_avg": (mean(delays), None), "reply_delay_max": (max(delays), None)}
 
 
-def _rated(rating: Rating) -> dict[str, Found]:
+def _rated(rating: Rating) -> dict[str, Measured]:
     return {
         "emotional_tone": (rating.tone, rating.reason),
         "conflict_intensity": (rating.conflict, rating.reason),
     }
 
 
-def _row(node: TopicNode, found: Mapping[str, Found]) -> NodeSignals:
+def _row(node: TopicNode, measured: Mapping[str, Measured]) -> NodeSignals:
     return NodeSignals(
         node.node_id,
-        {name: None if value is None else round(value, 6) for name, (value, _) in found.items()},
-        {name: reason for name, (_, reason) in found.items() if reason is not None},
+        {name: None if value is None else round(value, 6) for name, (value, _) in measured.items()},
+        {name: reason for name, (_, reason) in measured.items() if reason is not None},
     )
 
 

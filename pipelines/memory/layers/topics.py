@@ -25,13 +25,13 @@ NAME_TERMS = 3
 
 def local_topics(messages: Sequence[Message], *, encoder: Encoder, config: LayersConfig) -> Topics:
     """Topics by lexical cohesion and sentence vectors, named by their key terms."""
-    found = bursts(messages, gap_seconds=config.burst_gap_seconds)
-    vectors = [message_vectors(burst, encoder) for burst in found]
-    parts = segment(found, vectors, config)
+    cut = bursts(messages, gap_seconds=config.burst_gap_seconds)
+    vectors = [message_vectors(burst, encoder) for burst in cut]
+    parts = segment(cut, vectors, config)
     flat = [(number, part) for number, row in enumerate(parts, start=1) for part in row]
     nodes = make_nodes(flat, key_terms([part for _, part in flat]))
     named = name_topics(nodes, node_vectors(nodes, messages, encoder), same=config.same_topic)
-    return Topics(tuple(named), len(found), reason_of(messages))
+    return Topics(tuple(named), len(cut), reason_of(messages))
 
 
 def reason_of(messages: Sequence[Message]) -> Fact | None:

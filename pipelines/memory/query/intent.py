@@ -110,8 +110,8 @@ def _query_type(question: str, task: str) -> QueryType:
 
 
 def _focus(question: str) -> tuple[str, ...]:
-    found = [name for name, cue in _FOCUS.items() if re.search(rf"\b(?:{cue})", question, re.I)]
-    return tuple(found) or USUAL_FOCUS
+    named = [name for name, cue in _FOCUS.items() if re.search(rf"\b(?:{cue})", question, re.I)]
+    return tuple(named) or USUAL_FOCUS
 
 
 def _scope(question: str, kind: QueryType, days: Days | None) -> Scope:

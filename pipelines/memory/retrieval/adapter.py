@@ -84,12 +84,12 @@ def _models(folder: Path, adapter: Adapter) -> tuple[Any, Any]:
 def changed(model: Any, adapter: Adapter) -> Any:
     import torch
 
-    found = twin(model)
+    copy = twin(model)
     for name, (down, up) in adapter.changes.items():
-        part = found[0].auto_model.get_submodule(name)
+        part = copy[0].auto_model.get_submodule(name)
         more = torch.from_numpy(down @ up).T
         part.weight = torch.nn.Parameter(part.weight.detach() + more, requires_grad=False)
-    return found
+    return copy
 
 
 def shipped(talk: str = EVERY) -> Adapter:

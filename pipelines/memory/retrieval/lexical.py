@@ -22,8 +22,8 @@ class Lexical:
         self._postings = _postings(documents)
 
     def idf(self, stem: str) -> float:
-        found = len(self._postings[stem][0]) if stem in self._postings else 0
-        return float(np.log(1 + (self.size - found + 0.5) / (found + 0.5)))
+        documents = len(self._postings[stem][0]) if stem in self._postings else 0
+        return float(np.log(1 + (self.size - documents + 0.5) / (documents + 0.5)))
 
     def score(self, stems: Iterable[str], *, k1: float = K1, b: float = B) -> Floats:
         scores = np.zeros(self.size)
@@ -46,14 +46,14 @@ class Lexical:
 def _postings(
     documents: Sequence[Sequence[str]],
 ) -> dict[str, tuple[NDArray[np.int64], Floats]]:
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for at, document in enumerate(documents):
         for stem, count in Counter(document).items():
-            found[stem].append((at, count))
+            postings[stem].append((at, count))
     return {
         stem: (
             np.array([at for at, _ in rows], dtype=np.int64),
             np.array([count for _, count in rows], dtype=np.float64),
         )
-        for stem, rows in found.items()
+        for stem, rows in postings.items()
     }

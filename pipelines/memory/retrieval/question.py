@@ -79,8 +79,8 @@ def read(text: str, speakers: Speakers, *, span: Days | None) -> Asked:
 
 
 def _without(text: str, speakers: Speakers, who: str, whose: str) -> str:
-    def instead(found: re.Match[str]) -> str:
-        word = found.group()
+    def instead(match: re.Match[str]) -> str:
+        word = match.group()
         if not speakers.called(word):
             return word
         return whose if word.lower().endswith(("'s", "’s", "'", "’")) else who

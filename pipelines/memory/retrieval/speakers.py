@@ -35,11 +35,11 @@ class Speakers:
 
     def about(self, question: str) -> tuple[str, ...]:
         """The speakers a question names, in the order it names them."""
-        found: dict[str, None] = {}
+        named: dict[str, None] = {}
         for word in words(question):
             for speaker in self.called(word):
-                found.setdefault(speaker)
-        return tuple(found)
+                named.setdefault(speaker)
+        return tuple(named)
 
     def called(self, word: str) -> list[str]:
         bare = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
@@ -77,7 +77,7 @@ def _with_nicknames(
 
 
 def _calls(messages: Sequence[Message], speakers: list[str]) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    calls: dict[str, Counter[str]] = defaultdict(Counter)
     lower = Counter(
         word for message in messages for word in re.findall(r"\b[a-z]{3,}\b", message.content)
     )
@@ -86,8 +86,8 @@ def _calls(messages: Sequence[Message], speakers: list[str]) -> dict[str, Counte
         called = {*SAID_TO.findall(message.content), *CLOSING.findall(message.content)}
         for name in {one.lower() for one in called}:
             if name not in NOT_NAMES and lower[name] <= 1:
-                found[addressed][name] += 1
-    return found
+                calls[addressed][name] += 1
+    return calls
 
 
 def _near(word: str, name: str) -> bool:

@@ -64,8 +64,8 @@ class Lesson:
 
 def lesson(gold: GoldTalk, encoder: Encoder, store: Store) -> Lesson:
     """Hard messages are those that MiniLM as it is takes for evidence."""
-    found = views.look(gold.messages, encoder, store)
-    index = ConversationIndex(found, encoder)
+    looked_at = views.look(gold.messages, encoder, store)
+    index = ConversationIndex(looked_at, encoder)
     questions = [_question(index, text, expected) for text, expected in gold.questions]
     return Lesson(_pieces(views.texts_of(gold.messages), MESSAGE_PIECES), questions)
 
@@ -83,8 +83,8 @@ def _question(index: ConversationIndex, text: str, expected: frozenset[int]) -> 
 
 def _pieces(texts: Sequence[str], most: int) -> list[list[int]]:
     tokenizer = load(packaged_folder()).tokenizer
-    found: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=most)["input_ids"]
-    return found
+    ids: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=most)["input_ids"]
+    return ids
 
 
 # --- what takes part in one step ----------------------------------------------------------------
@@ -100,8 +100,8 @@ class Step:
 
 def steps(lessons: Sequence[Lesson], random: np.random.Generator) -> list[Step]:
     """Every question once."""
-    found = [step for one in lessons for step in _steps_of(one, random)]
-    return [found[at] for at in random.permutation(len(found))]
+    planned = [step for lesson in lessons for step in _steps_of(lesson, random)]
+    return [planned[at] for at in random.permutation(len(planned))]
 
 
 def _steps_of(lesson: Lesson, random: np.random.Generator) -> Iterator[Step]:
@@ -114,10 +114,10 @@ def _steps_of(lesson: Lesson, random: np.random.Generator) -> Iterator[Step]:
 def _pool(asked: Sequence[Question], random: np.random.Generator) -> Places:
     """A message that is evidence of one question may stand against another's."""
     some = partial(_some, random)
-    right = np.concatenate([some(one.evidence, RIGHT) for one in asked])
-    wrong = [some(one.hard, HARD) for one in asked]
-    wrong += [some(np.flatnonzero(one.said_by), OWN) for one in asked]
-    left_out = np.setdiff1d(np.concatenate([one.evidence for one in asked]), right)
+    right = np.concatenate([some(question.evidence, RIGHT) for question in asked])
+    wrong = [some(question.hard, HARD) for question in asked]
+    wrong += [some(np.flatnonzero(question.said_by), OWN) for question in asked]
+    left_out = np.setdiff1d(np.concatenate([question.evidence for question in asked]), right)
     return np.setdiff1d(np.union1d(right, np.concatenate(wrong)), left_out)
 
 
@@ -173,7 +173,9 @@ class _Pupil:
         size = matrix.in_features
         down = torch.nn.Parameter(torch.randn(size, RANK) / size**0.5)
         up = torch.nn.Parameter(torch.zeros(RANK, matrix.out_features))
-        matrix.register_forward_hook(lambda _, given, made: made + given[0] @ down @ up * SCALE)
+        matrix.register_forward_hook(
+            lambda _, inputs, output: output + inputs[0] @ down @ up * SCALE
+        )
         return down, up
 
     def take(self, step: Step, *, rate: float) -> float:
@@ -209,12 +211,12 @@ class _Pupil:
     def _tokens(self, texts: Sequence[list[int]]) -> list[Any]:
         """For each text a unit row for each of its pieces; texts of one length go together."""
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        found: list[Any] = [None] * len(texts)
+        tokens: list[Any] = [None] * len(texts)
         for start in range(0, len(order), TEXTS_AT_ONCE):
             part = order[start : start + TEXTS_AT_ONCE]
             for at, rows in zip(part, self._rows([texts[at] for at in part]), strict=True):
-                found[at] = rows[: len(texts[at])]
-        return found
+                tokens[at] = rows[: len(texts[at])]
+        return tokens
 
     def _rows(self, texts: Sequence[list[int]]) -> Any:
         import torch

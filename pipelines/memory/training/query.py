@@ -83,13 +83,13 @@ def read_gold(lines: Iterable[str]) -> list[GoldTalk]:
 def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
     messages = tuple(
         Message(
-            index=one["index"],
-            role=one["role"],
-            speaker=one["speaker"] or one["role"],
-            content=one["content"],
-            time=one["time"],
+            index=line["index"],
+            role=line["role"],
+            speaker=line["speaker"] or line["role"],
+            content=line["content"],
+            time=line["time"],
         )
-        for one in item["conversation"]
+        for line in item["conversation"]
     )
     asked = [
         (label["question"], frozenset(label["evidence"]))
@@ -105,12 +105,14 @@ def _gold_talk(item: Mapping[str, Any]) -> GoldTalk:
 def look(gold: GoldTalk, talk: Talk, config: MemoryConfig) -> list[GoldQuestion]:
     """The first look at every question, as retriever and oneshot take it."""
     mind, limit = LocalMind(config), config.candidate_limit
-    found = []
+    looked_at = []
     for question, expected in gold.questions:
         plan = mind.plan(question, talk, task="qa")
-        asked = [(question, "asked"), *((one.text, one.why) for one in plan.sub_questions)]
-        found.append(GoldQuestion(question, expected, plan, search_all(talk, asked, limit=limit)))
-    return found
+        asked = [(question, "asked"), *((part.text, part.why) for part in plan.sub_questions)]
+        looked_at.append(
+            GoldQuestion(question, expected, plan, search_all(talk, asked, limit=limit))
+        )
+    return looked_at
 
 
 def look_again(asked: GoldQuestion, talk: Talk, weights: Weights, config: MemoryConfig) -> None:

@@ -59,7 +59,7 @@ def make_ready(gold: GoldTalk, encoder: Encoder, store: Store) -> Pupil:
 
 def taught_by(pupils: Sequence[Pupil]) -> Ranker:
     """A ranker exactly as it would be read from its file."""
-    return Ranker.of(as_json(fit_ranker([one.taught for one in pupils])))
+    return Ranker.of(as_json(fit_ranker([pupil.taught for pupil in pupils])))
 
 
 def rankers_without(pupils: Sequence[Pupil]) -> list[Ranker]:
@@ -77,7 +77,7 @@ def report(
     pupils: Sequence[Pupil], rankings: Mapping[str, Sequence[Ranking]]
 ) -> dict[str, dict[str, float]]:
     """Figures over all questions, and for each conversation."""
-    found: dict[str, list[Answered]] = {
+    answered: dict[str, list[Answered]] = {
         pupil.gold.name: [
             (list(ranking.indexes[:TOP]), list(ranking.indexes), expected)
             for ranking, (_, expected) in zip(
@@ -86,15 +86,15 @@ def report(
         ]
         for pupil in pupils
     }
-    everything = [one for rows in found.values() for one in rows]
+    everything = [row for rows in answered.values() for row in rows]
     return {
         name: _ranking_figures(figures(rows)) | {"questions": len(rows)}
-        for name, rows in {"all": everything, **found}.items()
+        for name, rows in {"all": everything, **answered}.items()
     }
 
 
-def _ranking_figures(found: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(found[name], 4) for name in RANKING_FIGURES}
+def _ranking_figures(means: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(means[name], 4) for name in RANKING_FIGURES}
 
 
 def as_json(ranker: Ranker) -> StoredRanker:
