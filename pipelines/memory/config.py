@@ -25,7 +25,10 @@ class MemoryConfig(BaseModel):
         default=200, ge=10, le=5000, description="Messages kept of each search, best first."
     )
     node_limit: int = Field(
-        default=80, ge=1, le=500, description="Topics kept as candidates, best first."
+        default=80,
+        ge=1,
+        le=500,
+        description="Topics that a language model reads and the trace lists, best first.",
     )
     shown_limit: int = Field(
         default=40, ge=5, le=200, description="Candidates that a language model gets to read."
