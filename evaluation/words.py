@@ -335,4 +335,10 @@ JUDGES: dict[str, Text] = {
     "probe.honest": _("honest that the messages do not tell"),
 }
 
-WORDS = MODELS | BUDGETS | LAUNCHES | PIPELINES | METRICS | WORK | OUTPUTS | JUDGES
+PREDICTIONS: dict[str, Text] = {
+    "predictions.line": _("line {line:d}: {why:.}"),
+    "predictions.nothing_taken": _("Nothing was taken: {faults}"),
+    "predictions.nothing_taken_and_more": _("Nothing was taken: {faults}; and {more} more."),
+}
+
+WORDS = PREDICTIONS | MODELS | BUDGETS | LAUNCHES | PIPELINES | METRICS | WORK | OUTPUTS | JUDGES

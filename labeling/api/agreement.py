@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from labeling.api.errors import ErrorOut
 from labeling.models import Round
 from labeling.services.agreement import agreement, measurements
+from labeling.words import worded
 
 
 class PairOut(serializers.Serializer[Any]):
@@ -72,5 +73,5 @@ def _figures(found: Round, layer: str) -> dict[str, Any]:
         measurements.ask(found, layer)
     figures = measurements.figures_of(found, layer)
     if figures is None:
-        raise measurements.NotMeasured("A worker measures this first; ask again in a moment.")
-    return {**figures, "measured_at": row.measured_at if row else found.closed_at}
+        raise measurements.NotMeasured("agreement.not_measured")
+    return {**worded(figures), "measured_at": row.measured_at if row else found.closed_at}

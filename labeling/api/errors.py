@@ -12,7 +12,7 @@ from rest_framework.views import exception_handler
 
 from labeling.domain.errors import RuleError
 from labeling.translation import translated_tree
-from labeling.words import words
+from labeling.words import worded, words
 
 STATUS = {
     "already_submitted": 409,
@@ -45,7 +45,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
         body = {
             "code": error.code,
             "message": words(error.fact),
-            "details": translated_tree(error.details, shown={"message"}),
+            "details": worded(translated_tree(error.details, shown={"message"}), with_codes=True),
         }
         return Response(body, status=STATUS.get(error.code, 400))
     response = exception_handler(error, context)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Prefetch
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -10,6 +12,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.models import GoldItem, GoldRelease
+from labeling.words import worded
 
 
 class GoldItemOut(serializers.ModelSerializer[GoldItem]):
@@ -29,9 +32,14 @@ class GoldOut(serializers.ModelSerializer[GoldRelease]):
 
 class GoldDetailOut(GoldOut):
     items = GoldItemOut(many=True)
+    left_out = serializers.SerializerMethodField()
 
     class Meta(GoldOut.Meta):
         fields = [*GoldOut.Meta.fields, "message", "overrides", "left_out", "items"]
+
+    def get_left_out(self, release: GoldRelease) -> list[dict[str, Any]]:
+        """Conversations not released, with reason"""
+        return worded(release.left_out, with_codes=True)
 
 
 class GoldListView(APIView):

@@ -15,6 +15,7 @@ from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
 from labeling.models import Assignment, FirstPass, Suggestion
 from labeling.services.work import suggestions
+from labeling.words import words_of
 
 
 class TakenFromIO(serializers.Serializer[Any]):
@@ -49,7 +50,7 @@ class _OfAssignment(APIView):
         done = FirstPass.objects.filter(assignment=assignment).first()
         found = {
             "state": sight.state,
-            "reason": sight.reason,
+            "reason": words_of(sight.reason),
             "suggestions": [_plain(one) for one in suggestions.shown(assignment)],
             "dismissed": done.dismissed if done and sight.state == "shown" else [],
         }

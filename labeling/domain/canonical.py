@@ -48,22 +48,28 @@ def _plain(value: Any, path: str) -> Any:
             return [_plain(item, f"{path}[{index}]") for index, item in enumerate(value)]
         case Mapping():
             return {_key(key, path): _plain(item, f"{path}.{key}") for key, item in value.items()}
-    raise NotCanonical(f"{path}: {type(value).__name__} is not JSON", path=path)
+    raise NotCanonical(
+        "canonical.not_json", path=path, type=type(value).__name__, details={"path": path}
+    )
 
 
 def _number(value: float, path: str) -> float | int:
     if not math.isfinite(value):
-        raise NotCanonical(f"{path}: {value} is not a JSON number", path=path)
+        raise NotCanonical(
+            "canonical.not_a_number", path=path, number=str(value), details={"path": path}
+        )
     return int(value) if value.is_integer() else value
 
 
 def _text(value: str, path: str) -> str:
     if UNSTORABLE.search(value):
-        raise NotCanonical(f"{path}: the text holds a character that cannot be stored", path=path)
+        raise NotCanonical("canonical.bad_character", path=path, details={"path": path})
     return value
 
 
 def _key(key: Any, path: str) -> str:
     if not isinstance(key, str):
-        raise NotCanonical(f"{path}: the key {key!r} is not text", path=path)
+        raise NotCanonical(
+            "canonical.key_not_text", path=path, key=repr(key), details={"path": path}
+        )
     return _text(key, path)

@@ -46,6 +46,21 @@ class RuleError(Exception):
         super().__init__(self.message)
 
 
+class FileFault(Exception):
+    """A file, or a part of one, cannot be taken; ``fact`` says why.
+
+    What a reader of files has to say of a line stands in English in a ``file.fault``.
+    """
+
+    def __init__(self, fact: Fact | str) -> None:
+        self.fact = fact if isinstance(fact, Fact) else file_fault(fact)
+        super().__init__(str(self.fact))
+
+
+def file_fault(text: str) -> Fact:
+    return Fact("file.fault", text=text)
+
+
 class StaleVersion(RuleError):
     """Somebody (often another tab of the same person) saved in between."""
 

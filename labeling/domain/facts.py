@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
@@ -55,7 +55,16 @@ class Fact:
 
     def __str__(self) -> str:
         """For logs and for whoever debugs: not a sentence."""
-        return " ".join([self.code, *(f"{name}={value}" for name, value in self.values.items())])
+        values = (f"{name}={_debugged(value)}" for name, value in self.values.items())
+        return " ".join([self.code, *values])
+
+    def mentions(self, codes: Collection[str]) -> bool:
+        """Whether this, or a fact among its values, has one of the codes.
+
+        >>> Fact("a.b", why=Fact("c.d")).mentions({"c.d"})
+        True
+        """
+        return self.code in codes or any(_mentions(one, codes) for one in self.values.values())
 
     def as_json(self) -> dict[str, Any]:
         values = {name: _as_json(value) for name, value in self.values.items()}
@@ -86,6 +95,18 @@ def _value(value: object) -> Value:
     if isinstance(value, list | tuple):
         return [_value(one) for one in value]
     raise MalformedFact(f"a fact holds no {type(value).__name__}")
+
+
+def _debugged(value: Value) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_debugged, value))}]"
+    return f"({value})" if isinstance(value, Fact) and value.values else str(value)
+
+
+def _mentions(value: Value, codes: Collection[str]) -> bool:
+    if isinstance(value, list):
+        return any(_mentions(one, codes) for one in value)
+    return isinstance(value, Fact) and value.mentions(codes)
 
 
 def _as_json(value: Value) -> Any:

@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 
 
 class TooFewAnnotators(RuleError):
@@ -77,14 +76,10 @@ def plan(
     people = sorted(set(annotators))
     if overlap > len(people):
         raise TooFewAnnotators(
-            say(
-                "{overlap} annotators per conversation are wanted, but there are only "
-                "{people}: add annotators or lower the overlap.",
-                overlap=overlap,
-                people=len(people),
-            ),
+            "planning.too_few_annotators",
             overlap=overlap,
-            annotators=len(people),
+            people=len(people),
+            details={"overlap": overlap, "annotators": len(people)},
         )
     if quotas is not None:
         quotas = {one: quotas.get(one, 0) for one in people}
@@ -107,31 +102,24 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
         With what has to change.
     """
     places, given = conversations * overlap, sum(quotas.values())
-    work = f"{conversations} conversations by {overlap} are {places} assignments"
     if min(quotas.values(), default=0) < 0:
-        raise UnfairQuotas("Nobody can get less than nothing: use numbers from 0.")
+        raise UnfairQuotas("planning.negative")
     if given != places:
-        change = f"add {places - given}" if given < places else f"take {given - places} away"
         raise UnfairQuotas(
-            say(
-                "{work}, but the numbers add up to {given}: {change}.",
-                work=work,
-                given=given,
-                change=change,
-            ),
+            "planning.sum_too_small" if given < places else "planning.sum_too_large",
+            conversations=conversations,
+            overlap=overlap,
             places=places,
             given=given,
+            change=abs(places - given),
+            details={"places": places, "given": given},
         )
     if max(quotas.values(), default=0) > conversations:
         raise UnfairQuotas(
-            say(
-                "There are {conversations} conversations, and nobody can label one "
-                "twice: {max} for one person are too many.",
-                conversations=conversations,
-                max=max(quotas.values()),
-            ),
+            "planning.too_many_for_one",
             conversations=conversations,
-            most=max(quotas.values()),
+            max=max(quotas.values()),
+            details={"conversations": conversations, "most": max(quotas.values())},
         )
 
 
@@ -152,9 +140,7 @@ def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int,
     """
     total = sum(percents.values())
     if total != 100:
-        raise UnfairQuotas(
-            say("The percents add up to {total}, not to 100.", total=total), total=total
-        )
+        raise UnfairQuotas("planning.wrong_percents", total=total, details={"total": total})
     quotas = {one: places * percent // 100 for one, percent in percents.items()}
     lost = sorted(percents, key=lambda one: (-(places * percents[one] % 100), one))
     for one in lost[: places - sum(quotas.values())]:

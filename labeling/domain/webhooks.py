@@ -14,7 +14,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from secrets import token_bytes
 from urllib.parse import urlsplit
 
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -117,25 +117,22 @@ def _wrapped(address: Address) -> IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour
 
 
-def why_unusable(url: str, *, allow_private: bool) -> str:
-    """What is wrong with an address, as far as its text tells; empty if nothing is."""
+def why_unusable(url: str, *, allow_private: bool) -> Fact | None:
+    """What is wrong with an address, as far as its text tells; None if nothing is."""
     try:
         parts = urlsplit(url)
         host, _port = parts.hostname or "", parts.port
     except ValueError:
-        return noted("This is no address: write it as https://example.org/path.")
+        return Fact("webhook.not_an_address")
     if parts.scheme not in ("http", "https") or not host:
-        return noted("Write an address that begins with https:// or http://.")
+        return Fact("webhook.not_http")
     if "@" in parts.netloc:
-        return noted("Leave the name and the password out of the address: the signature is enough.")
+        return Fact("webhook.address_with_password")
     if any(not "!" <= letter <= "~" for letter in url):
-        return noted("Write the address without spaces and in ASCII letters.")
+        return Fact("webhook.not_ascii")
     if not allow_private and _is_private_literal(host):
-        return noted(
-            "This address lies in a private network, where this server sends nothing unless "
-            "ASSAY_WEBHOOK_ALLOW_PRIVATE is true."
-        )
-    return ""
+        return Fact("webhook.private_address")
+    return None
 
 
 def _is_private_literal(host: str) -> bool:

@@ -20,7 +20,7 @@ def said_on(stderr: Any) -> Iterator[None]:
         yield
     except ImportRefused as refused:
         for problem in refused.problems:
-            stderr.write(problem)
+            stderr.write(in_english(problem))
         raise SystemExit(1) from None
     except RuleError as error:
         raise CommandError(in_english(error.fact)) from None

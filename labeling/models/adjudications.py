@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain.facts import Fact
 from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline
 
@@ -27,7 +28,7 @@ class Adjudication(models.Model):
     version = models.PositiveIntegerField()
     guideline = models.ForeignKey(Guideline, models.PROTECT, related_name="adjudications")
     payload = models.JSONField()
-    reason = models.TextField()
+    reason = models.TextField(blank=True, help_text="What the person wrote, if anything")
     kind = models.CharField(max_length=12, choices=Kind, blank=True)
     guideline_flag = models.BooleanField(
         default=False, help_text="The guidelines should say more about this"
@@ -41,12 +42,12 @@ class Adjudication(models.Model):
             models.UniqueConstraint(
                 name="adjudication_version_once", fields=["conversation", "layer", "version"]
             ),
-            models.CheckConstraint(
-                name="adjudication_has_reason",
-                condition=~models.Q(reason=""),
-                violation_error_message="A decision needs a reason.",
-            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.conversation} {self.layer} decision {self.version}"
+
+    @property
+    def why(self) -> str | Fact:
+        """The words of the person who decided, or what is known without them."""
+        return self.reason or Fact(f"decision.{self.kind or 'among_labels'}")

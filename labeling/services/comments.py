@@ -19,7 +19,6 @@ from django.utils import timezone
 
 from labeling.domain.errors import RuleError
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import say
 from labeling.models import (
     Annotation,
     Assignment,
@@ -150,7 +149,7 @@ def _add(
 ) -> Comment:
     body = reason_in(body)
     if not body:
-        raise EmptyComment("Write something first.")
+        raise EmptyComment("comment.empty")
     # one after the other
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
     said: dict[str, Any] = {
@@ -174,15 +173,10 @@ def _add(
 def _check_pin(place: Place, pin: Pin) -> None:
     messages = place.conversation.messages
     if pin.message_index is not None and not messages.filter(index=pin.message_index).exists():
-        raise UnknownPin(
-            say(
-                "There is no message {message_index} in this conversation.",
-                message_index=pin.message_index,
-            )
-        )
+        raise UnknownPin("comment.no_message", message_index=pin.message_index)
     payload = place.annotation.payload if place.annotation else {}
     if pin.label_uid and pin.label_uid not in _uids(payload):
-        raise UnknownPin("This label is not saved: save it first, or comment on the message.")
+        raise UnknownPin("comment.label_not_saved")
 
 
 def _uids(payload: Mapping[str, Any]) -> set[str]:

@@ -12,7 +12,6 @@ from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import say
 from labeling.models import Annotation, Disagreement, Guideline, GuidelineCheck, Project, Round
 from labeling.services import events
 from labeling.services.work import annotations as answers
@@ -42,9 +41,7 @@ def add_version(
     if number != base_version:
         raise _stale(base_version, number)
     if newest and newest.body == body:
-        raise GuidelineUnchanged(
-            say("This is the text of version {number}: nothing was changed.", number=number)
-        )
+        raise GuidelineUnchanged("guideline.unchanged", number=number)
     try:
         with transaction.atomic():
             added = Guideline.objects.create(
@@ -100,9 +97,9 @@ def check(
     """
     note = reason_in(note)
     if not stands and not note:
-        raise answers.ReasonMissing("Say what has to change.")
+        raise answers.ReasonMissing("annotation.no_return_reason")
     if not superseded(newest.project, newest).filter(pk=annotation.pk).exists():
-        raise NotSuperseded("These labels follow the newest version already.")
+        raise NotSuperseded("guideline.labels_follow_newest")
     try:
         with transaction.atomic():
             made = GuidelineCheck.objects.create(
@@ -113,7 +110,7 @@ def check(
                 checked_by=by,
             )
     except IntegrityError:
-        raise NotSuperseded("Somebody has checked these labels meanwhile.") from None
+        raise NotSuperseded("guideline.labels_checked") from None
     assignment = annotation.assignment
     if not stands and not locking.why_locked(annotation, assignment.round):
         answers.send_back(assignment, by=by, reason=note)
@@ -138,10 +135,7 @@ def _one_newline(text: str) -> str:
 
 def _stale(base_version: int, current: int) -> StaleVersion:
     return StaleVersion(
-        say(
-            "Version {current} was written meanwhile. Compare it with your text, then save again.",
-            current=current,
-        ),
-        base_version=base_version,
-        current_version=current,
+        "guideline.written_meanwhile",
+        current=current,
+        details={"base_version": base_version, "current_version": current},
     )

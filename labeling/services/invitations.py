@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.secrets import digest_of, make_secret
-from labeling.domain.sentences import noted, say
 from labeling.models import Invitation, Membership, Project
 from labeling.services import events
 
@@ -109,18 +109,18 @@ def find(secret: str) -> Invitation | None:
     return found.filter(digest=digest_of(secret)).first()
 
 
-def why_over(invitation: Invitation) -> str:
-    """Why a link opens nothing any more; empty while it does."""
+def why_over(invitation: Invitation) -> Fact | None:
+    """Why a link opens nothing any more; None while it does."""
     if invitation.revoked_at:
-        return noted("This invitation was revoked.")
+        return Fact("invitation.revoked")
     if invitation.expires_at <= timezone.now():
         day = date_format(timezone.localtime(invitation.expires_at))
-        return say("This invitation expired on {day}.", day=day)
+        return Fact("invitation.expired", day=day)
     if not invitation.uses_left:
-        return noted("This invitation has been used.")
+        return Fact("invitation.used")
     if Invitation.objects.filter(usable(), pk=invitation.pk).exists():
-        return ""
-    return noted("Who made this invitation does not lead the project any more.")
+        return None
+    return Fact("invitation.of_former_lead")
 
 
 def is_in(invitation: Invitation, user: User) -> bool:
@@ -168,9 +168,7 @@ def accept_as_new(
                 username, password=password, first_name=first, last_name=last
             )
     except IntegrityError:
-        raise NameInUse(
-            say("Somebody is called “{username}” already: choose another.", username=username)
-        ) from None
+        raise NameInUse("invitation.name_in_use", username=username) from None
     accept(invitation, user=user)
     return user
 
@@ -181,4 +179,4 @@ def _use(invitation: Invitation) -> None:
     # Without a join: PostgreSQL looks again only at conditions on the row that it waited for.
     left = Invitation.objects.filter(_unspent(), pk=invitation.pk)
     if not from_a_lead or not left.update(uses_left=F("uses_left") - 1):
-        raise InvitationOver("This invitation is over: ask a lead of the project for a new link.")
+        raise InvitationOver("invitation.over")

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.domain.targets import END_TO_END, STAGES
 from labeling.models import (
     Adjudication,
@@ -62,11 +62,7 @@ def change(
     locked = projects.lock(project)
     now = of(locked)
     if changed(base, now):
-        raise StaleVersion(
-            "Somebody has changed these settings meanwhile. Nothing of yours is stored yet: look "
-            "at it below, beside what holds now, and save again.",
-            fields=changed(base, now),
-        )
+        raise StaleVersion("settings.changed_elsewhere", details={"fields": changed(base, now)})
     fields = changed(now, settings)
     if not fields:
         return []
@@ -117,12 +113,7 @@ def _refuse_blind(project: Project, field: str) -> None:
     )
     if blind:
         raise SettingsRefused(
-            say(
-                "Calibration round {number} is open and is measured as it was opened. Change this "
-                "when it has closed.",
-                number=blind.number,
-            ),
-            field=field,
+            "settings.calibration_open", number=blind.number, details={"field": field}
         )
 
 
@@ -133,35 +124,23 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
     for name in gone:
         if _is_used(project, name):
             raise SettingsRefused(
-                say(
-                    "There are labels, decisions or gold of “{title}”: it stays. Import the "
-                    "conversations into another project to label them without it.",
-                    title=say(LAYERS[name].title),
-                ),
-                field="layers",
+                "settings.layer_in_use", title=Fact(f"layer.{name}"), details={"field": "layers"}
             )
     if not gone and not added:
         return
     full = project.rounds.labelling().filter(state=Round.State.OPEN).order_by("number").first()
     if full:
         raise SettingsRefused(
-            say(
-                "Round {number} is open: close it before you change what is labelled.",
-                number=full.number,
-            ),
-            field="layers",
+            "settings.round_open", number=full.number, details={"field": "layers"}
         )
     answered = Annotation.objects.labelling().filter(
         assignment__round__project=project, status=Annotation.Status.SUBMITTED
     )
     if added and answered.exists():
         raise SettingsRefused(
-            say(
-                "Answers were submitted when nobody was asked for “{title}”; they would count as "
-                "“nothing here”. Import the conversations into another project to label it.",
-                title=say(LAYERS[added[0]].title),
-            ),
-            field="layers",
+            "settings.answers_without_layer",
+            title=Fact(f"layer.{added[0]}"),
+            details={"field": "layers"},
         )
 
 
@@ -193,11 +172,7 @@ def _check_schema(project: Project, schema: Mapping[str, Sequence[str]]) -> None
         lacking |= {f"{kind}: {role}": None for role in roles if role and role not in schema[kind]}
     if lacking:
         raise SettingsRefused(
-            say(
-                "Labels or gold use what is not in the list: {names}. Add it again.",
-                names="; ".join(list(lacking)[:5]),
-            ),
-            field="event_schema",
+            "settings.events_in_use", names=list(lacking)[:5], details={"field": "event_schema"}
         )
 
 

@@ -9,7 +9,6 @@ from django.db import IntegrityError, transaction
 
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
-from labeling.domain.sentences import say
 from labeling.models import (
     Membership,
     Project,
@@ -68,9 +67,7 @@ def create(
     except IntegrityError:
         if not Project.objects.filter(slug=slug).exists():
             raise
-        raise SlugTaken(
-            say("There is a project “{slug}” already: choose another short name.", slug=slug)
-        ) from None
+        raise SlugTaken("project.slug_taken", slug=slug) from None
     Membership.objects.create(project=project, user=by, role=Membership.Role.LEAD)
     events.record("project.created", project, project=project, actor=by, name=name)
     return project
@@ -81,13 +78,7 @@ def add_member(*, project: Project, username: str, role: str, by: User) -> Membe
     """Give somebody a role. Giving it again changes nothing."""
     user = User.objects.filter(username=username, is_active=True).first()
     if user is None:
-        raise UnknownUser(
-            say(
-                "Nobody is called “{username}” here. Invite them by link: whoever opens it "
-                "joins, with a new account too.",
-                username=username,
-            )
-        )
+        raise UnknownUser("project.unknown_user", username=username)
     membership, added = Membership.objects.get_or_create(project=project, user=user, role=role)
     if added:
         events.record(
@@ -104,14 +95,7 @@ def change_role(*, membership: Membership, role: str, by: User) -> None:
     project, user = membership.project, membership.user.get_username()
     keep_a_lead(project, without=[membership.pk])
     if project.memberships.filter(user=membership.user_id, role=role).exists():
-        raise RoleHeld(
-            say(
-                "{user} is {role} here already: remove {user} as {role2} instead.",
-                user=user,
-                role=role,
-                role2=membership.role,
-            )
-        )
+        raise RoleHeld("project.role_held", user=user, role=role, role2=membership.role)
     Membership.objects.filter(pk=membership.pk).update(role=role)
     events.record(
         "member.changed",
@@ -161,7 +145,7 @@ def keep_a_lead(project: Project, *, without: Collection[int], added: int = 0) -
         return
     stay = leads.filter(user__is_active=True).exclude(pk__in=without)
     if not added and not stay.exists():
-        raise LastLead("A project needs a lead: give somebody else the role first.")
+        raise LastLead("project.last_lead")
 
 
 def led_alone_by(user: User) -> list[Project]:

@@ -7,11 +7,11 @@ from typing import Any
 from django import template
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
 from labeling.domain.stored import DECIDED
 from labeling.domain.targets import title_of
 from labeling.translation import from_store, script_texts, translated
+from labeling.words import within as title_within
 from labeling.words import words_of
 
 register = template.Library()
@@ -50,8 +50,7 @@ def layer_title(name: str) -> str:
 @register.filter
 def within(text: Any) -> str:
     """A title within a sentence: a small first letter, but German nouns keep theirs."""
-    words = in_the_language(text)
-    return words if (get_language() or "").startswith("de") else words.lower()
+    return title_within(str(text))
 
 
 @register.simple_tag

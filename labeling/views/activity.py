@@ -14,11 +14,11 @@ from labeling.forms.project_settings import SettingsForm
 from labeling.models import Event, Project
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
-from labeling.translation import from_store, translated
 from labeling.translation import lazy as _
+from labeling.translation import translated
 from labeling.views import access, activity
 from labeling.views.paging import page_of, query_of
-from labeling.words import words_of
+from labeling.words import is_fact, words_of
 
 WORDS = {
     "adjudication.accepted": _("accepted {conversations} conversations as agreed ({states})"),
@@ -139,10 +139,6 @@ def words(event: Event) -> str:
     )
 
 
-STORED = {"gold.freeze_refused": "message", "suggestions.broke_off": "reason"}
-"""Where events hold a sentence of the product."""
-
-
 def changes(fields: Iterable[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """“κ threshold (0.75 → 0.6), description”: from what to what, where it is short."""
     told = []
@@ -175,11 +171,8 @@ SHORT = 50
 def _told(event: Event) -> dict[str, str]:
     if event.verb == "project.changed" and "was" in event.data:
         return {"fields": changes(**event.data)}
-    key = STORED.get(event.verb, "")
-    if key not in event.data:
-        return {}
-    said = event.data[key]  # a text in rows that were written before there were facts
-    return {key: from_store(said) if isinstance(said, str) else words_of(said)}
+    facts = {key: value for key, value in event.data.items() if is_fact(value)}
+    return {key: words_of(value) for key, value in facts.items()}
 
 
 OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.agreement.units import TYPE_FIELDS, Units
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.models import Assignment, Measurement, Project, Round
 from labeling.services import blindness
@@ -364,7 +365,7 @@ def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
 
 
 def wide_rows(
-    units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, str]], missing: str
+    units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, Fact]], missing: str
 ) -> Iterator[list[Any]]:
     """Beside each annotator's label whether it was used, or why not."""
     people = sorted({who for found in units.values() for who in found.labels} | excluded.keys())
@@ -375,9 +376,11 @@ def wide_rows(
             row: list[Any] = [conversation, name]
             for who in people:
                 label = found.labels[who][position] if who in found.labels else None
-                why = excluded.get(who, {}).get(conversation, "not assigned")
                 if who in found.labels:
                     why = missing if label is None else alone
+                else:
+                    reason = excluded.get(who, {}).get(conversation)
+                    why = in_english(reason) if reason else "not assigned"
                 row += [label, f"excluded: {why}" if why else "used"]
             yield row
 

@@ -12,7 +12,7 @@ from labeling.models import Project, Round
 from labeling.services.work import assignments
 from labeling.templatetags.figures import against, exact
 from labeling.templatetags.words import within
-from labeling.translation import translated
+from labeling.words import words_of
 
 
 class Gate(NamedTuple):
@@ -168,7 +168,8 @@ def _verdict(figures: Mapping[str, Any]) -> str:
 
 
 def _why_none(figures: Mapping[str, Any]) -> str:
-    return translated(figures.get("reasons", {}).get("value", _("it was not measured")))
+    reason = figures.get("reasons", {}).get("value")
+    return words_of(reason) or _("it was not measured")
 
 
 def _needed(figures: Mapping[str, Any]) -> str:

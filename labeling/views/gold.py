@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
 from labeling.services import blindness
@@ -22,12 +23,13 @@ from labeling.services.exchange.export import export, export_lines, formats_for
 from labeling.services.gold import gold_requests
 from labeling.services.gold.gold_requests import ASKED, OUTCOMES
 from labeling.services.gold.verification import verify
+from labeling.services.settling.settling import TO_DECIDE
 from labeling.translation import lazy
 from labeling.views import access, activity
 from labeling.views.gold_items import ListLength, described, summarized
 from labeling.views.paging import page_of, part_of
 from labeling.views.tables import zipped
-from labeling.words import words
+from labeling.words import is_fact, words
 
 FORMAT_WORDS = {
     "native": lazy("Native: items, manifest and guidelines; verified without Assay"),
@@ -116,6 +118,10 @@ def gold_item(
     item = get_object_or_404(release.items.all(), item_id=item_id)
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
     context = {"project": release.project, "release": release, "item": item, **described(item)}
+    provenance = context["provenance"]
+    context["why_decided"] = provenance.get("reason") or (
+        "reason_code" in provenance and Fact(provenance["reason_code"])
+    )
     return render(request, "labeling/gold_item.html", context)
 
 
@@ -222,7 +228,7 @@ def _release_page(
         "release": release,
         "page": page,
         "hows": [(GoldItem.How(how).label, number) for how, number in sorted(hows)],
-        "left_out": part_of(release.left_out, start=request.GET.get("left")),
+        "left_out": part_of(_left_out(release), start=request.GET.get("left")),
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),
@@ -232,6 +238,18 @@ def _release_page(
         "comparable": release.comparable().exists(),
     }
     return render(request, "labeling/gold_release.html", context)
+
+
+def _left_out(release: GoldRelease) -> list[dict[str, Any]]:
+    """The conversations with their reasons, which are texts in releases of older versions."""
+    return [
+        {
+            **row,
+            "can_be_decided": not is_fact(row["reason"])
+            or Fact.from_json(row["reason"]).mentions(TO_DECIDE),
+        }
+        for row in release.left_out
+    ]
 
 
 def _run_url(release: GoldRelease) -> str:

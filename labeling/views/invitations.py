@@ -17,6 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.forms.members import InvitationForm, NewAccountForm
 from labeling.models import Invitation
 from labeling.services import invitations as service
@@ -80,7 +81,7 @@ def _for_member(request: HttpRequest, found: Invitation, user: User) -> HttpResp
     try:
         service.accept(found, user=user)
     except RuleError as error:
-        return _over(request, found, error.message)
+        return _over(request, found, error.fact)
     return _welcome(request, found)
 
 
@@ -107,7 +108,7 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
         except service.NameInUse as error:
             form.add_error("username", words(error.fact))
         except RuleError as error:
-            return _over(request, found, error.message)
+            return _over(request, found, error.fact)
         else:
             login(request, user, backend=BACKEND)
             return _welcome(request, found)
@@ -116,7 +117,7 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
     return render(request, "labeling/invitation.html", context, status=status)
 
 
-def _over(request: HttpRequest, found: Invitation, why: str) -> HttpResponse:
+def _over(request: HttpRequest, found: Invitation, why: Fact) -> HttpResponse:
     """Perhaps since the page was opened: somebody else may have been quicker."""
     context = {"invitation": found, "over": why, "ask": service.whom_to_ask(found)}
     return render(request, "labeling/invitation.html", context, status=410)

@@ -18,10 +18,11 @@ from labeling.services.settling import reviews as service
 from labeling.services.settling.reviews import Row
 from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
-from labeling.translation import translated, translated_keys, translated_tree
+from labeling.translation import translated_keys, translated_tree
 from labeling.views import access
 from labeling.views.markdown import shown_guideline
 from labeling.views.paging import PAGE, place_after, query_of
+from labeling.words import words_of
 
 TABS = {"open": _("To review"), "done": _("Reviewed")}
 MODES = {
@@ -123,7 +124,7 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
     may_write = access.leads(request.user, project) and submitted and not own
     verdicts = list(found.reviews.select_related("reviewer").order_by("-pk"))
     next_url = _next_url(project, found, query_of(request, "tab"))
-    locked = translated(locking.why_locked(found, assignment.round))
+    locked = words_of(locking.why_locked(found, assignment.round))
     return {
         "project": project,
         "annotation": found,

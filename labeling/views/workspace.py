@@ -11,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.keys import KEYS
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import form_layers
 from labeling.models import Annotation, Assignment, Round
 from labeling.services.work import admission, assignments, locking, suggestions
 from labeling.services.work.annotations import why_skip_stands
-from labeling.translation import translated, translated_keys, translated_tree
+from labeling.translation import translated_keys, translated_tree
 from labeling.views.markdown import shown_guideline
-from labeling.words import words
+from labeling.words import words, words_of
 
 
 @require_GET
@@ -88,7 +89,7 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
         "payload": annotation.payload,
         "empty": annotation.empty,
         "skip_reason": annotation.skip_reason,
-        "locked": translated(locked),
+        "locked": words_of(locked),
         "active_seconds": annotation.active_seconds,
         "read_only": read_only,
         "blind": assignment.round.is_blind,
@@ -110,8 +111,8 @@ def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any
     }
 
 
-def _why_locked(assignment: Assignment, annotation: Annotation) -> str:
-    """Why the answer cannot be taken back; empty where it can."""
+def _why_locked(assignment: Assignment, annotation: Annotation) -> Fact | None:
+    """Why the answer cannot be taken back; None where it can."""
     if annotation.status == Annotation.Status.SKIPPED:
         return why_skip_stands(annotation)
     return locking.why_locked(annotation, assignment.round)

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling import tasks
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Adjudication, Conversation, Event, GoldItem, Merge, Project, Round
 from labeling.services import vectors
@@ -132,7 +133,7 @@ def test_a_decision_names_whose_label_it_took(
     assert second["adopted_from"] == ["ana"]
     assert (first["id"], second["id"]) == ("REQ-001", "REQ-002")
     assert (decision.kind, decision.guideline_flag) == ("ambiguous", True)
-    assert decision.reason == "ambiguous text"
+    assert (decision.reason, decision.why) == ("", Fact("decision.ambiguous"))
     release = gold.freeze(project=disputed.project, layer="extraction", ruler=ruler())
     provenance = release.items.get().content["provenance"]
     assert provenance["labels"]["ana-2"]["by"] == ["ana"]
@@ -147,7 +148,7 @@ def test_gold_reads_the_same_in_whatever_language_somebody_decides(
     labels = [one["label"] for one in shown(client, disputed)["clusters"]]
     assert decide(client, disputed, labels).status_code == 201
 
-    assert Adjudication.objects.get().reason == "ambiguous text"
+    assert Adjudication.objects.get().why == Fact("decision.ambiguous")
 
 
 @pytest.mark.parametrize("case", ["edited", "left out though all have it", "added"])
@@ -351,4 +352,4 @@ def test_an_acceptance_does_not_hold_for_other_answers(
         gold.freeze(project=project, layer="extraction", ruler=ruler())
 
     reasons = {row["conversation"]: row["reason"] for row in caught.value.details["left_out"]}
-    assert reasons[unanimous.external_id].startswith("disputed")
+    assert reasons[unanimous.external_id]["code"] == "gold.disputed_and_more"

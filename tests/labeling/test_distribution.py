@@ -103,16 +103,16 @@ def test_planned_work_is_shared_by_number(project: Project, ana: User, ben: User
 
 
 def test_numbers_that_do_not_add_up_open_nothing(project: Project, ana: User) -> None:
-    with pytest.raises(UnfairQuotas, match="6 conversations by 2 are 12 assignments"):
+    with pytest.raises(UnfairQuotas, match="places=12"):
         factories.open_full(project, 6, overlap=2, quotas={ana.pk: 6})
 
     assert not Round.objects.exists()
 
 
 def test_numbers_make_no_sense_in_a_pool_or_a_calibration(project: Project, ana: User) -> None:
-    with pytest.raises(rounds.RoundImpossible, match="take from a pool"):
+    with pytest.raises(rounds.RoundImpossible, match="pool_shares_evenly"):
         factories.open_full(project, 2, pool=True, quotas={ana.pk: 2})
-    with pytest.raises(rounds.RoundImpossible, match="everybody labels everything"):
+    with pytest.raises(rounds.RoundImpossible, match="calibration_shares_evenly"):
         factories.open_calibration(project, 2, quotas={ana.pk: 2})
 
 
@@ -138,15 +138,15 @@ def test_a_batch_needs_an_open_round_of_full_labeling_and_something_new(
     project: Project, rita: User
 ) -> None:
     round_ = factories.open_full(project, 2)
-    with pytest.raises(rounds.RoundImpossible, match="in the round already"):
+    with pytest.raises(rounds.RoundImpossible, match="nothing_to_add"):
         rounds.add_batch(round_, conversations=round_.conversations.all(), by=rita)
     new = factories.make_conversations(project, 2)
-    with pytest.raises(rounds.RoundImpossible, match="Nobody is chosen"):
+    with pytest.raises(rounds.RoundImpossible, match="nobody_chosen"):
         rounds.add_batch(round_, conversations=new, by=rita, annotators=[])
     rounds.close(round_, by=rita)
     calibration = factories.open_calibration(project, 2)
     for shut in (round_, calibration):
-        with pytest.raises(rounds.RoundImpossible, match="only to an open round"):
+        with pytest.raises(rounds.RoundImpossible, match="not_open_for_more"):
             rounds.add_batch(shut, conversations=factories.make_conversations(project, 1), by=rita)
 
 

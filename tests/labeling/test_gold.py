@@ -13,11 +13,13 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import AnnotationRevision, Event, GoldItem, GoldRelease, Guideline, Project
 from labeling.services.gold import gold
 from labeling.services.settling import adjudications
 from labeling.services.work import annotations, rounds
+from labeling.words import words_of
 from tests import factories
 from tests.fakes import WordOverlap
 
@@ -77,8 +79,10 @@ def test_what_is_disputed_or_unfinished_is_left_out_with_its_reason(project: Pro
 
     assert [item.item_id for item in release.items.all()] == [one.external_id]
     reasons = {row["conversation"]: row["reason"] for row in release.left_out}
-    assert reasons[two.external_id] == "1 of 3 annotators have submitted"
-    assert reasons[three.external_id].startswith("disputed: “Wish of ana”")
+    assert reasons[two.external_id] == (
+        Fact("gold.not_all_submitted", submitted=1, overlap=3).as_json()
+    )
+    assert words_of(reasons[three.external_id]).startswith("disputed: “Wish of ana”")
 
 
 def test_a_skip_with_a_reason_does_not_hold_the_others_up(project: Project) -> None:
@@ -102,7 +106,7 @@ def test_a_skip_that_was_handed_on_waits_for_the_other_answer(project: Project) 
     annotations.skip(first, factories.save_of({}), reason="Not my language")
     factories.answer(second)
 
-    with pytest.raises(gold.NothingToFreeze, match="1 of 2 annotators have submitted"):
+    with pytest.raises(gold.NothingToFreeze, match="not_all_submitted submitted=1 overlap=2"):
         freeze(project)
 
     factories.answer(shared.get(annotation__isnull=True))
@@ -153,7 +157,7 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
     project: Project,
 ) -> None:
     first = factories.make_release(project, items=1)
-    with pytest.raises(gold.NothingChanged, match="orders@1 holds exactly this already"):
+    with pytest.raises(gold.NothingChanged, match="nothing_changed parent=orders@1"):
         freeze(project)
 
     factories.answer_all(factories.open_full(project, 1))
@@ -165,9 +169,9 @@ def test_a_second_freeze_without_change_is_refused_and_a_change_is_a_new_version
 
 
 def test_freezing_says_why_there_is_nothing(project: Project) -> None:
-    with pytest.raises(gold.NothingToFreeze, match="Nothing has been labelled yet"):
+    with pytest.raises(gold.NothingToFreeze, match="nothing_labelled"):
         freeze(project)
-    with pytest.raises(gold.UnknownLayer, match="has no layer 'arc'"):
+    with pytest.raises(gold.UnknownLayer, match=r"unknown_layer .*layer=arc"):
         gold.freeze(project=project, layer="arc", ruler=RULER)
 
 
@@ -175,7 +179,7 @@ def test_a_name_belongs_to_one_project(project: Project) -> None:
     factories.make_release(project, items=1)
     other = factories.make_project("other")
 
-    with pytest.raises(gold.NameTaken, match="choose another"):
+    with pytest.raises(gold.NameTaken, match="name_taken"):
         freeze(other, name="orders")
 
 
@@ -241,7 +245,7 @@ def test_gold_names_who_labelled_under_which_guideline(project: Project) -> None
 def test_a_name_that_cannot_stand_in_an_address_is_refused(project: Project, name: str) -> None:
     factories.open_full(project, 1)
 
-    with pytest.raises(gold.BadName, match="cannot name a release"):
+    with pytest.raises(gold.BadName, match="bad_name"):
         freeze(project, name=name)
 
 
@@ -262,7 +266,7 @@ def test_an_open_calibration_round_stays_blind_in_gold(project: Project, rita: U
     release = freeze(project)
 
     assert [row["reason"] for row in release.left_out] == [
-        f"calibration round {again.number} is open: its answers are blind until then"
+        Fact("gold.calibration_open", number=again.number).as_json()
     ]
     assert again.number not in [row["round"] for row in release.agreement["rounds"]]
 

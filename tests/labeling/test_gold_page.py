@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -81,7 +82,7 @@ def test_the_name_of_another_projects_gold_is_refused_in_words(signed_in, rita, 
     response = ask(signed_in(rita), name="other")
 
     assert response.status_code == 400
-    assert "'other' is the name of other's extraction gold" in text_of(response)
+    assert "“other” is the name of other's extraction gold" in text_of(response)
 
 
 def test_a_researcher_reads_gold_and_freezes_nothing(signed_in, noor, release):
@@ -145,6 +146,26 @@ def test_what_was_left_out_is_listed_with_its_reason(signed_in, noor, project):
     gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
 
     assert "c-002 1 of 3 annotators have submitted" in page(signed_in(noor), RELEASE)
+
+
+def test_what_is_disputed_can_be_decided_from_the_release(signed_in, noor, project):
+    opened = factories.open_full(project, 3)
+    settled, disputed, waiting = opened.conversations.order_by("external_id")
+    for assignment in opened.assignments.filter(conversation=settled):
+        factories.answer(assignment)
+    for assignment in opened.assignments.filter(conversation=disputed):
+        who = assignment.annotator.username
+        factories.answer_with(
+            assignment,
+            {"requirements": [factories.requirement(0, title=f"Wish of {who}", action=who * 3)]},
+        )
+    factories.answer(opened.assignments.filter(conversation=waiting).first())
+    gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+
+    shown = signed_in(noor).get(RELEASE).content.decode()
+
+    links = re.findall(r'adjudication/\?layer=extraction&amp;q=([^"]+)', shown)
+    assert links == [disputed.external_id]
 
 
 def test_an_intact_release_is_verified(signed_in, noor, release):

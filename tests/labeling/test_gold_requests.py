@@ -101,7 +101,7 @@ def test_a_refusal_answers_its_own_request_only(asked: Event, project: Project, 
     work(second)
 
     refusal = Event.objects.get(verb="gold.freeze_refused")
-    assert "nothing was frozen" in refusal.data["message"]
+    assert refusal.data["message"]["code"] == "gold.nothing_changed"
     assert (refusal.data["request"], _requests(project)["waiting"]) == (second.pk, third)
 
 

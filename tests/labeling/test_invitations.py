@@ -12,6 +12,7 @@ from gunicorn.config import Config
 
 from config.logs import KeylessFormatter
 from config.serve import web_command
+from labeling.domain.facts import Fact
 from labeling.models import Event, Invitation
 from labeling.services import invitations, projects
 from tests import factories
@@ -206,10 +207,10 @@ def test_a_lead_revokes_a_link_after_a_question(signed_in, project, rita):
     client = signed_in(rita)
 
     assert "Revoke this invitation?" in page(client, url)
-    assert invitations.why_over(Invitation.objects.get()) == ""
+    assert invitations.why_over(Invitation.objects.get()) is None
     for _ in range(2):
         client.post(url)
-    assert invitations.why_over(Invitation.objects.get()) == "This invitation was revoked."
+    assert invitations.why_over(Invitation.objects.get()) == Fact("invitation.revoked")
     assert Event.objects.filter(verb="invitation.revoked").count() == 1
 
 

@@ -205,7 +205,9 @@ def test_labels_wait_for_what_they_refer_to(people: dict[str, User], signed_in: 
     project = labelled(["extraction", "validation"], two_ways)
     merge(project)
 
-    with pytest.raises(gold.NothingToFreeze, match="its requirements are not settled"):
+    with pytest.raises(
+        gold.NothingToFreeze, match=r"base_not_settled layer=layer_within\.extraction"
+    ):
         freeze(project, "validation")
 
     client = signed_in(people["rita"])
@@ -247,7 +249,7 @@ def test_a_decision_about_what_no_longer_stands_has_to_be_made_again(
     decide(project, "extraction", [None], added=[other], by=people["rita"])
     assert requirement
 
-    with pytest.raises(gold.NothingToFreeze, match="decide it again"):
+    with pytest.raises(gold.NothingToFreeze, match="decision_outdated"):
         freeze(project, "validation")
 
 
@@ -255,7 +257,7 @@ def test_nobody_decides_about_a_requirement_that_is_not_there(people: dict[str, 
     project = labelled(*GIVEN["validation"])
     (cluster,) = clusters(project, "validation")
 
-    with pytest.raises(InvalidPayload, match="not there"):
+    with pytest.raises(InvalidPayload, match="label_not_there"):
         decide(project, "validation", [{**cluster.label, "requirement": "x"}], by=people["rita"])
 
 
@@ -287,7 +289,7 @@ def test_a_disputed_conversation_of_any_layer_is_left_out_by_name_and_can_be_dec
     people: dict[str, User],
 ) -> None:
     project = labelled(["arc"], disputed_arcs)
-    with pytest.raises(gold.NothingToFreeze, match="disputed: “How did ana go”"):
+    with pytest.raises(gold.NothingToFreeze, match=r"disputed_and_more .*How did ana go"):
         freeze(project, "arc")
 
     labels = [one.label for one in clusters(project, "arc")]
@@ -337,7 +339,7 @@ def test_labels_of_two_layers_that_people_call_alike_stay_two_in_the_whole(
 def test_the_whole_needs_all_its_stages(people: dict[str, User]) -> None:
     project = labelled(["extraction", "validation"], two_ways)
 
-    with pytest.raises(gold.UnknownLayer, match="inferred requirements"):
+    with pytest.raises(gold.UnknownLayer, match=r"layer_within.*inference"):
         freeze(project, "end_to_end")
 
 

@@ -31,7 +31,7 @@ def test_who_misses_too_much_is_paused_until_a_lead_lifts_it(
     annotations.submit(miss_next, factories.save_of({"requirements": []}))
     check_scores.score(miss_next.pk, ruler=ruler)
 
-    with pytest.raises(admission.Paused, match="Ask rita"):
+    with pytest.raises(admission.Paused, match="leads=rita"):
         assignments.next_for(newcomer)
     waiting = Assignment.objects.labelling().filter(annotator=newcomer).first()
     with pytest.raises(admission.Paused):

@@ -142,7 +142,7 @@ def test_the_test_split_shows_nothing_even_if_there_is_something(
     mine = suggest_to(factories.open_full(project, 1).assignments.get(annotator=ana))
     save(mine, [factories.requirement(1)])
 
-    with pytest.raises(suggestions.SuggestionsHidden, match="test split"):
+    with pytest.raises(suggestions.SuggestionsHidden, match="test_or_blind"):
         suggestions.declare_first_pass(mine)
     assert SECRET not in everything_ana_can_read(signed_in(ana), mine)
 

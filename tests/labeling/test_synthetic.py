@@ -71,7 +71,7 @@ def test_a_file_says_which_conversations_are_synthetic() -> None:
 
 
 def test_a_freeze_with_synthetic_items_asks_to_be_confirmed(mixed: Project) -> None:
-    with pytest.raises(gold.SyntheticItems, match="1 of 3 conversations are synthetic"):
+    with pytest.raises(gold.SyntheticItems, match="synthetic=1 total=3"):
         freeze(mixed)
     assert not GoldRelease.objects.exists()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 from django.utils import timezone
@@ -13,7 +13,6 @@ from django.utils import timezone
 from evaluation import adapters
 from evaluation.layers import MalformedOutput
 from evaluation.models import CaseRun
-from evaluation.stored import OF_LINES
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -22,11 +21,10 @@ from labeling.domain.formats.reading import json_lines
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import most_literal_first, recognised, say
+from labeling.domain.sentences import say
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
 from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers
-from labeling.words import in_english
 
 NAME = "predictions"
 """Stands where a run names its pipeline."""
@@ -120,7 +118,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
             else:
                 _leave_aside(case_id, found)
         except MalformedOutput as error:
-            found.faults.append(Fault(number, in_english(error.fact)))
+            found.faults.append(Fault(number, error.fact))
     return found
 
 
@@ -156,11 +154,14 @@ def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
 def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
     if found.faults:
         raise PredictionsRefused(
-            say("Nothing was taken: {faults}", faults=_told(found.faults)),
-            faults=[
-                {"line": one.line, "reason": one.reason} for one in found.faults[:SHOWN_FAULTS]
-            ],
-            count=len(found.faults),
+            _why_nothing(found.faults),
+            details={
+                "faults": [
+                    {"line": one.line, "reason": one.reason.as_json()}
+                    for one in found.faults[:SHOWN_FAULTS]
+                ],
+                "count": len(found.faults),
+            },
         )
     if not found.outputs:
         example = next(iter(cases))
@@ -174,19 +175,18 @@ def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRel
         )
 
 
-def _told(faults: list[Fault]) -> str:
-    """The first of them, as sentences that a screen can translate."""
-    first = [_line_of(one) for one in faults[:3]]
+def _why_nothing(faults: list[Fault]) -> Fact:
+    """The first of them."""
+    first = [
+        fault.reason
+        if fault.line is None
+        else Fact("predictions.line", line=fault.line, why=fault.reason)
+        for fault in faults[:3]
+    ]
     more = len(faults) - len(first)
-    told = reduce(lambda said, one: say("{first}; {more}", first=said, more=one), first)
-    return say("{faults}; and {more} more.", faults=told, more=more) if more else told
-
-
-def _line_of(one: Fault) -> str:
-    reason = recognised(one.reason.removesuffix("."), most_literal_first(OF_LINES))
-    return (
-        reason if one.line is None else say("line {line}: {reason}", line=one.line, reason=reason)
-    )
+    if more:
+        return Fact("predictions.nothing_taken_and_more", faults=first, more=more)
+    return Fact("predictions.nothing_taken", faults=first)
 
 
 def _report(source: Source, found: _Found, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
         return Base()
     settle = partial(settling.settle_answers, answers, release.project, ruler)
     found = settling.Outcomes(answers, release.project, settle).base(release.layer)
-    return None if isinstance(found, str) else found
+    return None if isinstance(found, Fact) else found
 
 
 def _of_one(layer: str, base: Base, one: Assignment) -> Labels:

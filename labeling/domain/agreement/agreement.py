@@ -21,10 +21,11 @@ from labeling.domain.agreement.kappa import (
 )
 from labeling.domain.agreement.ratings import Grid, Ratings, grid
 from labeling.domain.agreement.resampling import Sampler, interval
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 __all__ = [
     "Agreement",
+    "Excluded",
     "PairAgreement",
     "agreement",
     "band",
@@ -40,9 +41,8 @@ __all__ = [
 
 Statistic = Literal["min", "mean"]
 Measure = Literal["kappa", "f1"]
-ONE_LABEL = noted(
-    "both used one and the same label throughout, so chance alone explains the agreement"
-)
+
+NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,19 @@ class PairAgreement:
     ac1: float | None
     ci_low: float | None
     ci_high: float | None
-    undefined: str | None
+    undefined: Fact | None
     conversations: int
     prevalence: float | None
     bias: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """What one annotator gave to one conversation counts in no figure."""
+
+    conversation: str
+    annotator: str
+    reason: Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +98,13 @@ class Agreement:
     pairs: list[PairAgreement]
     fleiss_kappa: float | None
     krippendorff_alpha: float | None
-    reasons: dict[str, str] = field(default_factory=dict)
-    excluded: list[dict[str, str]] = field(default_factory=list)
+    reasons: dict[str, Fact] = field(default_factory=dict)
+    excluded: list[Excluded] = field(default_factory=list)
     measure: Measure = "kappa"
     by_origin: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON, in the shape that ``manage.py agreement --format json`` prints."""
+        """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
         return asdict(self)
 
 
@@ -111,7 +120,7 @@ def agreement(
     threshold: float = 0.75,
     statistic: Statistic = "min",
     seed: int = 0,
-    excluded: Mapping[str, Mapping[str, str]] | None = None,
+    excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
     """Agreement of all annotators, pair by pair and together, and whether it passes the gate.
 
@@ -229,52 +238,56 @@ def _positive_f1(positive: NDArray[np.float64] | None) -> float | None:
     return float(2 * positive[0] / (positive[1] + positive[2]))
 
 
-def _why_no_kappa(shared: int, size: int) -> str:
+def _why_no_kappa(shared: int, size: int) -> Fact:
     if not shared:
-        return noted("they submitted no sample in common")
-    return ONE_LABEL if size else noted("their common samples hold no unit that both labelled")
+        return NOTHING_IN_COMMON
+    return Fact("agreement.one_label" if size else "agreement.no_common_unit")
 
 
 def gate_value(
     pairs: Sequence[PairAgreement], statistic: Statistic, *, measure: Measure = "kappa"
-) -> tuple[float | None, str]:
+) -> tuple[float | None, Fact | None]:
     """The figure that the gate compares with its threshold, or why there is none."""
     if not pairs:
-        return None, noted("agreement needs the submitted labels of at least two annotators")
+        return None, Fact("agreement.too_few_annotators")
     by_pair = [(pair, pair.kappa if measure == "kappa" else pair.positive_f1) for pair in pairs]
-    undefined: dict[str | None, list[str]] = {}
+    undefined: dict[Fact | None, list[Fact]] = {}
     for pair, value in by_pair:
         if value is None:
-            undefined.setdefault(pair.undefined, []).append(f"{pair.a} and {pair.b}")
+            people = Fact("agreement.pair", a=pair.a, b=pair.b)
+            undefined.setdefault(pair.undefined, []).append(people)
     if undefined:
-        reasons = (f"{', '.join(names)}: {reason}" for reason, names in undefined.items())
-        return None, "; ".join(reasons)
+        reasons = [
+            Fact("agreement.undefined_of_pairs", pairs=pairs, why=why)
+            for why, pairs in undefined.items()
+        ]
+        return None, Fact("agreement.undefined", reasons=reasons)
     values = [value for _, value in by_pair if value is not None]
-    return (min(values) if statistic == "min" else fsum(values) / len(values)), ""
+    return (min(values) if statistic == "min" else fsum(values) / len(values)), None
 
 
-def _why_no_overall(counts: NDArray[np.int64]) -> str:
+def _why_no_overall(counts: NDArray[np.int64]) -> Fact:
     if (counts.sum(axis=1) < 2).all():
-        return noted("no unit was labelled by two annotators")
-    return noted("all annotators used one and the same label throughout")
+        return Fact("agreement.no_unit_labelled_by_two")
+    return Fact("agreement.one_label_of_all")
 
 
 def excluded_samples(
-    ratings: Mapping[str, Iterable[str]], reasons: Mapping[str, Mapping[str, str]]
-) -> list[dict[str, str]]:
+    ratings: Mapping[str, Iterable[str]], reasons: Mapping[str, Mapping[str, Fact]]
+) -> list[Excluded]:
     """Samples that enter no pair: given with a reason, or submitted by one person alone."""
     rows = [
-        {"conversation": conversation, "annotator": annotator, "reason": reason}
-        for annotator, given in reasons.items()
-        for conversation, reason in given.items()
+        Excluded(conversation, annotator, reason)
+        for annotator, by_conversation in reasons.items()
+        for conversation, reason in by_conversation.items()
     ]
     by: dict[str, list[str]] = {}
-    for annotator, given in ratings.items():
-        for conversation in given:
+    for annotator, submitted in ratings.items():
+        for conversation in submitted:
             by.setdefault(conversation, []).append(annotator)
     rows += [
-        {"conversation": name, "annotator": people[0], "reason": noted("nobody else submitted it")}
+        Excluded(name, people[0], Fact("agreement.submitted_alone"))
         for name, people in by.items()
         if len(people) == 1
     ]
-    return sorted(rows, key=lambda row: (row["conversation"], row["annotator"]))
+    return sorted(rows, key=lambda row: (row.conversation, row.annotator))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeling.domain.agreement.agreement import (
+    NOTHING_IN_COMMON,
     Agreement,
     PairAgreement,
     Statistic,
@@ -14,13 +15,13 @@ from labeling.domain.agreement.agreement import (
     gate_value,
 )
 from labeling.domain.agreement.resampling import interval, resampled_sums
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import Record, match_events
-from labeling.domain.sentences import noted
 
 Events = Mapping[str, Sequence[Record]]
 """One annotator's events by conversation; a conversation without any is an empty list."""
 
-NO_UNITS = noted("events have no units that could be left out, so they are compared by F1")
+NO_UNITS = Fact("agreement.events_without_units")
 
 
 def event_agreement(
@@ -29,7 +30,7 @@ def event_agreement(
     threshold: float = 0.75,
     statistic: Statistic = "min",
     seed: int = 0,
-    excluded: Mapping[str, Mapping[str, str]] | None = None,
+    excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
     """How far annotators mark the same events, and whether that passes the gate.
 
@@ -91,10 +92,8 @@ def _pair(a: str, b: str, left: Events, right: Events, seed: int) -> PairAgreeme
     )
 
 
-def _why_undefined(shared: Sequence[str]) -> str:
-    return (
-        noted("neither marked an event") if shared else noted("they submitted no sample in common")
-    )
+def _why_undefined(shared: Sequence[str]) -> Fact:
+    return Fact("agreement.no_event_marked") if shared else NOTHING_IN_COMMON
 
 
 def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeling.domain.agreement.agreement import ONE_LABEL
 from labeling.domain.agreement.kappa import band, defined
 from labeling.domain.agreement.resampling import interval, resampled_sums
 from labeling.domain.sentences import noted
@@ -19,6 +18,9 @@ Scores = Mapping[str, Sequence[float | None]]
 ROUNDING = 1e-12
 """What is less, of sums of squares, is left by rounding scores like 7.3: there is no chance."""
 
+ONE_LABEL = noted(
+    "both used one and the same label throughout, so chance alone explains the agreement"
+)
 NOTHING_SHARED = noted("they rated nothing in common")
 
 Sums = NDArray[np.float64]  # (…, 6): n, Σa, Σb, Σa², Σb², Σab

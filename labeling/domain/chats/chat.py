@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from labeling.domain.chats.faults import Fault
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import Turn
 
 
-class ChatRefused(Exception):
+class ChatRefused(FileFault):
     """The file is no chat of this format; the text names the place and the reason."""
 
 

@@ -33,7 +33,7 @@ def read_splits(texts: Mapping[str, str]) -> Splits:
     >>> read_splits({"train": "1-8", "test": "8-10"})
     Traceback (most recent call last):
         ...
-    labeling.domain.chats.splits.BadSplits: Chat 8 is in the ranges of train and of test.
+    labeling.domain.chats.splits.BadSplits: splits.chat_in_two chat=8 first=train second=test
     """
     ranges: dict[str, frozenset[int]] = {}
     for name, text in texts.items():
@@ -41,8 +41,11 @@ def read_splits(texts: Mapping[str, str]) -> Splits:
         for other, taken in ranges.items():
             if both := sorted(numbers & taken):
                 raise BadSplits(
-                    f"Chat {both[0]} is in the ranges of {other} and of {name}.",
-                    numbers=both,
+                    "splits.chat_in_two",
+                    chat=both[0],
+                    first=other,
+                    second=name,
+                    details={"numbers": both},
                 )
         ranges[name] = numbers
     return Splits(ranges)
@@ -55,6 +58,6 @@ def _numbers(name: str, text: str) -> list[int]:
         first = int(found[1]) if found else 1
         last = int(found[2] or first) if found else 0
         if last < first:
-            raise BadSplits(f"The range “{part}” of {name} cannot be read: write it like 1-7.")
+            raise BadSplits("splits.unreadable_range", range=part, split=name)
         numbers += range(first, last + 1)
     return numbers

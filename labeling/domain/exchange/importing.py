@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
 
+from labeling.domain.errors import FileFault, file_fault
+from labeling.domain.facts import Fact
 from labeling.domain.gold.release import item_sha256
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
@@ -48,7 +50,7 @@ class Problem(NamedTuple):
     """Why a line, or (``line`` is None) a whole file, cannot be taken."""
 
     line: int | None
-    reason: str
+    reason: Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,8 @@ class Record:
         return sum(len(turn.content) for turn in self.turns)
 
 
-class _Refused(Exception):
-    """A check failed; the text is the reason."""
+class _Refused(FileFault):
+    """A check failed."""
 
 
 def read_native(
@@ -138,14 +140,14 @@ def read_native(
     --------
     >>> from io import BytesIO
     >>> next(read_native(BytesIO(b'{"id": "a"}')))
-    Problem(line=1, reason='"messages" is missing')
+    Problem(line=1, reason=Fact(code='file.fault', values={'text': '"messages" is missing'}))
     """
     found_any = False
     for number, raw in _lines(stream, max_line_bytes):
         if raw is not None and not raw.strip():
             continue
         if not found_any and raw is not None and (kind := _other_kind(raw)):
-            yield Problem(number, f"{kind}: {HOW_WRITTEN}")
+            yield Problem(number, file_fault(f"{kind}: {HOW_WRITTEN}"))
             return
         found_any = True
         try:
@@ -153,9 +155,9 @@ def read_native(
                 raise _Refused(f"the line is longer than {max_line_bytes:,} bytes")
             yield number, _record(_parse(raw))
         except _Refused as refused:
-            yield Problem(number, str(refused))
+            yield Problem(number, refused.fact)
     if not found_any:
-        yield Problem(None, "the file is empty")
+        yield Problem(None, Fact("file.empty"))
 
 
 def record_of(line: int, document: dict[str, Any]) -> tuple[int, Record] | Problem:
@@ -163,7 +165,7 @@ def record_of(line: int, document: dict[str, Any]) -> tuple[int, Record] | Probl
     try:
         return line, _record(document)
     except _Refused as refused:
-        return Problem(line, str(refused))
+        return Problem(line, refused.fact)
 
 
 def content_sha256(turns: Sequence[Turn]) -> str:

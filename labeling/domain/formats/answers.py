@@ -8,22 +8,24 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from labeling.domain.canonical import UNSTORABLE
+from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Turn, with_line_feeds
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
 
 SUBMITTED, SKIPPED = "submitted", "skipped"
 Payload = Mapping[str, Any]
 
 
-class Unreadable(Exception):
-    """A part of a file cannot be taken; the text is the reason."""
+class Unreadable(FileFault):
+    """A part of a file cannot be taken."""
 
 
 class Fault(NamedTuple):
     """Why a line cannot be taken; ``line`` None means the whole file."""
 
     line: int | None
-    reason: str
+    reason: Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What somebody decided about one layer of a conversation, after its annotators."""
+    """What somebody decided about one layer of a conversation, after its annotators.
+
+    ``reason_code`` stands where nobody wrote the reason: the words are the product's.
+    """
 
     layer: str
     labels: Sequence[Payload]
@@ -58,6 +63,7 @@ class Decided:
     guideline_flag: bool = False
     guideline_version: int | None = None
     decided_at: datetime | None = None
+    reason_code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ def _decision(decided: Decided) -> dict[str, Any]:
         "guideline_version": decided.guideline_version,
         "kind": decided.kind,
         "reason": decided.reason,
+        **({"reason_code": decided.reason_code} if decided.reason_code else {}),
         "guideline_flag": decided.guideline_flag,
         "labels": decided.labels,
     }
@@ -145,6 +146,7 @@ def _read_decision(value: Any, where: str) -> Decided:
         guideline_flag=_flag(given, "guideline_flag", where),
         guideline_version=_optional(given, "guideline_version", where),
         decided_at=moment(given.get("decided_at"), f"{where}.decided_at"),
+        reason_code=as_text(given.get("reason_code"), f"{where}.reason_code") or None,
     )
 
 

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, TypeVar
 
+from labeling.domain.errors import FileFault
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import Fault, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
@@ -27,7 +29,7 @@ def read_each(
         try:
             yield line, read(line, document)
         except Unreadable as error:
-            yield Fault(line, str(error))
+            yield Fault(line, error.fact)
 
 
 def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
@@ -36,33 +38,35 @@ def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[in
     while raw := stream.readline(limit + 1):
         number += 1
         if len(raw) > limit:
-            yield Fault(number, f"the line is longer than {limit:,} bytes")
+            yield Fault(number, Fact("file.line_too_long", limit=limit))
             return
         raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if raw.strip():
             found_any = True
             yield _parsed(number, raw)
     if not found_any:
-        yield Fault(None, "the file is empty")
+        yield Fault(None, Fact("file.empty"))
 
 
 def _parsed(number: int, raw: bytes) -> tuple[int, Any] | Fault:
     try:
         return number, json.loads(raw.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError:
-        return Fault(number, "the line is not UTF-8; save the file as UTF-8")
-    except (ValueError, RecursionError) as error:
-        return Fault(number, f"not valid JSON: {_why(error)}")
+        return Fault(number, Fact("file.line_not_utf8"))
+    except (FileFault, ValueError, RecursionError) as error:
+        return Fault(number, Fact("file.not_json", why=_why(error)))
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise FileFault(Fact("file.not_a_number", name=name))
 
 
-def _why(error: Exception) -> str:
+def _why(error: Exception) -> Fact | str:
+    if isinstance(error, FileFault):
+        return error.fact
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at column {error.colno}"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return Fact("file.at_column", said=error.msg, column=error.colno)
+    return Fact("file.too_deep") if isinstance(error, RecursionError) else str(error)
 
 
 def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
@@ -71,9 +75,9 @@ def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int
     try:
         yield from pieces.items()
     except UnicodeDecodeError:
-        yield Fault(pieces.line, "the file is not UTF-8; save it as UTF-8")
-    except (ValueError, RecursionError) as error:
-        yield Fault(pieces.line, f"not valid JSON: {_why(error)}")
+        yield Fault(pieces.line, Fact("file.not_utf8"))
+    except (FileFault, ValueError, RecursionError) as error:
+        yield Fault(pieces.line, Fact("file.not_json", why=_why(error)))
 
 
 class _Pieces:
@@ -91,10 +95,10 @@ class _Pieces:
 
     def items(self) -> Iterator[tuple[int, Any] | Fault]:
         if self._next() == "":
-            yield Fault(None, "the file is empty")
+            yield Fault(None, Fact("file.empty"))
             return
         if self._next() != "[":
-            yield Fault(self.line, "the file must hold one JSON list of tasks")
+            yield Fault(self.line, Fact("file.not_a_list"))
             return
         self._pass(1)
         while self._next() != "]":

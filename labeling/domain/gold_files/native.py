@@ -14,6 +14,7 @@ from labeling.domain.exchange.importing import (
     Record,
     Turn,
 )
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
     Fault,
     Unreadable,
@@ -138,11 +139,17 @@ def _check(
     whole = [
         problem
         for problem in check_payload(gold, complete=True, **surroundings)
-        if not _MAY_BE_OPEN.fullmatch(problem.path) and (beside or problem.message != NOT_THERE)
+        if not _MAY_BE_OPEN.fullmatch(problem.path) and (beside or problem.fact != NOT_THERE)
     ]
-    if problems := [f"gold.{path}: {message}" for path, message in dict.fromkeys([*shape, *whole])]:
-        more = f" (and {len(problems) - _SHOWN} more)" if len(problems) > _SHOWN else ""
-        raise Unreadable(" ".join(problems[:_SHOWN]) + more)
+    problems = [
+        Fact("labels.problem", path=f"gold.{path}", why=why)
+        for path, why in dict.fromkeys([*shape, *whole])
+    ]
+    more = len(problems) - _SHOWN
+    if more > 0:
+        raise Unreadable(Fact("labels.problems_and_more", problems=problems[:_SHOWN], number=more))
+    if problems:
+        raise Unreadable(Fact("labels.problems", problems=problems))
 
 
 def _origins(

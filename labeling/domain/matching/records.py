@@ -6,6 +6,7 @@ from itertools import combinations
 from math import fsum
 from typing import Any
 
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
@@ -15,7 +16,6 @@ from labeling.domain.matching.matching import (
     source_overlap,
 )
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.sentences import noted
 
 Labels = Mapping[str, Sequence[Record]]
 """One annotator's requirements by conversation; a conversation without any is an empty list."""
@@ -44,7 +44,7 @@ class RecordAgreement:
     actor_agreement: float | None
     priority_agreement: float | None
     source_overlap: float | None
-    undefined: dict[str, str]
+    undefined: dict[str, Fact]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -113,13 +113,13 @@ def _pair(
     ]
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
     rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
-    undefined = {}
+    undefined: dict[str, Fact] = {}
     if not conversations:
-        undefined["record_f1"] = undefined["micro_f1"] = noted("they submitted no sample in common")
+        undefined["record_f1"] = undefined["micro_f1"] = Fact("agreement.nothing_in_common")
     if not rows:
-        undefined["fields"] = noted("no two of their requirements have similar text")
+        undefined["fields"] = Fact("agreement.no_similar_text")
     if not has_sources:
-        undefined["source_overlap"] = noted("these records cite no messages")
+        undefined["source_overlap"] = Fact("agreement.no_messages_cited")
     fields = [_mean([row[column] for row in rows]) for column in range(4)]
     return RecordAgreement(
         a=a,

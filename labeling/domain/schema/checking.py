@@ -8,14 +8,21 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from labeling.domain.facts import Fact
 from labeling.domain.schema.forms import EventSchema
 from labeling.domain.schema.labels import LAYERS, Layer
 from labeling.domain.schema.links import Surroundings, link_problems
 from labeling.domain.schema.problems import Problem
-from labeling.domain.sentences import say
 
 # What a draft may still lack. Everything else (a wrong type, an unknown field) is a broken client.
-_OPEN_IN_A_DRAFT = {"missing", "blank", "too_few"}
+_OPEN_IN_A_DRAFT = {
+    "missing",
+    "schema.empty",
+    "schema.few_criteria",
+    "schema.few_phases",
+    "schema.no_message_linked",
+    "schema.nothing_chosen",
+}
 
 
 def check_payload(
@@ -47,9 +54,7 @@ def check_payload(
         The project's event types and their roles; without it any type and role is accepted.
     """
     known = {LAYERS[name].key: LAYERS[name] for name in layers}
-    problems = [
-        Problem(key, "This project has no such layer.") for key in payload if key not in known
-    ]
+    problems = [Problem(key, Fact("schema.no_such_layer")) for key in payload if key not in known]
     problems += _text_problems(payload)
     around = Surroundings(
         labels={layer.name: _by_uid(payload.get(layer.key)) for layer in known.values()},
@@ -72,7 +77,7 @@ def _by_uid(labels: Any) -> dict[str, Mapping[str, Any]]:
 
 def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator[Problem]:
     if not isinstance(labels, list):
-        yield Problem(layer.key, "A list of labels is expected.")
+        yield Problem(layer.key, Fact("schema.not_a_list"))
         return
     for position, label in enumerate(labels):
         path = f"{layer.key}.{position}"
@@ -90,7 +95,7 @@ def _shape_problems(layer: Layer, label: Any, path: str, complete: bool) -> Iter
     except ValidationError as error:
         for found in error.errors(include_url=False):
             if complete or not _is_open(found):
-                yield Problem(".".join([path, *map(str, found["loc"])]), _sentence(found))
+                yield Problem(".".join([path, *map(str, found["loc"])]), _fact_of(found))
 
 
 def _repeated_names(payload: Mapping[str, Any], layers: Iterable[str]) -> Iterator[Problem]:
@@ -107,9 +112,7 @@ def _repeated_names(payload: Mapping[str, Any], layers: Iterable[str]) -> Iterat
         last = {name: key for key, name in named}
         for name, count in counts.items():
             if count > 1:
-                yield Problem(
-                    last[name], say("Two labels have the {field} {name}.", field=field, name=name)
-                )
+                yield Problem(last[name], Fact("schema.repeated_name", field=field, name=name))
 
 
 def _listed(labels: Any) -> list[Any]:
@@ -123,11 +126,12 @@ def _is_open(error: Any) -> bool:
     return error["type"] in _OPEN_IN_A_DRAFT or error["input"] in ("", None)
 
 
-def _sentence(error: Any) -> str:
-    if error["type"] in ("missing", "blank") or error["input"] == "":
-        return "This is empty."
-    message: str = error["msg"]
-    return message if message.endswith(".") else f"{message}."
+def _fact_of(error: Any) -> Fact:
+    if error["type"] == "missing" or error["input"] == "":
+        return Fact("schema.empty")
+    if error["type"].startswith("schema."):  # of our own validators
+        return Fact(error["type"])
+    return Fact("schema.not_valid", said=error["msg"].rstrip("."))
 
 
 def _emptiness_problems(
@@ -135,18 +139,16 @@ def _emptiness_problems(
 ) -> Iterator[Problem]:
     labelled = any(payload.values())
     if empty and labelled:
-        yield Problem("empty", "“Nothing here” cannot stand beside labels: remove one of the two.")
+        yield Problem("empty", Fact("schema.empty_with_labels"))
     if complete and not empty and not labelled:
-        yield Problem(
-            "empty", "There is no label. Say “nothing here” if there is nothing to label."
-        )
+        yield Problem("empty", Fact("schema.no_label"))
 
 
 def _text_problems(value: Any, path: str = "") -> Iterator[Problem]:
     """Text that a database cannot store: NUL, and halves of surrogate pairs."""
     if isinstance(value, str):
         if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            yield Problem(path, "This text holds a character that cannot be stored.")
+            yield Problem(path, Fact("schema.bad_character"))
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _text_problems(item, f"{path}.{key}".lstrip("."))

@@ -12,31 +12,36 @@ MIN_CRITERIA = 2
 MIN_PHASES = 2
 
 
+def broken(code: str) -> PydanticCustomError:
+    """What a validator raises; ``checking`` makes a fact of it."""
+    return PydanticCustomError(code, code)
+
+
 def _not_blank(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("blank", "This is empty.")
+        raise broken("schema.empty")
     return text
 
 
 def _two_criteria(criteria: list[str]) -> list[str]:
     if sum(bool(text.strip()) for text in criteria) < MIN_CRITERIA:
-        raise PydanticCustomError("too_few", "Write at least two criteria, one per line.")
+        raise broken("schema.few_criteria")
     return criteria
 
 
 def _a_message(indices: list[int]) -> list[int]:
     if not indices:
-        raise PydanticCustomError("too_few", "Link at least one message.")
+        raise broken("schema.no_message_linked")
     if len(set(indices)) < len(indices):
-        raise PydanticCustomError("repeated", "A message is linked twice.")
+        raise broken("schema.message_twice")
     return indices
 
 
 def _a_reference(uids: list[str]) -> list[str]:
     if not uids:
-        raise PydanticCustomError("too_few", "Choose at least one.")
+        raise broken("schema.nothing_chosen")
     if len(set(uids)) < len(uids):
-        raise PydanticCustomError("repeated", "The same label is chosen twice.")
+        raise broken("schema.label_twice")
     return uids
 
 
@@ -98,7 +103,7 @@ class FieldSpan(Shape):
     @model_validator(mode="after")
     def _as_long_as_its_text(self) -> Self:
         if not 0 <= self.start < self.end or len(self.text) != self.end - self.start:
-            raise PydanticCustomError("span", "The quoted text is not as long as its place.")
+            raise broken("schema.quote_length")
         return self
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
 
 from labeling.domain.schema.fields import (
     MIN_CRITERIA,
@@ -25,6 +24,7 @@ from labeling.domain.schema.fields import (
     Shape,
     Uid,
     asked,
+    broken,
 )
 
 TYPES = {
@@ -246,10 +246,10 @@ class Phase(Named):
 
 def _two_phases(phases: list[Phase]) -> list[Phase]:
     if len(phases) < MIN_PHASES:
-        raise PydanticCustomError("too_few", "A narrative has at least two phases.")
+        raise broken("schema.few_phases")
     uids = [phase.uid for phase in phases]
     if len(set(uids)) < len(uids):
-        raise PydanticCustomError("repeated", "Two phases have the same uid.")
+        raise broken("schema.phase_uid_twice")
     return phases
 
 

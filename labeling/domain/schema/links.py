@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from labeling.domain.facts import Fact
 from labeling.domain.schema.forms import EventSchema, form_fields
 from labeling.domain.schema.labels import Layer
 from labeling.domain.schema.problems import Problem
-from labeling.domain.sentences import say
 
-NOT_THERE = "The label that this names is not there."
+NOT_THERE = Fact("schema.label_not_there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _message_problems(value: Any, path: str, around: Surroundings) -> Iterator[P
 def _position_problems(indices: list[Any], path: str, message_count: int) -> Iterator[Problem]:
     for index in indices:
         if isinstance(index, int) and index >= message_count:
-            yield Problem(path, say("There is no message {index}.", index=index))
+            yield Problem(path, Fact("schema.no_message", index=index))
 
 
 def _span_problems(span: Mapping[str, Any], path: str, around: Surroundings) -> Iterator[Problem]:
@@ -69,9 +69,9 @@ def _span_problems(span: Mapping[str, Any], path: str, around: Surroundings) -> 
     if not all(type(number) is int and number >= 0 for number in (index, start, end)):
         return  # said by its shape
     if index >= around.message_count:
-        yield Problem(path, say("There is no message {index}.", index=index))
+        yield Problem(path, Fact("schema.no_message", index=index))
     elif around.messages is not None and around.messages[index][start:end] != span.get("text"):
-        yield Problem(path, say("Message {index} does not say this at that place.", index=index))
+        yield Problem(path, Fact("schema.other_text", index=index))
 
 
 def _reference_problems(
@@ -95,7 +95,7 @@ def _quote_problems(label: Mapping[str, Any], path: str, around: Surroundings) -
     text = field_text(requirement.get(str(label.get("field"))))
     start, end = span.get("start"), span.get("end")
     if type(start) is int and type(end) is int and text[start:end] != span.get("text"):
-        yield Problem(f"{path}.span", "The field does not say this at that place.")
+        yield Problem(f"{path}.span", Fact("schema.other_text_in_field"))
 
 
 def field_text(value: Any) -> str:
@@ -112,7 +112,7 @@ def _event_problems(
     if not isinstance(name, str) or not name:
         return
     if name not in event_schema:
-        yield Problem(f"{path}.type", say("This project has no event type {name}.", name=name))
+        yield Problem(f"{path}.type", Fact("schema.no_event_type", name=name))
         return
     arguments = label.get("arguments")
     for position, argument in enumerate(arguments if isinstance(arguments, list) else []):
@@ -120,5 +120,5 @@ def _event_problems(
         if isinstance(role, str) and role and role not in event_schema[name]:
             yield Problem(
                 f"{path}.arguments.{position}.role",
-                say("{name} has no role {role}.", name=name, role=role),
+                Fact("schema.no_role", name=name, role=role),
             )

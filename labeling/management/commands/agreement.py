@@ -19,6 +19,7 @@ from labeling.management.arguments import project_named
 from labeling.models import Round
 from labeling.services import processing
 from labeling.services.agreement import agreement, measurements
+from labeling.words import in_english, worded
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
 LONG_COLUMNS = ["item", "unit", "annotator", "label"]
@@ -176,13 +177,13 @@ def _columns(result: Agreement | Records) -> tuple[str, ...]:
 
 
 def _json(result: Agreement | Records, out: Any) -> None:
-    out.write(json.dumps(result.as_json(), indent=2, ensure_ascii=False))
+    out.write(json.dumps(worded(result.as_json()), indent=2, ensure_ascii=False))
 
 
 def _csv(result: Agreement | Records, out: Any) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*_columns(result), "undefined"])
-    for pair in result.as_json()["pairs"]:
+    for pair in worded(result.as_json())["pairs"]:
         why = pair["undefined"]
         reasons = "; ".join(why.values()) if isinstance(why, dict) else why
         writer.writerow([safe_cell(value) for value in [*_row(result, pair), reasons]])
@@ -206,9 +207,10 @@ def _table(result: Agreement | Records, out: Any) -> None:
 def _explain(result: Agreement, console: Console) -> None:
     for pair in result.pairs:
         if pair.undefined:
-            console.print(f"{pair.a} and {pair.b}: no κ, {pair.undefined}")
+            console.print(f"{pair.a} and {pair.b}: no κ, {in_english(pair.undefined)}")
     for row in result.excluded:
-        console.print(f"not counted: {row['conversation']}, {row['annotator']}: {row['reason']}")
+        why = in_english(row.reason)
+        console.print(f"not counted: {row.conversation}, {row.annotator}: {why}")
     verdict = "passed" if result.passed else "not passed"
     told = _shown(result.value, result.threshold)
     console.print(

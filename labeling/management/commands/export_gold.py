@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import release_named
 from labeling.services.exchange import export
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -36,7 +37,9 @@ class Command(BaseCommand):
                 folder=options["output"],
                 license=options["license"],
             )
-        except (RuleError, OSError) as error:
+        except RuleError as error:
+            raise CommandError(in_english(error.fact)) from error
+        except OSError as error:
             raise CommandError(str(error)) from error
         for path in written:
             self.stdout.write(str(path))

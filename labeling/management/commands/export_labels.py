@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.services.exchange import label_exports
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -27,7 +28,9 @@ class Command(BaseCommand):
             written = label_exports.export_labels(
                 project, format=options["format"], folder=options["output"]
             )
-        except (RuleError, OSError) as error:
+        except RuleError as error:
+            raise CommandError(in_english(error.fact)) from error
+        except OSError as error:
             raise CommandError(str(error)) from error
         for path in written:
             self.stdout.write(str(path))

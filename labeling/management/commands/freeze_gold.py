@@ -8,7 +8,7 @@ from labeling.domain.errors import RuleError
 from labeling.management.arguments import project_named
 from labeling.services.gold import gold
 from labeling.services.vectors import ruler
-from labeling.words import in_english
+from labeling.words import in_english, words_of
 
 
 class Command(BaseCommand):
@@ -45,4 +45,4 @@ class Command(BaseCommand):
         for override in release.overrides:
             self.stdout.write(f"Gate overridden in round {override['round']}: {override['reason']}")
         for row in release.left_out:
-            self.stdout.write(f"left out {row['conversation']}: {row['reason']}")
+            self.stdout.write(f"left out {row['conversation']}: {words_of(row['reason'])}")

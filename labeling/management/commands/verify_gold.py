@@ -7,6 +7,7 @@ from django.template.defaultfilters import pluralize
 
 from labeling.management.arguments import release_named
 from labeling.services.gold.verification import verify
+from labeling.words import in_english
 
 
 class Command(BaseCommand):
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         release = release_named(options["release"])
         faults = verify(release)
         for fault in faults:
-            self.stderr.write(f"{release} {fault.item_id or '(release)'}: {fault.message}")
+            self.stderr.write(f"{release} {fault.item_id or '(release)'}: {in_english(fault.fact)}")
         if faults:
             raise CommandError(
                 f"{release} is not intact: {len(faults)} fault{pluralize(len(faults))}."

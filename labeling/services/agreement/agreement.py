@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from labeling.domain.agreement.agreement import Agreement
+from labeling.domain.agreement.agreement import Agreement, Excluded
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.calibration import mean_interval
 from labeling.domain.agreement.disagreements import Split, event_splits, splits_of
@@ -27,11 +27,11 @@ from labeling.domain.agreement.units import (
     units,
 )
 from labeling.domain.agreement.units import marks as marks_in
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import texts_to_prime
 from labeling.domain.matching.records import record_agreement
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, marks
 from labeling.services.agreement.answers import EVERYTHING, Selection
@@ -326,9 +326,9 @@ def events_of(measured: Round, selection: Selection) -> Events:
     return found
 
 
-def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, str]]:
+def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, Fact]]:
     """Why an assignment does not count: skipped with a reason, unfinished, or not selected."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    reasons: dict[str, dict[str, Fact]] = defaultdict(dict)
     out = ~Q(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:
         out |= ~Q(annotation__guideline__version=selection.guideline)
@@ -348,29 +348,24 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     )
     for annotator, conversation, status, skip_reason, version, first_pass in rows:
         if status != Annotation.Status.SUBMITTED:
-            reason = (
-                say("skipped: {why}", why=skip_reason) if skip_reason else noted("not submitted")
+            reasons[annotator][conversation] = (
+                Fact("agreement.skipped", why=skip_reason)
+                if skip_reason
+                else Fact("agreement.not_submitted")
             )
-            found[annotator][conversation] = reason
         elif selection.guideline and version != selection.guideline:
-            found[annotator][conversation] = say(
-                "labelled under guidelines v{version}", version=version
-            )
+            reasons[annotator][conversation] = Fact("agreement.other_guidelines", version=version)
         elif selection.origin == "assisted" and first_pass is None:
-            found[annotator][conversation] = noted("submitted without having seen suggestions")
-    return dict(found)
+            reasons[annotator][conversation] = Fact("agreement.no_suggestions_seen")
+    return dict(reasons)
 
 
-def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> list[dict[str, str]]:
+def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> list[Excluded]:
     """The units that somebody did not judge: mostly because they have no such requirement."""
     if selection.origin == "typed":
         return []  # what is missing is what was taken over; the figures of all labels have it
     return [
-        {
-            "conversation": conversation,
-            "annotator": annotator,
-            "reason": _why_missing(layer, name),
-        }
+        Excluded(conversation, annotator, _why_missing(layer, name))
         for conversation, of_conversation in found.items()
         for annotator, labels in of_conversation.labels.items()
         if None in labels
@@ -379,10 +374,10 @@ def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> li
     ]
 
 
-def _why_missing(layer: str, name: str) -> str:
+def _why_missing(layer: str, name: str) -> Fact:
     if layer == "relevance":
-        return say("“{name}” is a label that they do not have or did not rate", name=name)
-    return say("“{name}” is about a requirement that they do not have", name=name)
+        return Fact("agreement.label_not_rated", name=name)
+    return Fact("agreement.requirement_missing", name=name)
 
 
 def _every(

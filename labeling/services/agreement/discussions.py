@@ -69,7 +69,7 @@ def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
     has to find them first.
     """
     if discussed.state == Round.State.OPEN:
-        raise RoundOpen("This round is open: its disagreements are discussed when it has closed.")
+        raise RoundOpen("discussion.round_open")
     layer = layer or agreement.first_layer(discussed.project)
     if layer not in discussed.project.layers:
         return {}
@@ -117,7 +117,7 @@ def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
     """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""
     body = reason_in(body)
     if not body:
-        raise EmptyComment("Write something first.")
+        raise EmptyComment("comment.empty")
     row, split = _row(discussed, place)
     last = row.comments.last()
     if last and (last.author, last.body) == (by, body):
@@ -179,7 +179,7 @@ def _row(discussed: Round, place: Place) -> tuple[Disagreement, Split]:
     """The stored row of a disagreement, made on first use."""
     split = found_in(discussed, place.layer).get(place)
     if split is None:
-        raise NoDisagreement("The annotators marked this alike: there is nothing to say.")
+        raise NoDisagreement("discussion.no_disagreement")
     row, _ = Disagreement.objects.get_or_create(
         round=discussed,
         conversation_id=place.conversation,

@@ -199,7 +199,7 @@ def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> 
         return agreement.marked_units(measured, layer, selection=selection)
     row = read(measured, layer, selection)
     if row is None:
-        raise NotMeasured("A worker measures this first; try again in a moment.")
+        raise NotMeasured("agreement.not_measured")
     return {name: Units(**units) for name, units in (row.units or {}).items()}
 
 
@@ -207,5 +207,5 @@ def splits_of(measured: Round, layer: str, selection: Selection = EVERYTHING) ->
     """The units that were labelled differently, in the order of the round."""
     row = read(measured, layer, selection)
     if row is None:
-        raise NotMeasured("A worker measures this first; try again in a moment.")
+        raise NotMeasured("agreement.not_measured")
     return [Split(**split) for split in row.splits]

@@ -28,6 +28,7 @@ from labeling.domain.chats.gaps import gaps_of
 from labeling.domain.chats.reading import MAX_FILE_BYTES
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import Record
+from labeling.domain.facts import Fact
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.services import events
 from labeling.services.exchange import conversations
@@ -130,13 +131,13 @@ def rows_of(file: str, faults: Iterable[Fault]) -> list[dict[str, str]]:
 def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) -> list[Found]:
     """Every file, in the order of their numbers; refused with all that is wrong."""
     found: list[Found] = []
-    problems: list[str] = []
+    problems: list[Fact] = []
     for name, stream in files:
         raw = stream.read(MAX_FILE_BYTES + 1)
         try:
             chat = read_chat(name, raw, format=format)
         except ChatRefused as refused:
-            problems.append(f"{name}: {refused}; nothing was stored")
+            problems.append(Fact("import.problem", place=name, why=refused.fact))
         else:
             source = Source(name, hashlib.sha256(raw).hexdigest())
             found.append(Found(source, chat, splits.of(number_of(name))))

@@ -10,8 +10,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from labeling.domain.errors import RuleError
+from labeling.domain.errors import RuleError, file_fault
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
+from labeling.domain.facts import Fact
 from labeling.domain.formats.conversations import READERS
 from labeling.models import Conversation, Message, Project
 from labeling.services import events, projects
@@ -26,8 +27,12 @@ class ImportRefused(RuleError):
 
     code = "import_refused"
 
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__("Nothing was stored: " + " · ".join(problems), problems=problems)
+    def __init__(self, problems: Sequence[Fact]) -> None:
+        super().__init__(
+            "import.refused",
+            problems=problems,
+            details={"problems": [problem.as_json() for problem in problems]},
+        )
         self.problems = problems
 
 
@@ -57,9 +62,13 @@ class _Place(NamedTuple):
     line: int
     file: str
 
-    def says(self, reason: str) -> str:
+    def says(self, reason: Fact) -> Fact:
         where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {reason}; nothing was stored"
+        return Fact("import.problem", place=where, why=reason)
+
+
+def _by_place(problem: tuple[_Place, Fact]) -> _Place:
+    return problem[0]
 
 
 @transaction.atomic
@@ -83,7 +92,9 @@ def import_files(
     intake = _Intake(project=project, split=split, format=format)
     names = list(intake.take(files))
     if intake.problems:
-        raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
+        raise ImportRefused(
+            [place.says(reason) for place, reason in sorted(intake.problems, key=_by_place)]
+        )
     report = replace(intake.report, project_created=created)
     if dry_run:
         transaction.set_rollback(True)
@@ -109,7 +120,9 @@ def store_records(
     intake = _Intake(project=project, split=split)
     intake.keep(records)
     if intake.problems:
-        raise ImportRefused([place.says(reason) for place, reason in sorted(intake.problems)])
+        raise ImportRefused(
+            [place.says(reason) for place, reason in sorted(intake.problems, key=_by_place)]
+        )
     return intake.report
 
 
@@ -122,11 +135,7 @@ def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[
         validate_slug(slug)
         Project._meta.get_field("slug").run_validators(slug)
     except ValidationError:
-        raise BadProjectSlug(
-            f"“{slug}” cannot name a project: use up to 50 letters, digits, hyphens and "
-            "underscores.",
-            slug=slug,
-        ) from None
+        raise BadProjectSlug("project.bad_slug", slug=slug, details={"slug": slug}) from None
     defaults = {"name": slug, **({"layers": list(layers)} if layers else {})}
     project, created = Project.objects.get_or_create(slug=slug, defaults=defaults)
     if created:
@@ -142,7 +151,7 @@ class _Intake:
     split: str
     format: str = "native"
     report: ImportReport = field(default_factory=ImportReport)
-    problems: list[tuple[_Place, str]] = field(default_factory=list)
+    problems: list[tuple[_Place, Fact]] = field(default_factory=list)
     _batch: list[_Entry] = field(default_factory=list)
     _characters: int = 0
 
@@ -165,13 +174,18 @@ class _Intake:
             self._add(_Place(order, 0, name), record)
         self._store()
 
-    def _refuse(self, place: _Place, reason: str) -> None:
+    def _refuse(self, place: _Place, reason: Fact) -> None:
         self.problems.append((place, reason))
 
     def _add(self, place: _Place, record: Record) -> None:
         if self.split and record.split not in ("", self.split):
-            reason = f'names split "{record.split}", and "{self.split}" was asked for'
-            return self._refuse(place, f'conversation "{record.id}" {reason}')
+            reason = Fact(
+                "import.other_split",
+                conversation=record.id,
+                split=record.split,
+                wanted=self.split,
+            )
+            return self._refuse(place, reason)
         record = replace(record, split=record.split or self.split)
         self._batch.append(_Entry(place, record, record.fingerprint))
         self._characters += record.size
@@ -202,7 +216,7 @@ class _Intake:
                 known[entry.record.id] = entry.fingerprint
                 yield entry
             elif reason := conflict(known[entry.record.id], entry.fingerprint):
-                self._refuse(entry.place, f'conversation "{entry.record.id}" {reason}')
+                self._refuse(entry.place, file_fault(f'conversation "{entry.record.id}" {reason}'))
             else:
                 self.report.unchanged += 1
 

@@ -11,6 +11,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange.gold_formats import WRITERS
+from labeling.words import worded_in_english
 
 FORMATS = ("native", *WRITERS)
 OF_LAYERS = ("labelstudio", "doccano")
@@ -48,8 +49,8 @@ def manifest(release: GoldRelease) -> dict[str, Any]:
         "sha256": release.sha256,
         "header": json.loads(release.header),
         "items": list(release.items.values("item_id", "sha256", "split", "how")),
-        "agreement": release.agreement,
-        "left_out": release.left_out,
+        "agreement": worded_in_english(release.agreement),
+        "left_out": worded_in_english(release.left_out, with_codes=True),
         "frozen_at": release.frozen_at.isoformat(),
     }
 
@@ -60,11 +61,11 @@ def export(release: GoldRelease, *, format: str, folder: Path, license: str = ""
     ``license`` is what the metadata of a dataset says about its licence.
     """
     if format not in FORMATS:
-        raise UnknownFormat(f"There is no format {format!r}. Available: {', '.join(FORMATS)}.")
+        raise UnknownFormat("export.unknown_format", format=format, formats=list(FORMATS))
     if format == "native":
         return _export_native(release, folder)
     if folder.exists() and any(folder.iterdir()):
-        raise FolderInUse(f"{folder} is not empty: choose an empty folder.")
+        raise FolderInUse("export.folder_not_empty", folder=str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     return WRITERS[format](release, folder, manifest=manifest(release), license=license)
 
@@ -73,7 +74,7 @@ def _export_native(release: GoldRelease, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     items, described = folder / "items.jsonl", folder / "manifest.json"
     if described.exists() and json.loads(described.read_text()).get("release") != str(release):
-        raise FolderInUse(f"{folder} holds another release: choose an empty folder.")
+        raise FolderInUse("export.other_release", folder=str(folder))
     with items.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(export_lines(release))
     text = json.dumps(manifest(release), indent=2, sort_keys=True, ensure_ascii=False)

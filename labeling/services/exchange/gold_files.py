@@ -29,6 +29,7 @@ from labeling.domain.chats import (
 )
 from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
 from labeling.domain.exchange.importing import Record
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import Fault as LineFault
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
 from labeling.domain.schema import LAYERS
@@ -104,7 +105,7 @@ class _Intake:
     outcome: GoldOutcome
     imported: list[Imported] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Fact] = field(default_factory=list)
 
     def take(self, file: _File, format: str) -> None:
         kind = _kind(file.raw, self.layer) if format == "auto" else format
@@ -114,7 +115,7 @@ class _Intake:
             else:
                 self._take_lines(file, kind)
         except ChatRefused as refused:
-            self._refuse(file.source.file, str(refused))
+            self._refuse(file.source.file, refused.fact)
 
     def store(self, *, name: str, message: str, actor: Any) -> None:
         stored = conversations.store_records(project=self.project, records=self.records)
@@ -137,12 +138,12 @@ class _Intake:
             actor=actor,
         )
 
-    def _refuse(self, place: str, reason: str) -> None:
-        self.problems.append(f"{place}: {reason}; nothing was stored")
+    def _refuse(self, place: str, reason: Fact) -> None:
+        self.problems.append(Fact("import.problem", place=place, why=reason))
 
     def _add(self, place: str, one: Imported) -> None:
         if any(one.conversation == other.conversation for other in self.imported):
-            self._refuse(place, f"a second set of labels for {one.conversation}")
+            self._refuse(place, Fact("import.second_labels", conversation=one.conversation))
         else:
             self.imported.append(one)
 

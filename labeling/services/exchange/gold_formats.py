@@ -78,10 +78,7 @@ def write_doccano(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
 
 def _check_layer(release: GoldRelease) -> None:
     if release.layer not in LAYERS:
-        raise CannotCarry(
-            f"{release} holds {release.layer} documents, which this format has no place for. "
-            "Use native, huggingface, croissant or bagit."
-        )
+        raise CannotCarry("export.no_place_for_layer", release=str(release), layer=release.layer)
 
 
 def _labelled(document: dict[str, Any]) -> Labelled:

@@ -84,13 +84,10 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
     check_free(project, layer, name)
     made_here = GoldItem.objects.filter(release__name=name).exclude(how__in=MADE_ELSEWHERE)
     if made_here.exists():
-        raise NameTaken(f"{name!r} is gold that was labelled here: choose another name.")
+        raise NameTaken("gold.name_of_labelled", name=name)
     in_another_way = GoldItem.objects.filter(release__name=name).exclude(how__in=hows)
     if hows and in_another_way.exists():
-        raise NameTaken(
-            f"{name!r} holds gold that came about in another way (imported or generated), and "
-            "the two are never mixed: choose another name."
-        )
+        raise NameTaken("gold.name_of_other_origin", name=name)
 
 
 def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.Item]:

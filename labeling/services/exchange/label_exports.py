@@ -12,16 +12,17 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from labeling.domain.exchange.importing import Turn
+from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import Answer, Decided, Labelled
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
 from labeling.services import blindness
 from labeling.services.exchange.export import FolderInUse, UnknownFormat
 from labeling.services.exchange.gold_formats import json_list
 from labeling.services.gold import releases
+from labeling.words import in_english
 
 FORMATS = ("native", "labelstudio", "doccano")
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
@@ -96,10 +97,12 @@ def _answer(row: Assignment) -> Answer:
 
 
 def _decided(row: Adjudication) -> Decided:
+    why = row.why
     return Decided(
         layer=row.layer,
         labels=row.payload.get(LAYERS[row.layer].key, []),
-        reason=row.reason,
+        reason=in_english(why) if isinstance(why, Fact) else why,
+        reason_code=why.code if isinstance(why, Fact) else None,
         decided_by=row.decided_by.get_username(),
         kind=row.kind,
         guideline_flag=row.guideline_flag,
@@ -125,15 +128,9 @@ def export_labels(
     """Write all labels into an empty folder and return the files."""
     writer = _WRITERS.get(format)
     if writer is None:
-        raise UnknownFormat(
-            say(
-                "There is no format {value}. Available: {formats}.",
-                value=f"{format!r}",
-                formats=", ".join(FORMATS),
-            )
-        )
+        raise UnknownFormat("export.unknown_format", format=format, formats=list(FORMATS))
     if folder.exists() and any(folder.iterdir()):
-        raise FolderInUse(say("{folder} is not empty: choose an empty folder.", folder=folder))
+        raise FolderInUse("export.folder_not_empty", folder=str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     return writer(project, folder, viewer)
 

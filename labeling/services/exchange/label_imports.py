@@ -15,8 +15,9 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from labeling.domain.errors import NotCanonical, RuleError
+from labeling.domain.errors import FileFault, NotCanonical, RuleError
 from labeling.domain.exchange.importing import with_line_feeds
+from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import (
     SUBMITTED,
@@ -30,7 +31,6 @@ from labeling.domain.formats.answers import (
 from labeling.domain.gold.release import item_sha256
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
-from labeling.domain.sentences import say
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -89,9 +89,9 @@ class _Place(NamedTuple):
     file: str
     line: int | None
 
-    def says(self, reason: str) -> str:
+    def says(self, reason: Fact) -> Fact:
         where = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{where}: {reason}; nothing was stored"
+        return Fact("import.problem", place=where, why=reason)
 
 
 @transaction.atomic
@@ -111,16 +111,10 @@ def import_labels(
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     """
     if format not in READERS:
-        raise UnknownFormat(
-            say(
-                "There is no format {value}. Available: {readers}.",
-                value=f"{format!r}",
-                readers=", ".join(READERS),
-            )
-        )
+        raise UnknownFormat("export.unknown_format", format=format, formats=list(READERS))
     project = projects.lock(project)
     if not project.guidelines.exists():
-        raise rounds.RoundImpossible("Write the guidelines first: labels count under a version.")
+        raise rounds.RoundImpossible("labels.no_guidelines")
     intake = _Intake(project, format, People(project, may_create=create_annotators), by, reason)
     names = list(intake.take(files))
     if intake.problems:
@@ -129,10 +123,7 @@ def import_labels(
     if dry_run:
         transaction.set_rollback(True)
     elif report.needs_reason:
-        raise rounds.GateLocked(
-            "No calibration round has passed, and imported labels would pass the gate: say with a "
-            "reason why they count."
-        )
+        raise rounds.GateLocked("labels.gate_locked")
     return report
 
 
@@ -146,7 +137,7 @@ class _Intake:
     by: User | None
     reason: str
     report: LabelReport = field(default_factory=LabelReport)
-    problems: list[tuple[_Place, str]] = field(default_factory=list)
+    problems: list[tuple[_Place, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
     _batch: list[tuple[_Place, Labelled]] = field(default_factory=list)
@@ -180,7 +171,8 @@ class _Intake:
             try:
                 self._conversation(place, labelled, known)
             except Refused as refused:
-                self.problems.append((place, f"conversation {labelled.id!r}: {refused}"))
+                why = Fact("labels.in_conversation", conversation=labelled.id, why=refused.fact)
+                self.problems.append((place, why))
         if not self.problems:
             self._rounds.write()
             self._decide(known)
@@ -196,7 +188,7 @@ class _Intake:
                 if taken.new:
                     self._refuse_open(conversation, known)
             except Refused as refused:
-                why = f"conversation {labelled.id!r}, a decision: {refused}"
+                why = Fact("labels.in_decision", conversation=labelled.id, why=refused.fact)
                 self.problems.append((place, why))
             else:
                 self.report.decisions += taken.new
@@ -204,9 +196,7 @@ class _Intake:
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
-            raise Refused(
-                say("is being labelled in round {number}; close that round first", number=number)
-            )
+            raise Refused(Fact("labels.round_open", number=number))
 
     def _conversation(self, place: _Place, labelled: Labelled, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
@@ -217,7 +207,12 @@ class _Intake:
             try:
                 self._answer(conversation, answer, known)
             except Refused as refused:
-                why = f"conversation {labelled.id!r}, {answer.annotator}: {refused}"
+                why = Fact(
+                    "labels.in_answer",
+                    conversation=labelled.id,
+                    annotator=answer.annotator,
+                    why=refused.fact,
+                )
                 self.problems.append((place, why))
 
     def _answer(self, conversation: Conversation, answer: Answer, known: Known) -> None:
@@ -250,13 +245,7 @@ class _Intake:
         if version is None:
             version = max(self._guidelines)
         if version not in self._guidelines:
-            raise Refused(
-                say(
-                    "was made under version {version} of the guidelines, which the project "
-                    "does not have; write it first",
-                    version=version,
-                )
-            )
+            raise Refused(Fact("labels.no_such_guidelines", version=version))
         return self._guidelines[version].pk
 
     def finish(self, files: list[str]) -> LabelReport:
@@ -293,8 +282,8 @@ class _Intake:
 MAX_SECONDS = 2_147_483_647  # what the database holds
 
 
-class Refused(Exception):
-    """An answer cannot be taken; the text is the reason."""
+class Refused(FileFault):
+    """An answer cannot be taken."""
 
 
 class Known(NamedTuple):
@@ -345,7 +334,7 @@ def content_of(answer: Answer) -> str:
     try:
         return item_sha256([answer.status, answer.status == SUBMITTED and answer.empty, payload])
     except NotCanonical as error:
-        raise Refused(error.message) from None
+        raise Refused(error.fact) from None
 
 
 def without_suggestions(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -388,9 +377,11 @@ def check_answer(answer: Answer, project: Project, texts: Sequence[str]) -> dict
         event_schema=project.event_schema,
     )
     if problems:
-        first = problems[0]
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise Refused(f"{first.path}: {first.message.rstrip('.')}{more}")
+        first = Fact("labels.problem", path=problems[0].path, why=problems[0].fact)
+        more = len(problems) - 1
+        raise Refused(
+            Fact("labels.problems_and_more", problems=[first], number=more) if more else first
+        )
     return payload
 
 
@@ -440,8 +431,8 @@ def _newest(conversation: Conversation) -> dict[str, datetime]:
 
 def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjudication:
     if one.layer not in conversation.project.layers:
-        raise Refused(say("the project does not label “{layer}”", layer=one.layer))
-    if not reason_in(one.reason):
+        raise Refused(Fact("labels.layer_not_in_project", layer=one.layer))
+    if not reason_in(one.reason) and not one.reason_code:
         raise Refused("it is without a reason")
     if one.decided_at and one.decided_at > timezone.now():
         raise Refused("it was made in the future")
@@ -450,7 +441,7 @@ def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjud
         layer=one.layer,
         guideline_id=naming.guideline(one.guideline_version),
         payload=_payload(one, naming.person),
-        reason=reason_in(one.reason),
+        reason="" if one.reason_code else reason_in(one.reason),
         kind=_kind(one.kind),
         guideline_flag=one.guideline_flag,
         decided_by=naming.person(one.decided_by),
@@ -499,7 +490,7 @@ def _store(decision: Adjudication) -> None:
     try:
         adjudications.check(decision, given=None)
     except RuleError as error:
-        raise Refused(error.message) from None
+        raise Refused(error.fact) from None
     adjudications.record(decision)
 
 

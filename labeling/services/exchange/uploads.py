@@ -69,7 +69,7 @@ def _salt(project: Project, by: User, purpose: str) -> str:
 
 
 def _gone() -> UploadGone:
-    return UploadGone("The file of this preview is no longer kept: choose it again.")
+    return UploadGone("upload.gone")
 
 
 def _forget_old(paths: Iterable[Path]) -> None:

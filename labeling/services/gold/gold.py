@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.domain.targets import END_TO_END, STAGES, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import events, processing, projects
@@ -81,14 +81,10 @@ def find(address: str, *, among: QuerySet[GoldRelease] | None = None) -> GoldRel
         wanted = wanted.filter(version=whole_number(version) or 0)
     release = wanted.order_by("-version").first()
     if release is None:
-        known = ", ".join(map(str, releases.order_by("-pk")[:5])) or "none yet"
-        raise UnknownRelease(
-            say(
-                "There is no gold release {address}. Newest releases: {known}.",
-                address=address,
-                known=known,
-            )
-        )
+        newest = [str(release) for release in releases.order_by("-pk")[:5]]
+        if not newest:
+            raise UnknownRelease("gold.no_release_yet", address=address)
+        raise UnknownRelease("gold.unknown_release", address=address, known=newest)
     return release
 
 
@@ -149,17 +145,17 @@ def _freeze(
     project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
     projects.lock(project)  # one version after the other
     if not is_wanted():
-        raise NotWanted("Somebody else has frozen this meanwhile.")
+        raise NotWanted("gold.frozen_meanwhile")
     check_name(project, layer, name)
     locking.keep(Annotation.objects.labelling().filter(assignment__round__project=project))
     settled: list[settling.SettledConversation] = []
-    left_out: list[dict[str, str]] = []
+    left_out: list[settling.LeftOut] = []
     fits = merges.fitting(project, _layers_behind(layer))
     for conversation, outcome in settling.outcomes_of_project(
         project, layer, fits=fits, allow_unmerged=is_last
     ):
-        if isinstance(outcome, str):
-            left_out.append({"conversation": conversation.external_id, "reason": outcome})
+        if isinstance(outcome, Fact):
+            left_out.append(settling.LeftOut(conversation.external_id, outcome))
         else:
             settled.append(outcome)
     counted = _counted(settled, left_out, with_synthetic=chosen.with_synthetic)
@@ -167,9 +163,7 @@ def _freeze(
     draft = releases.draft(project, layer, name, by=by)
     items = [_item(one) for one in settled]
     if draft.repeats(items):
-        raise NothingChanged(
-            say("{parent} holds exactly this already; nothing was frozen.", parent=draft.parent)
-        )
+        raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
     told = {"ruler": ruler_id, "message": chosen.message, **counted}
     release = _store(draft, items, told, left_out, agreement)
     held = release.items.values("conversation")
@@ -191,16 +185,23 @@ def _freeze(
 
 def _counted(
     settled: Sequence[settling.SettledConversation],
-    left_out: list[dict[str, str]],
+    left_out: Sequence[settling.LeftOut],
     *,
     with_synthetic: bool,
 ) -> dict[str, int]:
     """How many are synthetic, if any are; refuses what may not be frozen so."""
     if not settled:
-        raise NothingToFreeze(_why_nothing(left_out), left_out=left_out)
+        raise NothingToFreeze(
+            _why_nothing(left_out), details={"left_out": [row.as_json() for row in left_out]}
+        )
     synthetic = sum(one.conversation.is_synthetic for one in settled)
     if synthetic and not with_synthetic:
-        raise SyntheticItems(_why_confirm(synthetic, len(settled)), synthetic=synthetic)
+        raise SyntheticItems(
+            "gold.synthetic_items",
+            synthetic=synthetic,
+            total=len(settled),
+            details={"synthetic": synthetic},
+        )
     return {"synthetic": synthetic} if synthetic else {}
 
 
@@ -212,73 +213,41 @@ def _item(one: settling.SettledConversation) -> releases.Item:
 
 def check_name(project: Project, layer: str, name: str) -> None:
     if layer == END_TO_END and not set(project.layers) >= STAGES:
-        needed = ", ".join(LAYERS[stage].title.lower() for stage in settling.stages_of(layer))
-        raise UnknownLayer(
-            say(
-                "{slug} has no whole to freeze: that takes {needed}.",
-                slug=project.slug,
-                needed=needed,
-            )
-        )
+        needed = [Fact(f"layer_within.{stage}") for stage in settling.stages_of(layer)]
+        raise UnknownLayer("gold.no_whole", slug=project.slug, needed=needed)
     if layer not in target_layers(project.layers):
         raise UnknownLayer(
-            say(
-                "{slug} has no layer {value}. It labels: {layers}.",
-                slug=project.slug,
-                value=f"{layer!r}",
-                layers=", ".join(project.layers),
-            )
+            "gold.unknown_layer",
+            slug=project.slug,
+            layer=layer,
+            layers=list(project.layers),
         )
     check_free(project, layer, name)
     if GoldItem.objects.filter(release__name=name, how=GoldItem.How.GENERATED).exists():
-        raise NameTaken(
-            say("{value} is gold that a program made: choose another name.", value=f"{name!r}")
-        )
+        raise NameTaken("gold.name_of_generated", name=name)
 
 
 def check_free(project: Project, layer: str, name: str) -> None:
     """A name is a file name, too, and belongs to one layer of one project."""
     if not RELEASE_NAME.fullmatch(name):
-        raise BadName(
-            say(
-                "{value} cannot name a release: use up to 100 letters, digits, dots, "
-                "hyphens and underscores, no dot first.",
-                value=f"{name!r}",
-            )
-        )
+        raise BadName("gold.bad_name", name=name)
     taken = GoldRelease.objects.filter(name=name).exclude(project=project, layer=layer).first()
     if taken:
-        raise NameTaken(
-            say(
-                "{value} is the name of {slug}'s {layer} gold: choose another.",
-                value=f"{name!r}",
-                slug=taken.project.slug,
-                layer=taken.layer,
-            )
-        )
+        raise NameTaken("gold.name_taken", name=name, slug=taken.project.slug, layer=taken.layer)
 
 
-def _why_nothing(left_out: list[dict[str, str]]) -> str:
+def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
     if not left_out:
-        return "Nothing has been labelled yet: open a round and have it submitted."
-    reasons = sorted({row["reason"] for row in left_out})
-    return f"None of {len(left_out)} labelled conversations is settled: {'; '.join(reasons[:3])}."
-
-
-def _why_confirm(synthetic: int, total: int) -> str:
-    return say(
-        "{synthetic} of {total} conversations are synthetic: say that they may stand in the "
-        "release (“with synthetic conversations”, --with-synthetic), or leave them out.",
-        synthetic=synthetic,
-        total=total,
-    )
+        return Fact("gold.nothing_labelled")
+    reasons = sorted({row.reason for row in left_out}, key=str)
+    return Fact("gold.nothing_settled", total=len(left_out), reasons=reasons[:3])
 
 
 def _store(
     draft: releases.Draft,
     items: Sequence[releases.Item],
     told: Mapping[str, Any],
-    left_out: list[dict[str, str]],
+    left_out: Sequence[settling.LeftOut],
     agreement: dict[str, Any],
 ) -> GoldRelease:
     project = draft.project
@@ -297,7 +266,7 @@ def _store(
         message=told["message"],
         agreement=agreement,
         overrides=overrides,
-        left_out=left_out,
+        left_out=[row.as_json() for row in left_out],
     )
 
 
@@ -332,7 +301,7 @@ def _agreement(project: Project, layer: str, *, must_be_current: bool) -> dict[s
     """Agreement of every round that is not blind now, kept with the release."""
     rounds = _measured_rounds(project)
     if must_be_current and not all(measurements.is_current(one) for one in rounds):
-        raise measurements.NotMeasured("The agreement has changed since it was measured.")
+        raise measurements.NotMeasured("agreement.changed_since")
     return {"rounds": [_round_agreement(one, layer) for one in rounds]}
 
 

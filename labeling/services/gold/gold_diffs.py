@@ -11,7 +11,6 @@ from django.db.models import Exists, OuterRef
 
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.gold_changes import ItemChanged, changed
-from labeling.domain.sentences import say
 from labeling.models import GoldRelease
 
 
@@ -61,14 +60,11 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
     """Item by item. Only items whose hashes differ are read."""
     if before.layer != after.layer:
         raise NotComparable(
-            say(
-                "{before} holds {layer} and {after} holds {layer2}: compare two releases "
-                "of one layer.",
-                before=before,
-                layer=before.layer,
-                after=after,
-                layer2=after.layer,
-            )
+            "gold.other_layer",
+            before=str(before),
+            layer=before.layer,
+            after=str(after),
+            layer2=after.layer,
         )
     splits: dict[str, str] = {}
     for one in (before, after):

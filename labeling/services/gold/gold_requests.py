@@ -16,6 +16,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Event, Project
 from labeling.services import events
@@ -65,11 +66,11 @@ def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
     except gold.NotWanted:
         return  # another worker has answered while this one computed
     except RuleError as error:
-        _refuse(asked, error.message)
+        _refuse(asked, error.fact)
     except OperationalError:  # somebody else writes for long: the sweep asks again
         raise
     except Exception:  # whatever it is, who asked must be told; it goes on to the worker's log
-        _refuse(asked, "The freeze broke off; the worker's log says why.")
+        _refuse(asked, Fact("gold.freeze_broke_off"))
         raise
 
 
@@ -92,14 +93,14 @@ def _freeze(asked: Event, ruler: Ruler) -> None:
     )
 
 
-def _refuse(asked: Event, message: str) -> None:
+def _refuse(asked: Event, why: Fact) -> None:
     events.record(
         "gold.freeze_refused",
         asked.project or asked,
         project=asked.project,
         actor=asked.actor,
         layer=asked.data["layer"],
-        message=message,
+        message=why.as_json(),
         request=asked.pk,
     )
 

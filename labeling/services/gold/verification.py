@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from labeling.domain.facts import Fact
 from labeling.domain.gold.release import release_sha256
 from labeling.domain.matching.references import unresolved
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted, say
 from labeling.domain.targets import END_TO_END
 from labeling.models import GoldItem, GoldRelease
 from labeling.services.gold.releases import messages_of
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
     """Something in a release that is not as it was frozen; ``item_id`` "" means the release."""
 
     item_id: str
-    message: str
+    fact: Fact
 
 
 def verify(release: GoldRelease) -> list[Fault]:
@@ -33,9 +33,7 @@ def verify(release: GoldRelease) -> list[Fault]:
         faults += _item_faults(item)
     expected = release_sha256(_header(release, faults), hashes)
     if expected != release.sha256:
-        faults.append(
-            Fault("", "The release hash does not match: items were added, dropped or moved.")
-        )
+        faults.append(Fault("", Fact("verify.release_hash")))
     return faults
 
 
@@ -43,23 +41,21 @@ def _header(release: GoldRelease, faults: list[Fault]) -> dict[str, Any]:
     header: dict[str, Any] = _parsed(release.header)
     named = {"name": release.name, "version": release.version, "layer": release.layer}
     if any(header.get(key) != value for key, value in named.items()):
-        faults.append(Fault("", "The header does not match the release's name and version."))
+        faults.append(Fault("", Fact("verify.header")))
     return header
 
 
 def _item_faults(item: GoldItem) -> Iterator[Fault]:
     document = _parsed(item.canonical)
     if _text_sha256(item.canonical) != item.sha256:
-        yield Fault(item.item_id, noted("The content does not match its hash."))
+        yield Fault(item.item_id, Fact("verify.content"))
     named = (document.get("item_id"), document.get("split"), _how(document))
     if named != (item.item_id, item.split, item.how):
-        yield Fault(item.item_id, noted("The item's columns do not match its content."))
+        yield Fault(item.item_id, Fact("verify.columns"))
     if document.get("conversation") != messages_of(item.conversation):
-        yield Fault(item.item_id, noted("The conversation is not the one that was labelled."))
+        yield Fault(item.item_id, Fact("verify.conversation"))
     if lost := _lost_references(document):
-        yield Fault(
-            item.item_id, say("A label refers to {lost}, which is not in the item.", lost=lost[0])
-        )
+        yield Fault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
 def _lost_references(document: dict[str, Any]) -> list[str]:

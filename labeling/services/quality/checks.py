@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 from labeling.models import (
     Assignment,
     CheckConversation,
@@ -49,9 +48,7 @@ def set_plan(project: Project, *, by: User, **fields: Any) -> CheckPlan:
         setattr(plan, name, value)
     for name, wanted in ((HONEYPOT, plan.every), (Purpose.QUALIFICATION, plan.test)):
         if wanted and not project.check_conversations.filter(purpose=name).exists():
-            raise CheckImpossible(
-                "Choose conversations with gold for it first: there is nothing to check people by."
-            )
+            raise CheckImpossible("check.no_conversations")
     plan.save()
     events.record("checks.changed", project, project=project, actor=by, fields=sorted(changed))
     qualification.judge_again(project, plan, by=by)
@@ -94,12 +91,7 @@ def choose(
 def _refuse_unknown(project: Project, names: Collection[str]) -> None:
     without = sorted(set(names) - set(with_gold(project).values_list("external_id", flat=True)))
     if without:
-        raise CheckImpossible(
-            say(
-                "These have no gold in this project: {names}. Choose conversations of a release.",
-                names=", ".join(without[:5]),
-            )
-        )
+        raise CheckImpossible("check.without_gold", names=without[:5])
 
 
 @transaction.atomic
@@ -110,7 +102,7 @@ def drop(chosen: CheckConversation, *, by: User) -> None:
     plan = plan_of(project)
     is_last = project.check_conversations.filter(purpose=purpose).count() == 1
     if is_last and (plan.every if purpose == HONEYPOT else plan.test):
-        raise CheckImpossible("Switch these checks off before you take away the last conversation.")
+        raise CheckImpossible("check.last_conversation")
     events.record(
         "checks.dropped",
         project,

@@ -13,7 +13,6 @@ from django.utils import timezone
 from labeling.domain.errors import RuleError
 from labeling.domain.gold.gold_checks import mean
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import say
 from labeling.models import (
     Assignment,
     CheckPlan,
@@ -137,22 +136,14 @@ def begin(project: Project, user: User) -> Qualification:
     plan = check_turns.plan_of(project)
     annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
     if not plan.test or not annotates.exists():
-        raise TestImpossible(
-            "This project has no qualification test for you: go on with your queue."
-        )
+        raise TestImpossible("qualification.no_test")
     found = Qualification.objects.filter(project=project, user=user).first()
     if found is None:
         found = Qualification(project=project, user=user)
     elif found.state == State.BETWEEN:
         found.tries += 1
     elif found.state != State.TRYING:
-        raise TestImpossible(
-            say(
-                "Your qualification test of {project} is over. Ask {leads} if that is wrong.",
-                project=project.name,
-                leads=leads_of(project),
-            )
-        )
+        raise TestImpossible("qualification.over", project=project.name, leads=leads_of(project))
     is_new = found.pk is None or found.state == State.BETWEEN
     found.state = State.TRYING
     found.save()
@@ -177,13 +168,7 @@ def _hand_out(project: Project, user: User) -> None:
     }
     wanted = [pk for pk in ids if pk in fair]
     if not wanted:
-        raise TestImpossible(
-            say(
-                "You have worked on every conversation of the qualification test, so it would "
-                "show nothing. Ask {leads} to waive it for you.",
-                leads=leads_of(project),
-            )
-        )
+        raise TestImpossible("qualification.nothing_left", leads=leads_of(project))
     had.exclude(conversation__in=wanted).update(slot=None)
     round_ = _round_of(project)
     for position, pk in enumerate(wanted):
@@ -200,7 +185,7 @@ def _round_of(project: Project) -> Round:
     """Where the tests of a project are kept: no round of labeling, and so numbered 0."""
     guideline = project.guidelines.first()
     if guideline is None:
-        raise TestImpossible("Write the guidelines first: the test is labelled by them.")
+        raise TestImpossible("qualification.no_guidelines")
     found, _ = Round.objects.with_checks().update_or_create(
         project=project,
         number=0,
@@ -276,14 +261,12 @@ def waive(project: Project, user: User, *, by: User, reason: str) -> Qualificati
     """Let somebody work without the test. The reason is kept, and told by the audit log."""
     reason = reason_in(reason)
     if not reason:
-        raise WaiverImpossible("Say why this person needs no test.")
+        raise WaiverImpossible("qualification.no_waiver_reason")
     projects.lock(project)
     found = Qualification.objects.filter(project=project, user=user).first()
     found = found or Qualification(project=project, user=user, tries=0)
     if found.state in ADMITTED:
-        raise WaiverImpossible(
-            say("{user} may work already: nothing is to waive.", user=user.get_username())
-        )
+        raise WaiverImpossible("qualification.nothing_to_waive", user=user.get_username())
     found.state, found.reason, found.waived_by = State.WAIVED, reason, by
     found.decided_at = timezone.now()
     found.save()

@@ -15,12 +15,10 @@ from labeling.domain.matching.references import heading_of
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
 from labeling.domain.schema.links import NOT_THERE
-from labeling.domain.sentences import say
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, pending, projects
 from labeling.services.settling import merges
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
-from labeling.translation import in_english
 
 Kind = Adjudication.Kind
 Labels = Sequence[Mapping[str, Any]]
@@ -68,20 +66,16 @@ def decide_clusters(
     clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
     if len(decision.labels) != len(clusters):
         raise InvalidPayload(
-            say(
-                "There are {clusters} labels to decide about, not {labels}.",
-                clusters=len(clusters),
-                labels=len(decision.labels),
-            )
+            "adjudication.wrong_count", clusters=len(clusters), labels=len(decision.labels)
         )
     if not decision.kind and any(cluster.how == "disputed" for cluster in clusters):
-        raise ReasonMissing("Choose why the annotators differed.")
+        raise ReasonMissing("adjudication.no_kind")
     pairs = list(zip(decision.labels, clusters, strict=True))
     overruled = [cluster for chosen, cluster in pairs if overrules_everybody(chosen, cluster)]
     if (overruled or decision.added) and not reason_in(decision.note):
         raise ReasonMissing(
-            "Write a note: this decision is one that no annotator had given.",
-            labels=[heading_of(layer, cluster.label) for cluster in overruled],
+            "adjudication.no_note",
+            details={"labels": [heading_of(layer, cluster.label) for cluster in overruled]},
         )
     chosen = [attributed(label, cluster) for label, cluster in pairs if label is not None]
     added = [{**label, "adopted_from": []} for label in decision.added]
@@ -89,7 +83,7 @@ def decide_clusters(
         conversation=conversation,
         layer=layer,
         payload={LAYERS[layer].key: numbered([*chosen, *added])},
-        reason=reason_in(decision.note) or _reason_in_words(decision.kind),
+        reason=reason_in(decision.note),
         kind=decision.kind,
         guideline_flag=decision.guideline_flag,
         by=by,
@@ -104,15 +98,8 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
     standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
     now = standing[conversation.pk].answers_sha256 if standing else ""
     if seen is None or now != decision.answers_sha256:
-        raise AnswersChanged(
-            "The answers have changed since this page was opened. Reload it: what you chose for "
-            "labels that are still there is kept."
-        )
+        raise AnswersChanged("adjudication.answers_changed")
     return seen
-
-
-def _reason_in_words(kind: str) -> str:
-    return in_english(Kind(kind).label) if kind else "decided among the annotators' labels"
 
 
 @transaction.atomic
@@ -195,16 +182,14 @@ def _check_labels(decision: Adjudication, given: Mapping[str, Labels] | None) ->
         event_schema=project.event_schema,
     )
     problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
-    problems = [one for one in problems if is_linked or one.message != NOT_THERE]
+    problems = [one for one in problems if is_linked or one.fact != NOT_THERE]
     if problems:
         raise InvalidPayload(
-            say(
-                "The decided labels of {conversation} are not complete: {path}: {message}",
-                conversation=conversation,
-                path=problems[0].path,
-                message=problems[0].message,
-            ),
-            problems=[problem._asdict() for problem in problems],
+            "adjudication.incomplete",
+            conversation=str(conversation),
+            path=problems[0].path,
+            message=problems[0].fact,
+            details={"problems": [problem.as_json() for problem in problems]},
         )
 
 
@@ -313,7 +298,6 @@ def _acceptances(
             version=1,
             guideline=guideline,
             payload=_as_agreed(layer, stored[merge.pk]),
-            reason=say("accepted as agreed ({state})", state=merge.state),
             kind=Kind.ACCEPTED,
             decided_by=by,
         )
@@ -332,12 +316,7 @@ def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, A
 def _refuse_blind(conversation: Conversation) -> None:
     newest = conversation.rounds.labelling().order_by("-number").first()
     if newest and (newest.kind, newest.state) == (Round.Kind.CALIBRATION, Round.State.OPEN):
-        raise Blind(
-            say(
-                "Round {number} is blind while it is open: decide when it has closed.",
-                number=newest.number,
-            )
-        )
+        raise Blind("adjudication.blind", number=newest.number)
 
 
 def _refuse_own_work(conversation: Conversation, by: User) -> None:
@@ -346,6 +325,4 @@ def _refuse_own_work(conversation: Conversation, by: User) -> None:
     )
     people = set(submitted.values_list("assignment__annotator", flat=True))
     if people == {by.pk}:
-        raise OwnWorkAlone(
-            "Only you have labelled this conversation, so somebody else has to decide about it."
-        )
+        raise OwnWorkAlone("adjudication.own_work_alone")

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Case, When
 
 from labeling.domain.canonical import canonical_json
+from labeling.domain.facts import Fact
 from labeling.domain.matching.merging import (
     Cluster,
     agreement_of,
@@ -252,7 +253,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
             base = settling.Outcomes(answers, project, settling.stored(answers, fits)).base(layer)
         except settling.NotMerged:
             continue  # what it refers to has changed meanwhile: it waits again
-        if isinstance(base, str):
+        if isinstance(base, Fact):
             continue  # the same
         settlement = settling.settle_answers(answers, project, ruler, layer, base)
         standing = waiting[answers.conversation.pk]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from labeling.domain.exchange.origins import FIELDS as ORIGIN_FIELDS
 from labeling.domain.exchange.origins import is_assisted, is_same
+from labeling.domain.facts import Fact
 from labeling.domain.matching.consensus import Settlement
 from labeling.domain.matching.references import Base, Given, in_terms_of
 from labeling.domain.schema import LAYERS
@@ -89,7 +90,8 @@ def of_decided(
         "how": "adjudicated",
         "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
-        "reason": decision.reason,
+        "reason": decision.reason or None,
+        **({"reason_code": decision.why.code} if isinstance(decision.why, Fact) else {}),
         "answers": labels,  # the dissent is kept whole
         **_who(answers),
         **_lost(given),

@@ -184,18 +184,17 @@ def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
 def _check(annotation: Annotation, opinion: Opinion, by: User) -> None:
     assignment = annotation.assignment
     if assignment.annotator_id == by.pk:
-        raise OwnWork("This is your own answer: somebody else has to review it.")
+        raise OwnWork("review.own_work")
     if annotation.version != opinion.version:
         raise StaleVersion(
-            "This answer was changed since you opened it. Reload it and look again.",
-            base_version=opinion.version,
-            current_version=annotation.version,
+            "review.answer_changed",
+            details={"base_version": opinion.version, "current_version": annotation.version},
         )
     submitted = annotation.status == Annotation.Status.SUBMITTED
     if not submitted or assignment.round.kind != Round.Kind.FULL:
-        raise NotSubmitted("Only a submitted answer of full labeling can be reviewed.")
+        raise NotSubmitted("review.not_submitted")
     if opinion.verdict == Verdict.RETURNED and not reason_in(opinion.comment):
-        raise ReasonMissing("Say what has to change.")
+        raise ReasonMissing("annotation.no_return_reason")
     if opinion.verdict == Verdict.FIXED:
         _check_fix(annotation, opinion.payload or {})
 
@@ -211,8 +210,7 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
     )
     if problems:
         raise InvalidPayload(
-            "Some of the corrected labels are not complete.",
-            problems=[problem._asdict() for problem in problems],
+            "review.incomplete", details={"problems": [problem.as_json() for problem in problems]}
         )
 
 

@@ -10,6 +10,7 @@ from django.db.models import Prefetch, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
+from labeling.domain.facts import Fact
 from labeling.domain.matching.consensus import Settlement, settle
 from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
@@ -17,7 +18,7 @@ from labeling.domain.matching.merging import settlement_of
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END, STAGES, title_of
+from labeling.domain.targets import END_TO_END, STAGES
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -48,6 +49,20 @@ class SettledConversation(NamedTuple):
     given: dict[str, Any]
 
 
+class LeftOut(NamedTuple):
+    """A labelled conversation that is not settled."""
+
+    conversation: str
+    reason: Fact
+
+    def as_json(self) -> dict[str, Any]:
+        return {"conversation": self.conversation, "reason": self.reason.as_json()}
+
+
+TO_DECIDE = frozenset({"gold.disputed", "gold.disputed_and_more", "gold.decision_outdated"})
+"""The reasons, or reasons within reasons, that adjudication settles."""
+
+
 class NotMerged(RuleError):
     """A worker has to merge the answers of a conversation first."""
 
@@ -63,7 +78,7 @@ SettlementOf = Callable[[str, Base], Settlement]
 
 def outcomes_of_project(
     project: Project, layer: str, *, fits: Fits, allow_unmerged: bool = False
-) -> Iterator[tuple[Conversation, SettledConversation | str]]:
+) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
     A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
@@ -78,7 +93,7 @@ def outcomes_of_project(
         except NotMerged:
             if not allow_unmerged:
                 raise
-            yield conversation, "its last answer came in just now; freeze again to include it"
+            yield conversation, Fact("gold.answer_just_in")
 
 
 def stored(answers: Answers, fits: Fits) -> SettlementOf:
@@ -89,7 +104,7 @@ def stored(answers: Answers, fits: Fits) -> SettlementOf:
 
     def read(layer: str, base: Base) -> Settlement:
         if layer not in by_layer:
-            raise NotMerged("Some answers are not merged yet; try again in a moment.")
+            raise NotMerged("gold.not_merged_yet")
         merge = by_layer[layer]
         return settlement_of(layer, merge.state, people, merge.clusters)
 
@@ -183,59 +198,63 @@ class Outcomes:
 
     def __init__(self, answers: Answers, project: Project, settlement_of: SettlementOf) -> None:
         self.answers, self.project, self.settlement_of = answers, project, settlement_of
-        self._found: dict[str, SettledConversation | str] = {}
+        self._found: dict[str, SettledConversation | Fact] = {}
 
-    def of(self, layer: str) -> SettledConversation | str:
+    def of(self, layer: str) -> SettledConversation | Fact:
         """The settled labels, or the reason why there are none."""
         if layer not in self._found:
             find = self._whole if layer == END_TO_END else self._settled
             self._found[layer] = find(layer)
         return self._found[layer]
 
-    def base(self, layer: str) -> Base | str:
+    def base(self, layer: str) -> Base | Fact:
         """What labels of the layer may refer to, or why that is not settled."""
         found = Base()
         for need in needs_of(self.project, layer):
             outcome = self.of(need)
-            if isinstance(outcome, str):
-                return f"its {title_of(need).lower()} are not settled ({outcome})"
+            if isinstance(outcome, Fact):
+                return Fact(
+                    "gold.base_not_settled", layer=Fact(f"layer_within.{need}"), why=outcome
+                )
             people = [one.annotator.get_username() for one in self.answers.submitted]
             for label in outcome.payload[LAYERS[need].key]:
                 found.add(label, holders_of(label, outcome.provenance, people))
         return found
 
-    def _settled(self, layer: str) -> SettledConversation | str:
+    def _settled(self, layer: str) -> SettledConversation | Fact:
         answers = self.answers
         if answers.round.is_blind:
-            number = answers.round.number
-            return f"calibration round {number} is open: its answers are blind until then"
+            return Fact("gold.calibration_open", number=answers.round.number)
         decision = decision_on(answers, layer)
         decided = decision if decision and decision.kind != Adjudication.Kind.ACCEPTED else None
         if not decided and not answers.submitted:
-            return "nobody has submitted labels"
+            return Fact("gold.nobody_submitted")
         if not decided and answers.missing > 0:
-            return f"{len(answers.submitted)} of {answers.round.overlap} annotators have submitted"
+            return Fact(
+                "gold.not_all_submitted",
+                submitted=len(answers.submitted),
+                overlap=answers.round.overlap,
+            )
         base = self.base(layer)
-        if isinstance(base, str):
+        if isinstance(base, Fact):
             return base
         if decided:
             return self._decided(layer, base, decided)
         settlement = self.settlement_of(layer, base)
         if settlement.state == "disputed":
-            return f"disputed: {_shown(settlement, base)}; decide in adjudication"
+            return _disputed(settlement, base)
         given = given_by(answers, layer, base)
         origin = provenance.of_agreed(answers, settlement, given, decision)
         labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
         return self._with(layer, labels, origin)
 
-    def _decided(self, layer: str, base: Base, decision: Adjudication) -> SettledConversation | str:
+    def _decided(
+        self, layer: str, base: Base, decision: Adjudication
+    ) -> SettledConversation | Fact:
         decided = decision.payload.get(LAYERS[layer].key, [])
         labels = [undecided(plain(label)) for label in decided]
         if unresolved(layer, labels, base.labels):
-            return (
-                "its decision refers to labels that do not stand any more; decide it again in "
-                "adjudication"
-            )
+            return Fact("gold.decision_outdated")
         given = given_by(self.answers, layer, base)
         origin = provenance.of_decided(self.answers, layer, given, decision)
         return self._with(layer, [quoting(base, label) for label in labels], origin)
@@ -246,18 +265,20 @@ class Outcomes:
         given: dict[str, Any] = {}
         for need in needs_of(self.project, layer):
             outcome = self.of(need)
-            if not isinstance(outcome, str):
+            if not isinstance(outcome, Fact):
                 given |= outcome.payload
         payload = {LAYERS[layer].key: labels}
         return SettledConversation(self.answers.conversation, layer, payload, origin, given)
 
-    def _whole(self, layer: str) -> SettledConversation | str:
+    def _whole(self, layer: str) -> SettledConversation | Fact:
         """Every stage from the conversation to the document, in one item."""
         parts: dict[str, SettledConversation] = {}
         for stage in stages_of(layer):
             outcome = self.of(stage)
-            if isinstance(outcome, str):
-                return f"{title_of(stage).lower()}: {outcome}"
+            if isinstance(outcome, Fact):
+                return Fact(
+                    "gold.stage_not_settled", layer=Fact(f"layer_within.{stage}"), why=outcome
+                )
             parts[stage] = outcome
         parts = _told_apart(parts)
         payload = {key: labels for one in parts.values() for key, labels in one.payload.items()}
@@ -310,7 +331,7 @@ def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
             uid: row for origin in origins.values() for uid, row in origin["labels"].items()
         },
         "adjudicated_by": ", ".join(sorted({o["adjudicated_by"] for o in decided})) or None,
-        "reason": "; ".join(o["reason"] for o in decided) or None,
+        "reason": "; ".join(o["reason"] for o in decided if o["reason"]) or None,
         "stages": own,
         "guideline_version": max(versions, default=None),
         **{name: first[name] for name in shared},
@@ -332,9 +353,11 @@ def decision_on(answers: Answers, layer: str) -> Adjudication | None:
     return next((one for one in decisions if one.layer == layer), None)
 
 
-def _shown(settlement: Settlement, base: Base) -> str:
+def _disputed(settlement: Settlement, base: Base) -> Fact:
     """Which labels no majority held."""
     layer, disputed = settlement.layer, settlement.disputed
     titles = [heading_of(layer, each.label, base.labels) for each in disputed]
-    more = f" and {len(titles) - 2} more" if len(titles) > 2 else ""
-    return ", ".join(f"“{title}”" for title in titles[:2]) + more
+    shown = [Fact("text.quoted", text=title) for title in titles[:2]]
+    if len(titles) > 2:
+        return Fact("gold.disputed_and_more", titles=shown, number=len(titles) - 2)
+    return Fact("gold.disputed", titles=shown)

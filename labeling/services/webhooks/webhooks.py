@@ -17,7 +17,6 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 from labeling.domain.webhooks import make_webhook_secret, why_unusable
 from labeling.models import Project, Webhook, WebhookDelivery
 from labeling.services import events, outbox, projects
@@ -65,9 +64,7 @@ def _number(deliveries: QuerySet[WebhookDelivery]) -> Coalesce:
 def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> Made:
     projects.lock(project)  # or two at once exceed the limit
     if of_project(project).count() >= MOST:
-        raise WebhookRefused(
-            say("A project has {most} webhooks at most: remove one first.", most=MOST)
-        )
+        raise WebhookRefused("webhook.too_many", most=MOST)
     _check(url)
     secret = make_webhook_secret()
     webhook = Webhook.objects.create(

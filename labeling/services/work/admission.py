@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
+from labeling.domain.facts import Fact
 from labeling.models import Assignment, Membership, Pause, Project, Qualification
 
 State = Qualification.State
@@ -61,43 +61,19 @@ def why_shut(user: User, shut: Sequence[int]) -> RuleError:
     """What to do about the first of these projects."""
     project = Project.objects.filter(pk__in=shut).order_by("pk")[0]
     if Pause.objects.filter(project=project, user=user, lifted_at__isnull=True).exists():
-        return Paused(
-            say(
-                "You get no new work in {project} for now: several of your last answers differ "
-                "from what was decided about these conversations. Ask {leads} to go through them "
-                "with you; they can lift the pause.",
-                project=project.name,
-                leads=leads_of(project),
-            )
-        )
+        return Paused("admission.paused", project=project.name, leads=leads_of(project))
     found = Qualification.objects.filter(project=project, user=user).first()
     return NotQualified(_what_to_do(project, found))
 
 
-def _what_to_do(project: Project, found: Qualification | None) -> str:
-    if found is None:
-        return say(
-            "{project} begins with a qualification test: start it on your first page.",
-            project=project.name,
-        )
-    if found.state == State.BETWEEN:
-        return say(
-            "You have not passed the qualification test of {project} yet. Read the guidelines "
-            "again, then begin another try on your first page.",
-            project=project.name,
-        )
-    if found.state == State.FAILED:
-        return say(
-            "You have not passed the qualification test of {project}, and no try is left. Ask "
-            "{leads} what to do.",
-            project=project.name,
-            leads=leads_of(project),
-        )
-    return say(
-        "Your qualification test of {project} comes first: finish it. Where it is finished, it "
-        "is compared with the right labels within a minute.",
-        project=project.name,
-    )
+def _what_to_do(project: Project, test: Qualification | None) -> Fact:
+    if test is None:
+        return Fact("admission.test_first", project=project.name)
+    if test.state == State.BETWEEN:
+        return Fact("admission.test_not_passed", project=project.name)
+    if test.state == State.FAILED:
+        return Fact("admission.test_failed", project=project.name, leads=leads_of(project))
+    return Fact("admission.test_unfinished", project=project.name)
 
 
 def leads_of(project: Project) -> str:

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.errors import AlreadySubmitted, RuleError, StaleVersion
+from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import noted, say
 from labeling.models import Annotation, AnnotationRevision, Assignment, Round
 from labeling.services import events, pending
 from labeling.services.work import (
@@ -27,7 +27,7 @@ from labeling.services.work.checking import problems_of
 
 Kind = AnnotationRevision.Kind
 Status = Annotation.Status
-GONE = noted("Somebody else has got this conversation since you skipped it, so the skip stands.")
+GONE = Fact("skip.conversation_given_to_another")
 
 
 class InvalidPayload(RuleError):
@@ -100,10 +100,7 @@ def submit(assignment: Assignment, save: Save) -> Annotation:
     _refuse_if_stale(annotation, save)
     save = _with_origins(annotation, save)
     if not assignments.hold(assignment, for_good=True):
-        raise assignments.PlaceTaken(
-            "Your reservation ran out and others have finished this conversation, or a lead gave "
-            "it to somebody else. Your draft is kept; go on with the next one."
-        )
+        raise assignments.PlaceTaken("annotation.place_taken")
     annotation = _store(
         annotation,
         save,
@@ -126,7 +123,7 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
     """
     reason = reason_in(reason)
     if not reason:
-        raise ReasonMissing("Say why you skip this conversation.")
+        raise ReasonMissing("annotation.no_skip_reason")
     _check(assignment, save, complete=False)
     _lock_round(assignment)
     annotation = _lock(assignment)
@@ -170,11 +167,11 @@ def reopen(assignment: Assignment) -> Annotation:
     return found
 
 
-def why_skip_stands(annotation: Annotation) -> str:
-    """Why a skip cannot be taken back, as a sentence; empty when it can."""
+def why_skip_stands(annotation: Annotation) -> Fact | None:
+    """Why a skip cannot be taken back; None when it can."""
     assignment = annotation.assignment
     reason = locking.why_skip_stands(annotation, assignment.round)
-    return reason or ("" if assignments.can_hold(assignment) else GONE)
+    return reason or (None if assignments.can_hold(assignment) else GONE)
 
 
 def _is_skipped(annotation: Annotation) -> bool:
@@ -200,7 +197,7 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
     """Return a submitted answer to who gave it, as a draft, with what has to change."""
     reason = reason_in(reason)
     if not reason:
-        raise ReasonMissing("Say what has to change.")
+        raise ReasonMissing("annotation.no_return_reason")
     open_round = _lock_round(assignment)
     annotation = Annotation.objects.with_checks().select_for_update().get(assignment=assignment)
     if annotation.status == Status.SUBMITTED:
@@ -254,9 +251,7 @@ def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
     _refuse_if_stale(annotation, save)
     chosen = annotation.revisions.filter(version=version).first()
     if chosen is None:
-        raise UnknownRevision(
-            say("This answer has no revision {version}: choose one of the list.", version=version)
-        )
+        raise UnknownRevision("annotation.no_revision", version=version)
     save = _with_origins(annotation, save._replace(payload=chosen.payload, empty=chosen.empty))
     _check(assignment, save, complete=False)  # the project's layers may have changed since
     return _store(annotation, save, kind=Kind.RESTORED, status=Status.DRAFT, skip_reason="")
@@ -272,8 +267,8 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
     )
     if problems:
         raise InvalidPayload(
-            "Some labels are not complete yet." if complete else "These labels cannot be stored.",
-            problems=[problem._asdict() for problem in problems],
+            "annotation.incomplete" if complete else "annotation.not_storable",
+            details={"problems": [problem.as_json() for problem in problems]},
         )
 
 
@@ -305,14 +300,14 @@ def _is_repeated(annotation: Annotation, save: Save) -> bool:
 
 def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
-        raise AlreadySubmitted("This is submitted: reopen it before you change it.")
+        raise AlreadySubmitted("annotation.submitted")
     # Read anew: the round may have ended since the page's request came in.
     if (
         not Round.objects.with_checks()
         .filter(pk=assignment.round_id, state=Round.State.OPEN)
         .exists()
     ):
-        raise RoundClosed("This round has ended, so nothing more can be saved in it.")
+        raise RoundClosed("annotation.round_closed")
 
 
 def _refuse_if_stale(annotation: Annotation, save: Save) -> None:
@@ -327,11 +322,13 @@ def _with_origins(annotation: Annotation, save: Save) -> Save:
 
 def _stale(annotation: Annotation, save: Save) -> StaleVersion:
     return StaleVersion(
-        "This was changed in another window. Compare both versions and choose one.",
-        base_version=save.base_version,
-        current_version=annotation.version,
-        payload=annotation.payload,
-        empty=annotation.empty,
+        "annotation.changed_elsewhere",
+        details={
+            "base_version": save.base_version,
+            "current_version": annotation.version,
+            "payload": annotation.payload,
+            "empty": annotation.empty,
+        },
     )
 
 

@@ -7,7 +7,6 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 from labeling.models import Assignment, Project, Round
 from labeling.services import events, pending
 from labeling.services.work import annotations, assignments, check_turns
@@ -37,9 +36,7 @@ def return_to(
     """
     round_ = assignment.round
     if round_.kind == Round.Kind.CALIBRATION:
-        raise HandoverImpossible(
-            "A calibration round is blind and ends with its last answer: nothing is returned in it."
-        )
+        raise HandoverImpossible("handover.calibration")
     assignments.lock(round_)
     if to is not None:
         _check_taker(assignment, to)
@@ -61,11 +58,9 @@ def return_to(
 
 def _check_taker(assignment: Assignment, to: User) -> None:
     if not assignments.annotators(assignment.round.project).filter(pk=to.pk).exists():
-        raise HandoverImpossible(say("{to} is no annotator of this project.", to=to.get_username()))
+        raise HandoverImpossible("handover.not_an_annotator", to=to.get_username())
     if assignment.conversation_id in _had(assignment.round, to):
-        raise HandoverImpossible(
-            say("{to} has this conversation already: choose somebody else.", to=to.get_username())
-        )
+        raise HandoverImpossible("handover.has_it_already", to=to.get_username())
 
 
 def _had(round_: Round, person: User) -> set[int]:
@@ -99,7 +94,7 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
     work is measured.
     """
     if to is not None and (to == person or to not in assignments.annotators(project)):
-        raise HandoverImpossible("Choose another annotator of this project.")
+        raise HandoverImpossible("handover.same_annotator")
     total = Moved(0, 0)
     for round_ in project.rounds.labelling().filter(state=Round.State.OPEN):
         assignments.lock(round_)

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 from labeling.models import Annotation, Round
 
 
@@ -32,29 +32,21 @@ def keep(answers: QuerySet[Annotation]) -> None:
     list(finished.select_for_update(of=("self",)).values_list("pk", flat=True))
 
 
-def why_locked(annotation: Annotation, round_: Round) -> str:
-    """Why a submitted answer cannot be reopened, as a sentence; empty when it can."""
+def why_locked(annotation: Annotation, round_: Round) -> Fact | None:
+    """Why a submitted answer cannot be reopened; None when it can."""
     if round_.kind == Round.Kind.QUALIFYING:
-        return noted(
-            "An answer of the qualification test stands as it was submitted; where another try is "
-            "left, it opens again with that."
-        )
+        return Fact("reopening.qualification")
     if round_.kind == Round.Kind.CALIBRATION and round_.state != Round.State.OPEN:
-        return noted(
-            "This calibration round closed with its last answer: agreement was computed from it, "
-            "so no answer of it can be reopened."
-        )
+        return Fact("reopening.calibration_closed")
     if round_.state != Round.State.OPEN:
-        return noted(
-            "This round of full labeling was closed, so its answers can no longer be reopened."
-        )
+        return Fact("reopening.round_closed")
     if annotation.locked_at:
-        return noted("A gold release holds this answer, so it can no longer be reopened.")
-    return ""
+        return Fact("reopening.in_gold")
+    return None
 
 
-def why_skip_stands(annotation: Annotation, round_: Round) -> str:
-    """Why a skip cannot be taken back, wherever its place went; empty when it can."""
+def why_skip_stands(annotation: Annotation, round_: Round) -> Fact | None:
+    """Why a skip cannot be taken back, wherever its place went; None when it can."""
     reason = why_locked(annotation, round_)
     if reason:
         return reason
@@ -62,5 +54,5 @@ def why_skip_stands(annotation: Annotation, round_: Round) -> str:
         assignment__round=round_, assignment__conversation=annotation.assignment.conversation_id
     )
     if others.filter(locked_at__isnull=False).exists():
-        return noted("A gold release holds this conversation as it is, so the skip stands.")
-    return ""
+        return Fact("skip.in_gold")
+    return None

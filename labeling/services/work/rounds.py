@@ -124,19 +124,16 @@ def add_batch(
     assignments.lock(to)
     current = Round.objects.labelling().get(pk=to.pk)
     if current.kind != Round.Kind.FULL or current.state != Round.State.OPEN:
-        raise RoundImpossible("Conversations are added only to an open round of full labeling.")
+        raise RoundImpossible("round.not_open_for_more")
     known = set(current.places.order_by().values_list("conversation", flat=True))
     if not current.pool:
         known |= check_turns.given_in(current)
     ids = [one.pk for one in conversations if one.pk not in known]
     people = list(annotators) if annotators is not None else working_in(current)
     if not ids:
-        raise RoundImpossible(
-            "Nothing to add: these conversations are in the round already, or check people in it. "
-            "Import others, or open another round for these."
-        )
+        raise RoundImpossible("round.nothing_to_add")
     if not people and not current.pool:
-        raise RoundImpossible("Nobody is chosen: name the annotators of the new conversations.")
+        raise RoundImpossible("round.nobody_chosen")
     _place(current, ids, people, None)
     events.record(
         "round.extended", current, project=current.project, actor=by, conversations=len(ids)
@@ -157,20 +154,20 @@ def working_in(round_: Round) -> list[User]:
 def _newest_guideline(project: Project) -> Guideline:
     newest = project.guidelines.first()
     if newest is None:
-        raise RoundImpossible("Write the guidelines first: a round is labelled under a version.")
+        raise RoundImpossible("round.no_guidelines")
     return newest
 
 
 def _check(project: Project, kind: str, ids: Sequence[int], people: Sequence[User]) -> None:
     if not ids:
-        raise RoundImpossible("A round needs conversations: import some, or choose a larger batch.")
+        raise RoundImpossible("round.no_conversations")
     if not people:
-        raise RoundImpossible("The project has no annotators: add some first.")
+        raise RoundImpossible("round.no_annotators")
     if kind == Round.Kind.CALIBRATION:
         if len(people) < 2:
-            raise RoundImpossible("Agreement needs at least two annotators: add one.")
+            raise RoundImpossible("round.one_annotator")
         if project.rounds.labelling().filter(kind=kind, state=Round.State.OPEN).exists():
-            raise RoundImpossible("A calibration round is open already: finish it first.")
+            raise RoundImpossible("round.calibration_open")
 
 
 def _override(project: Project, reason: str) -> str:
@@ -178,10 +175,7 @@ def _override(project: Project, reason: str) -> str:
     if gate_is_open(project):
         return ""
     if not reason_in(reason):
-        raise GateLocked(
-            "Full labeling is locked until a calibration round passes. "
-            "Open a calibration round, or override the gate with a written reason."
-        )
+        raise GateLocked("round.gate_locked")
     return reason_in(reason)
 
 
@@ -189,12 +183,9 @@ def _check_sharing(opened: Round, quotas: Mapping[int, int] | None) -> None:
     if quotas is None:
         return
     if opened.kind == Round.Kind.CALIBRATION:
-        raise RoundImpossible("In a calibration round everybody labels everything: share evenly.")
+        raise RoundImpossible("round.calibration_shares_evenly")
     if opened.pool:
-        raise RoundImpossible(
-            "Annotators take from a pool as they work, so nobody gets a fixed number: share "
-            "evenly, or plan the work."
-        )
+        raise RoundImpossible("round.pool_shares_evenly")
 
 
 def _place(
@@ -295,7 +286,7 @@ def close(finished: Round, *, by: Any) -> None:
         .update(state=Round.State.CLOSED, closed_at=timezone.now())
     )
     if not closed:
-        raise RoundImpossible("Only an open round of full labeling can be closed by hand.")
+        raise RoundImpossible("round.not_closed_by_hand")
     locking.lock(Annotation.objects.with_checks().filter(assignment__round=finished))
     events.record("round.closed", finished, project=finished.project, actor=by)
     pending.request(finished.project, measure=finished)

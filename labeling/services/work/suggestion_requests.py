@@ -21,7 +21,6 @@ from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
 from labeling.services import events
 from labeling.services.work.checking import problems_of
@@ -87,18 +86,13 @@ def request(
 def _refuse_without_work(project: Project, layer: str) -> None:
     if layer not in project.layers:
         raise NothingToSuggest(
-            say(
-                "{slug} has no layer {value}. It labels: {layers}.",
-                slug=project.slug,
-                value=f"{layer!r}",
-                layers=", ".join(project.layers),
-            )
+            "gold.unknown_layer",
+            slug=project.slug,
+            layer=layer,
+            layers=list(project.layers),
         )
     if not wanted(project).exists():
-        raise NothingToSuggest(
-            "Suggestions are for the conversations of full labeling outside the test split, and "
-            "there are none: open a round of full labeling first."
-        )
+        raise NothingToSuggest("suggestion.no_conversations")
 
 
 def progress(asked: SuggestionRequest) -> Progress:
@@ -180,7 +174,9 @@ def store(
         empty=not labels,
     )
     if problems:
-        raise UnusableSuggestion(f"{problems[0].path}: {problems[0].message}")
+        raise UnusableSuggestion(
+            "suggestion.unusable", path=problems[0].path, message=problems[0].fact
+        )
     made, _ = Suggestion.objects.get_or_create(
         conversation=conversation,
         layer=asked.layer,
@@ -194,7 +190,7 @@ def store(
 def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
     """A label of the schema: pipelines know no uid, and may say more than an annotator can."""
     if not isinstance(label, Mapping):
-        raise UnusableSuggestion(say("Label {number} is no JSON object.", number=number))
+        raise UnusableSuggestion("suggestion.not_an_object", number=number)
     shape = LAYERS[layer]
     known = {name: value for name, value in label.items() if name in shape.label.model_fields}
     named = {"uid": f"s{number}"}

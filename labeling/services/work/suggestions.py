@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import Suggested, claims, verified
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted
 from labeling.models import (
     Annotation,
     Assignment,
@@ -42,11 +42,11 @@ class FirstPassEmpty(RuleError):
 class Sight(NamedTuple):
     """Whether somebody sees suggestions: ``off``, ``waiting`` for their first pass, or ``shown``.
 
-    ``reason`` says in words why there are none.
+    ``reason`` says why there are none.
     """
 
     state: Literal["off", "waiting", "shown"]
-    reason: str = ""
+    reason: Fact | None = None
 
 
 def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
@@ -62,20 +62,18 @@ def sight(assignment: Assignment) -> Sight:
     return Sight("shown" if FirstPass.objects.filter(assignment=assignment).exists() else "waiting")
 
 
-def _why_off(assignment: Assignment) -> str:
+def _why_off(assignment: Assignment) -> Fact | None:
     if assignment.round.kind != Round.Kind.FULL:
-        return noted("Nothing is suggested in a calibration round.")
+        return Fact("suggestion.calibration")
     if not assignment.round.project.suggestions:
-        return noted("Suggestions are switched off in this project.")
+        return Fact("suggestion.switched_off")
     if not allowed(Conversation.objects.filter(pk=assignment.conversation_id)).exists():
-        return noted(
-            "Nothing is suggested for conversations of the test split or of a blind round."
-        )
+        return Fact("suggestion.test_or_blind")
     if assignment.round.state != Round.State.OPEN:
-        return noted("This round has ended.")
+        return Fact("suggestion.round_ended")
     if not _of(assignment).exists():
-        return noted("There are no suggestions for this conversation.")
-    return ""
+        return Fact("suggestion.none")
+    return None
 
 
 def shown(assignment: Assignment) -> list[Suggestion]:
@@ -110,9 +108,9 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
         Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
     )
     if answer is None or not (answer.empty or any(answer.payload.values())):
-        raise FirstPassEmpty("Label what you see first, or say “nothing here”.")
+        raise FirstPassEmpty("suggestion.first_pass_empty")
     if answer.status == Annotation.Status.SUBMITTED:
-        raise SuggestionsHidden("This is submitted: reopen it before you look at suggestions.")
+        raise SuggestionsHidden("suggestion.submitted")
     made, is_new = FirstPass.objects.get_or_create(
         assignment=assignment, defaults={"version": answer.version}
     )
@@ -126,7 +124,7 @@ def dismiss(assignment: Assignment, dismissed: Sequence[Mapping[str, Any]]) -> F
     """Remember which suggested labels the annotator does not want. The newest list counts."""
     found = FirstPass.objects.select_for_update().filter(assignment=assignment).first()
     if found is None:
-        raise SuggestionsHidden("Do your own first pass before you dismiss a suggestion.")
+        raise SuggestionsHidden("suggestion.no_first_pass")
     known = {source for labels in known_to(assignment).values() for source in labels}
     kept = {(int(one["id"]), str(one["uid"])) for one in dismissed[:MAX_DISMISSED]}
     found.dismissed = [{"id": number, "uid": uid} for number, uid in sorted(kept & known)]

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from labeling.domain.agreement.agreement import agreement, cohen_kappa, pair_agreement
+from labeling.domain.agreement.agreement import Excluded, agreement, cohen_kappa, pair_agreement
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 from tests.labeling.domain.agreement.two_raters import A, B
 
 NAMED_KEYS = [
@@ -88,7 +90,7 @@ class TestGate:
 
         assert found.value is None
         assert not found.passed
-        assert found.reasons["value"] == (
+        assert in_english(found.reasons["value"]) == (
             "ana and ben: both used one and the same label throughout, "
             "so chance alone explains the agreement"
         )
@@ -101,7 +103,7 @@ class TestGate:
 
         found = agreement(rated)
 
-        assert found.reasons["value"] == (
+        assert in_english(found.reasons["value"]) == (
             "ana and ben, ana and cleo, ben and cleo: both used one and the same label throughout, "
             "so chance alone explains the agreement"
         )
@@ -110,14 +112,14 @@ class TestGate:
         for ratings in ({}, {"ana": {"c": [1, 0]}}):
             found = agreement(ratings)
             assert (found.value, found.passed, found.pairs) == (None, False, [])
-            assert "at least two annotators" in found.reasons["value"]
-            assert found.reasons["fleiss_kappa"] == "no unit was labelled by two annotators"
+            assert found.reasons["value"] == Fact("agreement.too_few_annotators")
+            assert found.reasons["fleiss_kappa"] == Fact("agreement.no_unit_labelled_by_two")
 
     def test_one_label_from_everybody_leaves_the_overall_figures_without_value(self):
         found = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8}))
 
         assert (found.fleiss_kappa, found.krippendorff_alpha) == (None, None)
-        why = "all annotators used one and the same label throughout"
+        why = Fact("agreement.one_label_of_all")
         assert found.reasons["fleiss_kappa"] == found.reasons["krippendorff_alpha"] == why
 
     def test_only_what_both_submitted_counts(self):
@@ -126,27 +128,29 @@ class TestGate:
         found = agreement(ratings)
 
         assert (found.pairs[0].n, found.pairs[0].kappa) == (8, 7 / 15)
-        alone = "nobody else submitted it"
+        alone = Fact("agreement.submitted_alone")
         assert found.excluded == [
-            {"conversation": "c2", "annotator": "ana", "reason": alone},
-            {"conversation": "c3", "annotator": "ben", "reason": alone},
+            Excluded("c2", "ana", alone),
+            Excluded("c3", "ben", alone),
         ]
 
     def test_skipped_samples_are_listed_with_their_reason(self):
-        found = agreement({"ana": {"c1": A}, "ben": {"c1": B}}, excluded={"ben": {"c0": "skipped"}})
+        why = Fact("agreement.skipped", why="too long")
 
-        assert found.excluded == [{"conversation": "c0", "annotator": "ben", "reason": "skipped"}]
+        found = agreement({"ana": {"c1": A}, "ben": {"c1": B}}, excluded={"ben": {"c0": why}})
+
+        assert found.excluded == [Excluded("c0", "ben", why)]
 
     def test_nothing_in_common_is_said(self):
         [pair] = agreement({"ana": {"c1": [1]}, "ben": {"c2": [1]}}).pairs
 
         assert (pair.n, pair.kappa) == (0, None)
-        assert pair.undefined == "they submitted no sample in common"
+        assert pair.undefined == Fact("agreement.nothing_in_common")
 
     def test_common_samples_without_units_are_said(self):
         [pair] = agreement({"ana": {"c1": [None]}, "ben": {"c1": [1]}}).pairs
 
-        assert pair.undefined == "their common samples hold no unit that both labelled"
+        assert pair.undefined == Fact("agreement.no_common_unit")
 
     def test_uneven_units_are_refused_by_name(self):
         with pytest.raises(ValueError, match="conversation c1 has 2 units from ana and 3 from ben"):

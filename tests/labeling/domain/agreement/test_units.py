@@ -2,9 +2,11 @@ import pytest
 
 from labeling.domain.agreement.event_agreement import event_agreement
 from labeling.domain.agreement.units import judged, of_type, units
+from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import match_events
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import REQUIREMENT_FIELDS
+from labeling.words import in_english
 from tests.fakes import WordOverlap, requirement
 
 LOGIN = requirement("User Login")
@@ -128,11 +130,11 @@ class TestEvents:
         assert found.value == found.pairs[0].positive_f1 == 0.8
         assert found.passed
         assert found.pairs[0].kappa is None
-        assert "no units" in (found.pairs[0].undefined or "")
+        assert found.pairs[0].undefined == Fact("agreement.events_without_units")
 
     def test_without_any_event_there_is_no_figure_and_the_gate_stays_closed(self):
         found = event_agreement({"ana": {"c1": []}, "ben": {"c1": []}})
 
         assert found.value is None
         assert not found.passed
-        assert found.reasons["value"] == "ana and ben: neither marked an event"
+        assert in_english(found.reasons["value"]) == "ana and ben: neither marked an event"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from labeling.domain.errors import file_fault
 from labeling.domain.exchange.importing import (
     Fingerprint,
     Problem,
@@ -17,6 +18,8 @@ from labeling.domain.exchange.importing import (
     content_sha256,
     read_native,
 )
+from labeling.domain.facts import Fact
+from labeling.words import in_english
 
 
 def conversation(id_: str = "a", **keys: Any) -> dict[str, Any]:
@@ -44,8 +47,9 @@ def records(data: bytes) -> list[Record]:
 def reason(data: bytes, **limits: int) -> str:
     (found,) = read(data, **limits)
     assert isinstance(found, Problem)
-    assert "\n" not in found.reason
-    return found.reason
+    said = in_english(found.reason)
+    assert "\n" not in said
+    return said
 
 
 def with_message(**keys: Any) -> bytes:
@@ -112,7 +116,7 @@ def test_reading_goes_on_after_a_bad_line():
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"\xef\xbb\xbf", b" \t\r\n"])
 def test_an_empty_file_is_a_problem_of_the_whole_file(data):
-    assert read(data) == [Problem(None, "the file is empty")]
+    assert read(data) == [Problem(None, Fact("file.empty"))]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +221,7 @@ def test_a_line_over_the_limit_is_passed_over_and_the_next_one_read():
 
     assert [each if isinstance(each, Problem) else each[0] for each in found] == [
         1,
-        Problem(2, "the line is longer than 300 bytes"),
+        Problem(2, file_fault("the line is longer than 300 bytes")),
         3,
     ]
 
@@ -313,7 +317,7 @@ def test_what_is_no_priority_is_refused(given: str) -> None:
 
     (problem,) = read_native(BytesIO(line))
 
-    assert '"priority" must be a whole number' in problem.reason
+    assert '"priority" must be a whole number' in in_english(problem.reason)
 
 
 TWO = b'[{"role": "user", "content": "Hello"}, {"role": "analyst", "content": "Hi"}]'
@@ -357,5 +361,5 @@ def test_a_file_of_another_kind_is_one_problem_that_shows_a_line(file: bytes) ->
     (problem,) = read_native(BytesIO(file))
 
     said = ("not valid JSON, but a table, plain text or one long document:", "a line must be")
-    assert problem.reason.startswith(said)
-    assert '{"id": "a", "messages": [{"role": "user"' in problem.reason
+    assert in_english(problem.reason).startswith(said)
+    assert '{"id": "a", "messages": [{"role": "user"' in in_english(problem.reason)

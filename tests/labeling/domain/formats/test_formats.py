@@ -12,12 +12,14 @@ from xml.etree import ElementTree
 import pytest
 
 from labeling.domain.exchange.importing import with_line_feeds
+from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import Answer, Fault, Labelled
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.formats.losses import LOSSES
 from labeling.domain.formats.offsets import from_utf16, to_utf16
 from labeling.domain.schema import LAYERS, check_payload
+from labeling.words import in_english
 from tests.labeling.domain.formats import rich
 
 READERS = {"native": native.read, "labelstudio": labelstudio.read, "doccano": doccano.read}
@@ -191,7 +193,7 @@ def faults(format: str, data: bytes) -> list[Fault]:
 @pytest.mark.parametrize("format", LOSSES)
 @pytest.mark.parametrize("data", [b"", b" \n\n"])
 def test_an_empty_file_is_a_fault(format, data):
-    assert faults(format, data) == [Fault(None, "the file is empty")]
+    assert faults(format, data) == [Fault(None, Fact("file.empty"))]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ def test_what_an_unknown_control_says_is_not_dropped_silently():
 
     (fault,) = faults("labelstudio", data)
 
-    assert "unknown control 'sentiment'" in fault.reason
+    assert "unknown control 'sentiment'" in in_english(fault.reason)
 
 
 @pytest.mark.parametrize("format", LOSSES)

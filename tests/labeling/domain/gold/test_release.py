@@ -1,5 +1,6 @@
 import hashlib
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import NotCanonical
 from labeling.domain.gold.release import item_sha256, release_sha256
+from labeling.words import in_english
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 values = st.recursive(
@@ -54,8 +56,9 @@ def test_a_database_may_lose_the_difference_between_equal_numbers(left, right):
     ],
 )
 def test_what_has_no_single_form_is_refused_with_its_place(value, message):
-    with pytest.raises(NotCanonical, match=message) as caught:
+    with pytest.raises(NotCanonical) as caught:
         canonical_json(value)
+    assert re.search(message, in_english(caught.value.fact))
     assert caught.value.code == "not_canonical"
     assert caught.value.details["path"].startswith("$")
 

@@ -1,5 +1,6 @@
 import pytest
 
+from labeling.domain.facts import Fact
 from labeling.domain.matching.records import record_agreement
 from tests.fakes import requirement
 
@@ -45,8 +46,8 @@ def test_without_common_samples_there_is_no_figure(ruler):
     [pair] = record_agreement(labels, ruler=ruler)
 
     assert (pair.record_f1, pair.micro_f1, pair.type_agreement) == (None, None, None)
-    assert pair.undefined["record_f1"] == "they submitted no sample in common"
-    assert pair.undefined["fields"] == "no two of their requirements have similar text"
+    assert pair.undefined["record_f1"] == Fact("agreement.nothing_in_common")
+    assert pair.undefined["fields"] == Fact("agreement.no_similar_text")
 
 
 def test_every_pair_is_listed(ruler):

@@ -14,6 +14,7 @@ from labeling.domain.schema import (
     json_schema,
     yaml_schema,
 )
+from labeling.words import in_english
 
 LABEL: dict[str, Any] = {
     "uid": "a1",
@@ -39,7 +40,7 @@ def problems(*labels: Any, complete: bool = True, **options: Any) -> dict[str, s
         complete=complete,
         **options,
     )
-    return {problem.path: problem.message for problem in found}
+    return {problem.path: in_english(problem.fact) for problem in found}
 
 
 def test_a_complete_label_has_no_problem() -> None:
@@ -112,7 +113,7 @@ def test_labels_are_told_apart_by_uid_and_id() -> None:
         {"requirements": [LABEL, LABEL]}, layers=["extraction"], message_count=4, complete=False
     )
 
-    assert [problem.message for problem in found] == [
+    assert [in_english(problem.fact) for problem in found] == [
         "Two labels have the uid a1.",
         "Two labels have the id REQ-001.",
     ]
@@ -220,7 +221,7 @@ def problems_of(layer: str, label: Any, *, complete: bool = True) -> dict[str, s
         complete=complete,
     )
     prefix = f"{LAYERS[layer].key}.0."
-    return {problem.path.removeprefix(prefix): problem.message for problem in found}
+    return {problem.path.removeprefix(prefix): in_english(problem.fact) for problem in found}
 
 
 @pytest.mark.parametrize("layer", COMPLETE)
