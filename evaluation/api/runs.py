@@ -116,6 +116,7 @@ class RunOut(serializers.ModelSerializer[Run]):
 
 
 class RunDetailOut(RunOut):
+    spec = serializers.DictField(source="spec.as_json")
     aggregates = AggregateOut(many=True)
     failure = WordsField()
     pause_reason = WordsField()

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
+from evaluation.models.spec import RunSpec
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
@@ -40,17 +41,16 @@ class Context:
     """What scoring depends on beside gold and output: the run's settings, and the ruler."""
 
     ruler: Ruler
-    spec: Mapping[str, Any]
+    spec: RunSpec
     seed: int
 
     @property
     def threshold(self) -> float:
-        return float(self.spec["matching"]["threshold"])
+        return float(self.spec.matching.threshold)
 
     @property
     def synonyms(self) -> list[list[str]]:
-        groups: list[list[str]] = self.spec["matching"]["synonyms"]
-        return groups
+        return self.spec.matching.synonyms
 
 
 @dataclass(frozen=True, slots=True)

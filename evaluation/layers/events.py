@@ -60,7 +60,7 @@ class Events(GoldLayer):
             predicted=reply.events if reply else output[self.key],
             texts=[message["content"] for message in example.messages],
             reply=reply,
-            schema=context.spec.get("event_schema") or {},
+            schema=context.spec.event_schema or {},
         )
         return score_events(sample, options_of(context))
 
@@ -85,7 +85,7 @@ class Events(GoldLayer):
 
 
 def options_of(context: Context) -> EventOptions:
-    return read_options(context.spec.get("metrics_config") or {})
+    return read_options(context.spec.metrics_config or {})
 
 
 def reply_of(output: Mapping[str, Any]) -> ParsedReply | None:

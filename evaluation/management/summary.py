@@ -79,7 +79,7 @@ def interval(row: Aggregate) -> str:
 
 def usage_line(run: Run) -> str:
     told = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
-    return f"Model {run.spec['model']['id']}: {told}."
+    return f"Model {run.spec.model_id}: {told}."
 
 
 def figure(value: float | None, limit: float | None = None) -> str:
@@ -98,7 +98,7 @@ def rendered(table: Table) -> str:
 
 def case_lines(run: Run) -> Iterator[str]:
     """What each case was asked, which messages gold and output cite, and its figures."""
-    layer = gold_layer(run.spec["layer"])
+    layer = gold_layer(run.spec.layer)
     shown = layer.columns or layer.headline
     for case, example in results.cases_with_examples(run):
         question = layer.question(example.gold)
@@ -122,7 +122,7 @@ def batch_table(launched: Iterable[Launched]) -> Table:
         table.add_section()
         rows = {row.metric: row for row in results.aggregates_of(one.run)}
         people = ceilings.beside(one.run, list(rows.values()))
-        thresholds = one.run.spec.get("thresholds", {})
+        thresholds = one.run.spec.thresholds
         for metric in [*one.shown, *(name for name in thresholds if name not in one.shown)]:
             if metric in rows:
                 cells = _batch_row(rows[metric], people.get(metric), thresholds.get(metric))

@@ -1,8 +1,5 @@
 """The list of all metrics by name and by layer; ``catalog`` holds their definitions."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from evaluation.metrics.catalog import ROWS
 from evaluation.metrics.metric import Metric, Value
 
@@ -45,15 +42,14 @@ def metrics_for(layer: str) -> list[Metric]:
     return found
 
 
-def metrics_in(spec: Mapping[str, Any]) -> list[Metric]:
-    """The metrics of a run by its specification: those of answers only if it has any.
+def metrics_in(layer: str, *, answered: bool) -> list[Metric]:
+    """The metrics of a run on a layer: those of answers only if it has any.
 
     Examples
     --------
-    >>> [metric.id for metric in metrics_in({"layer": "qa", "answers": {}})][-1]
+    >>> [metric.id for metric in metrics_in("qa", answered=True)][-1]
     'answer_token_f1'
-    >>> [metric.id for metric in metrics_in({"layer": "qa"})][-1]
+    >>> [metric.id for metric in metrics_in("qa", answered=False)][-1]
     'mrr'
     """
-    answered = metrics_for("answers") if "answers" in spec else []
-    return [*metrics_for(spec["layer"]), *answered]
+    return [*metrics_for(layer), *(metrics_for("answers") if answered else [])]

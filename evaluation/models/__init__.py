@@ -13,6 +13,7 @@ from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
 from evaluation.models.results import Aggregate, Score
 from evaluation.models.runs import CaseRun, Run, SplitAccess
+from evaluation.models.spec import RunSpec
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
 
@@ -37,6 +38,7 @@ __all__ = [
     "Rating",
     "RatingPanel",
     "Run",
+    "RunSpec",
     "Score",
     "SplitAccess",
     "StageTrace",

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from evaluation.models.spec import RunSpec, SpecField
 from evaluation.models.work import Work, WorkQuerySet
 from labeling.models import GoldItem, GoldRelease, Membership, Project
 from labeling.models.fields import FactField
@@ -111,7 +112,7 @@ class Run(models.Model):
     reason = models.TextField(blank=True, help_text="Why the test split was looked at")
     repetitions = models.PositiveSmallIntegerField(default=1)
     seed = models.PositiveIntegerField(default=0)
-    spec = models.JSONField(default=dict)
+    spec: RunSpec = SpecField()  # type: ignore[assignment]
     requested_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
     )

@@ -54,7 +54,7 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
             ],
             "claims": _claims(details),
             "panel": AnswerPanel.objects.filter(run=run).first(),
-            "own_model": counting is not None and counting.model == run.spec["model"]["id"],
+            "own_model": counting is not None and counting.model == run.spec.model_id,
             "failed_answers": Answer.objects.filter(case__run=run, state="failed").count(),
         }
     }
@@ -191,7 +191,7 @@ def run_judge(request: HttpRequest, pk: int) -> HttpResponse:
     """The prompts of the judge, to be changed and asked again."""
     visible = Run.objects.visible_to(request.user).with_progress()
     run = get_object_or_404(visible.select_related("release__project"), pk=pk)
-    if "answers" not in run.spec:
+    if not run.spec.has_answers:
         messages.error(request, _("This run has no answers to judge."))
         return redirect(run)
     newest = run.judgings.first()

@@ -102,7 +102,7 @@ def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
     layer = gold_layer(case.run.release.layer)
     gold = layer.gold(adapters.content_of(case), case.part)
     predicted = layer.predicted(case.output)
-    shown = Shown(FIELDS[layer.name], case.run.spec["matching"]["synonyms"], _names(case, layer))
+    shown = Shown(FIELDS[layer.name], case.run.spec.matching.synonyms, _names(case, layer))
     return [
         _row(number, pair, gold, predicted, shown)
         for number, pair in enumerate(_pairs(scores, len(gold), len(predicted)), start=1)

@@ -44,7 +44,7 @@ STOP_POLLING = 286
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     layer = gold_layer(run.release.layer)
-    answered = "answers" in run.spec
+    answered = run.spec.has_answers
     metrics = present.case_columns(layer, answered=answered)
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
     floors = _floors(run) if aggregates else {}
@@ -58,7 +58,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         **_progress(run),
         "summary": [one for one in shown if not one["metric"].diagnostic],
         "diagnostics": [one for one in shown if one["metric"].diagnostic],
-        "told": run.spec.get("predictions"),
+        "told": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
         "floors": list(floors),
@@ -155,7 +155,7 @@ def _progress(run: Run) -> dict[str, Any]:
         "can_rescore": finished == counts.n_cases and not run.cancelled,
         "silence": attendance.silence(run),
         "prepares": run.status == Run.Status.RUNNING and not finished and _prepares(run),
-        "only_answers": finished == counts.n_cases and "answers" in run.spec,
+        "only_answers": finished == counts.n_cases and run.spec.has_answers,
     }
 
 
@@ -166,7 +166,7 @@ def _prepares(run: Run) -> bool:
 
 def _model(run: Run) -> dict[str, Any]:
     """What the run asked of a language model; nothing for a run that needs none."""
-    model = run.spec.get("model")
+    model = run.spec.model
     if not model:
         return {}
     return {
@@ -185,7 +185,7 @@ def _details(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
     return {
         "micro": next(micro, None),
         "reliability": present.reliability_plot(aggregates),
-        "curve": present.threshold_plot(curve, run.spec["matching"]["threshold"]),
+        "curve": present.threshold_plot(curve, run.spec.matching.threshold),
         "basis": relevance.get("basis"),
         "nothing": relevance.get("nothing"),
         "groups": _groups(aggregates),

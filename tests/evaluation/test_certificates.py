@@ -70,7 +70,7 @@ def run(server: LanguageServer, start: Any, settings: Any, people: dict[str, Use
 
 def gate(run: Run, limit: float = 3.0) -> tuple[bool, str]:
     """Whether it passed, and the sentence why it did not."""
-    Run.objects.filter(pk=run.pk).update(spec=run.spec | {"thresholds": {KIND: limit}})
+    Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(thresholds={KIND: limit}))
     again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
     (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
     return check["passed"], words_of(check["reason"])

@@ -71,10 +71,10 @@ def test_the_example_is_a_file_that_runs(
     assert (local.pipeline, floor.pipeline) == ("requirements-local", "everything")
     assert local.name == "demo-extraction"
     asked = {"requirement_recall": 0.2, "requirement_precision": 0.2, "ece": 0.9}
-    assert local.spec["thresholds"] == asked
-    assert "thresholds" not in floor.spec
-    assert local.spec["configuration"]["agent"] == "local"
-    assert len(local.spec["configuration"]["sha256"]) == 64
+    assert local.spec.thresholds == asked
+    assert "thresholds" not in floor.spec.as_json()
+    assert local.spec.configuration["agent"] == "local"
+    assert len(local.spec.configuration["sha256"]) == 64
     assert "requirement_f1 ↑" in said
     assert "requirement_recall ↑" in said
     assert "type_accuracy" not in said  # not among the metrics that the file names
@@ -283,8 +283,8 @@ def test_settings_of_the_metrics_reach_the_data_sets_of_events_only(
     evaluate("--config", config(content))
 
     said, news = Run.objects.order_by("pk")
-    assert "metrics_config" not in said.spec
-    assert news.spec["metrics_config"]["cot"]["enabled"] is True
+    assert said.spec.metrics_config is None
+    assert news.spec.metrics_config["cot"]["enabled"] is True
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_scoring_anew_names_the_metrics_it_used(
 
     steering.rescore(run, by=people["rita"])
 
-    assert work(run).spec["metrics_version"] == "later"
+    assert work(run).spec.metrics_version == "later"
 
 
 @pytest.mark.parametrize("seed", [-1, 2**31])

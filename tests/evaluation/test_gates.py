@@ -224,7 +224,8 @@ def test_undefined_fails_with_its_reason(good: Run) -> None:
 
 
 def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> None:
-    Run.objects.filter(pk=good.pk).update(spec=good.spec | {"thresholds": {"faithfulness": 0.0}})
+    own = good.spec.with_values(thresholds={"faithfulness": 0.0})
+    Run.objects.filter(pk=good.pk).update(spec=own)
     result = gates.ask(Run.objects.with_progress().select_related("release").get(pk=good.pk))
     assert [gates.reason_of(one) for one in gates.failed(result)] == [certificates.NOT_JUDGED]
 
@@ -232,7 +233,7 @@ def test_a_judged_metric_decides_nothing_without_a_certificate(good: Run) -> Non
 def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
     good: Run, bad: Run, project: Project, people: dict[str, User], launch: Any
 ) -> None:
-    assert good.spec["gate"]["thresholds"] == {
+    assert good.spec.gate.thresholds == {
         "requirement_precision": 0.85,
         "requirement_recall": 0.8,
     }
@@ -241,11 +242,11 @@ def test_a_project_has_its_own_limits_and_runs_keep_those_of_their_launch(
 
     assert gate(bad.pk)[0] == 1
     spec = launch(release=good.release).spec
-    assert spec["gate"] == {
+    assert spec.gate.model_dump() == {
         "thresholds": {"requirement_precision": 0.5, "requirement_f1": 0.0},
         "max_drop": 0.6,
     }
-    Run.objects.filter(pk=bad.pk).update(spec=bad.spec | {"gate": spec["gate"]})
+    Run.objects.filter(pk=bad.pk).update(spec=bad.spec.with_values(gate=spec.gate))
     assert gate(bad.pk, baseline=good.pk)[0] == 0
 
 

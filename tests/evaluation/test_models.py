@@ -68,7 +68,7 @@ def test_without_a_pipeline_that_uses_it_the_model_plays_no_part(
     run = work(launch(pipeline="nothing"))
 
     assert run.status == "finished"
-    assert run.spec["model"] is None
+    assert run.spec.model is None
     assert all(case.usage == {} for case in CaseRun.objects.filter(run=run))
     assert server.requests == []
 
@@ -82,7 +82,7 @@ def test_a_run_counts_calls_tokens_cost_and_the_models_own_name(
     run = work(launch(pipeline="asking"))
 
     assert run.status == "finished"
-    assert run.spec["model"]["id"] == "test/small-1"
+    assert run.spec.model["id"] == "test/small-1"
     case = CaseRun.objects.filter(run=run).first()
     assert case is not None
     assert case.usage["cost"] == pytest.approx(2 * ONE_CALL)
@@ -243,7 +243,7 @@ def test_a_wrong_key_pauses_and_stands_nowhere(
     assert "Correct LLM_API_KEY" in in_english(run.pause_reason)
     stored = [
         run.pause_reason.as_json(),
-        run.spec,
+        run.spec.as_json(),
         run.config,
         str(CaseRun.objects.values("error", "usage")),
     ]

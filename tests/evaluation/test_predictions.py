@@ -87,8 +87,8 @@ def test_a_missing_prediction_is_a_failed_case(news, write):
 
     # doc-1 and doc-2 are right: 2 · 4 of 8; doc-3, whose gold is empty, weighs 1: 8 / (8 + 1)
     assert mean(run, "strict_f1") == pytest.approx(8 / 9)
-    assert run.spec["predictions"]["missing"] == ["doc-3"]
-    assert run.spec["predictions"]["extra"] == ["doc-9", "doc-8"]
+    assert run.spec.predictions.missing == ["doc-3"]
+    assert run.spec.predictions.extra == ["doc-9", "doc-8"]
     lost = CaseRun.objects.get(run=run, state="failed")
     assert lost.error == Fact("case.no_prediction")
 
@@ -157,8 +157,8 @@ def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tm
 
     # 中信 of 中信证券: 2/(2 + 4 − 2) = 0.5 reaches the threshold
     assert mean(run, "relaxed_recall") == 3 / 4
-    assert run.spec["metrics_config"]["relaxed"]["match_mode"] == "span_iou"
-    assert run.spec["metrics_config"]["cot"]["enabled"] is True
+    assert run.spec.metrics_config["relaxed"]["match_mode"] == "span_iou"
+    assert run.spec.metrics_config["cot"]["enabled"] is True
     assert mean(run, "cot_coverage_rate") == 0.0  # no thought anywhere
 
 
@@ -282,7 +282,7 @@ def test_a_project_without_a_schema_is_measured_by_that_of_its_gold(project, wri
 
     run = measure(write(*RIGHT))
 
-    assert run.spec["event_schema"] == {
+    assert run.spec.event_schema == {
         "Sale": ["Buyer", "Seller"],
         "质押": ["质押方", "质权方"],
     }

@@ -86,8 +86,8 @@ def test_a_run_of_older_metrics_waits_to_be_scored_again_and_says_so(
     monkeypatch.setattr(ratings, "_wake", woken.append)
     rate(panel, people["noor"], 2, 1, 0)
     ratings.rate(panel, 1, judge=people["noor"], score=0)
-    older = panel.run.spec["metrics"] | {"inference_relevance": 0}
-    Run.objects.update(spec=panel.run.spec | {"metrics": older})
+    older = panel.run.spec.metrics | {"inference_relevance": 0}
+    Run.objects.update(spec=panel.run.spec.with_values(metrics=older))
 
     ratings.wake_unattended()
 

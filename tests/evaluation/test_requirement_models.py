@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 
 from evaluation.models import CaseRun, Run
 from evaluation.services.language_models import budgets, endpoints
+from evaluation.services.launch.launch import LaunchRefused
 from evaluation.services.run import execution, results
 from evaluation.services.work import steering
 from labeling.models import GoldRelease, Project
@@ -267,7 +268,7 @@ def test_without_settings_it_is_refused_before_anything_runs(
 ) -> None:
     settings.LLM_MODEL = settings.LLM_API_KEY = settings.LLM_BASE_URL = ""
 
-    with refused(endpoints.ModelMissing, match="set LLM_MODEL in the environment"):
+    with refused(LaunchRefused, match="set LLM_MODEL in the environment"):
         launch(pipeline=pipeline, config=config)
 
     assert not Run.objects.exists()
@@ -278,8 +279,8 @@ def test_the_prompts_stand_in_the_run_by_their_hashes(
 ) -> None:
     asking = launch(pipeline="requirements-model")
 
-    assert set(asking.spec["prompts"]) == {
+    assert set(asking.spec.prompts) == {
         *("extraction.v1", "inference.v1", "validation.v1", "document.v1"),
     }
-    assert all(len(sha256) == 64 for sha256 in asking.spec["prompts"].values())
-    assert launch(pipeline="requirements-agent").spec["prompts"] == {}
+    assert all(len(sha256) == 64 for sha256 in asking.spec.prompts.values())
+    assert launch(pipeline="requirements-agent").spec.prompts == {}

@@ -113,7 +113,7 @@ def test_the_spec_says_how_to_repeat_the_run_and_holds_no_secret(
 ) -> None:
     monkeypatch.setenv("LLM_API_KEY", "sk-secret")
 
-    spec = launch(seed=4).spec
+    spec = launch(seed=4).spec.as_json()
 
     assert spec["gold"]["name"] == "demo"
     assert spec["config"] == {"confidence": 0.5}

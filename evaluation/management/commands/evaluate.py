@@ -113,7 +113,7 @@ class Command(BaseCommand):
                 self._write(one.run, folder / one.name, file.content.reporting.formats)
 
     def _say_more(self, run: Run) -> None:
-        if run.spec.get("model"):
+        if run.spec.model:
             self.stdout.write(summary.usage_line(run))
         if synthetic := results.synthetic_cases(run):
             self.stdout.write(f"{synthetic} of {run.cases.count()} cases are synthetic.")
@@ -130,7 +130,7 @@ class Command(BaseCommand):
         problems = [problem for run in done if (problem := foreground.why_not_measurable(run))]
         if problems:
             raise CommandError(" ".join(problems), returncode=NOT_MEASURABLE)
-        told = [said for run in done if run.spec.get("thresholds") for said in self._gate(run)]
+        told = [said for run in done if run.spec.thresholds for said in self._gate(run)]
         if told:
             raise CommandError(" ".join(told), returncode=GATE_FAILED)
 

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
 def why_not_ratable(run: Run) -> str:
     """Why nobody can rate answers of this run, as a sentence; empty if people can."""
-    if "answers" not in run.spec:
+    if not run.spec.has_answers:
         return noted("This run has no answers: launch one that is to evaluate answers.")
     if run.scored_at is None:
         return noted("Wait until the run is finished: then its answers can be rated.")

@@ -107,8 +107,9 @@ def claim(run_id: int, owner: UUID) -> Answer | None:
 
 def write(answer: Answer, run: Run, model: ChatModel) -> dict[str, Any]:
     """The fields of the finished answer."""
-    told = run.spec["answers"]
-    prompt = judge.Prompt(told["prompt"], told["text"])
+    spec = run.spec.answers
+    assert spec is not None  # the run was launched with answers
+    prompt = judge.Prompt(spec.prompt, spec.text)
     case = answer.case
     layer = gold_layer(run.release.layer)
     example = adapters.to_example(case, layer)

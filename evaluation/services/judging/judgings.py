@@ -34,7 +34,7 @@ def request(
     queue: bool = True,
 ) -> Judging:
     """Have the answers of a finished run judged anew; ``prompts`` differ from the shipped ones."""
-    if "answers" not in run.spec:
+    if not run.spec.has_answers:
         raise AnswersRefused(
             say("Run {pk} has no answers: launch one that is to evaluate answers.", pk=run.pk),
             run=run.pk,

@@ -165,8 +165,7 @@ def _has_answers(file: ConfigFile) -> bool:
 
 
 def _metrics_of(layer: str, *, answered: bool) -> list[str]:
-    said = {"layer": layer} | ({"answers": True} if answered else {})
-    return [metric.id for metric in metrics_in(said)]
+    return [metric.id for metric in metrics_in(layer, answered=answered)]
 
 
 def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:

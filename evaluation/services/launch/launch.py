@@ -136,9 +136,8 @@ def launch(request: LaunchRequest, *, queue: bool = True) -> Run:
     if examined.faults:
         raise LaunchRefused(examined.faults)
     run = examined.run
-    described = spec.describe(run, examined.measures)
-    run.config_sha256 = described["config_sha256"]
-    run.spec = described | _asked(request, examined)
+    run.spec = spec.describe(run, examined.measures, _asked(request, examined))
+    run.config_sha256 = run.spec.config_sha256
     _store(run, examined.cases, examined.items, queue=queue)
     return run
 
@@ -364,7 +363,7 @@ def _store(run: Run, cases: list[CaseRun], items: list[GoldItem], *, queue: bool
     """Keep a new run with its cases, and what there is to answer of them."""
     run.save()
     stored = CaseRun.objects.bulk_create(cases, batch_size=500)
-    if "answers" in run.spec:
+    if run.spec.has_answers:
         answers.prepare(run, stored)
     _count_test_access(run, items)
     gold = str(run.release)

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from evaluation import adapters
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION, metrics_in
-from evaluation.models import Run
+from evaluation.models import Run, RunSpec
 from evaluation.services.launch import thresholds
 from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.similarity import MINILM_ID
@@ -41,17 +41,17 @@ def sha256_of(document: Any) -> str:
     return hashlib.sha256(canonical_json(document).encode()).hexdigest()
 
 
-def describe(run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
-    """``measured`` is what ``measuring`` says of the metrics' settings."""
+def describe(run: Run, measured: Mapping[str, Any], asked: Mapping[str, Any]) -> RunSpec:
+    """``measured`` is what ``measuring`` says of the metrics, ``asked`` what the launch adds."""
     release = run.release
-    return {
+    described = {
         "gold": {"name": release.name, "version": release.version, "sha256": release.sha256},
         "layer": release.layer,
         "split": run.split,
         "pipeline": run.pipeline,
         "config": run.config,
         "config_sha256": sha256_of(run.config),
-        **measures({"layer": release.layer}),
+        **measures(release.layer, answered=False),
         **measured,
         "prompts": _prompts(run.pipeline, run.config),
         "ruler": MINILM_ID,
@@ -64,7 +64,9 @@ def describe(run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
         "git": _git(),
         "python": platform.python_version(),
         "packages": _packages(),
+        **asked,
     }
+    return RunSpec.model_validate(described)
 
 
 def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
@@ -75,12 +77,12 @@ def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     return prompting.hashes(entry.prompts)
 
 
-def measures(spec: Mapping[str, Any]) -> dict[str, Any]:
+def measures(layer: str, *, answered: bool) -> dict[str, Any]:
     """The metrics in force. Scoring writes them anew: it may come long after the launch."""
     return {
         "metrics_version": METRICS_VERSION,
         "protocol_version": PROTOCOL_VERSION,
-        "metrics": {metric.id: metric.version for metric in metrics_in(spec)},
+        "metrics": {metric.id: metric.version for metric in metrics_in(layer, answered=answered)},
     }
 
 

@@ -82,7 +82,7 @@ class Judged:
 
 def load(run: Run) -> Judged | None:
     """None if the run was launched without answers."""
-    if "answers" not in run.spec:
+    if not run.spec.has_answers:
         return None
     judging = judgings.counting(run)
     answers = Answer.objects.filter(case__run=run).defer("usage", "message_ids")

@@ -82,7 +82,7 @@ def ensure(run_id: int) -> None:
 
 def of(run: Run) -> dict[str, HumanCeiling]:
     """By metric; empty while none is computed."""
-    rows = HumanCeiling.objects.filter(**_key(run, run.spec["ruler"]))
+    rows = HumanCeiling.objects.filter(**_key(run, run.spec.ruler))
     return {row.metric: row for row in rows if METRICS[row.metric].version == row.metric_version}
 
 
@@ -118,7 +118,8 @@ def as_json(found: Beside) -> dict[str, Any]:
 
 def _key(run: Run, ruler: str) -> dict[str, Any]:
     depends = ("matching", "metrics_config", "event_schema", "size")
-    settings = {name: run.spec.get(name) for name in depends} | {"ruler": ruler}
+    spec = run.spec.as_json()
+    settings = {name: spec.get(name) for name in depends} | {"ruler": ruler}
     return {"release": run.release, "split": run.split, "settings_sha256": sha256_of(settings)}
 
 
@@ -139,7 +140,7 @@ def _rows(
     layer = gold_layer(run.release.layer)
     context = Context(ruler, run.spec, seed=0)
     items = [] if layer.name in WITHOUT else behind(run.release, run.split, ruler=ruler)
-    items = items[: run.spec.get("size")]
+    items = items[: run.spec.size]
     cases = _scored(layer, context, items)
     shared = [one.item.pk for one in items if len(one.labels) > 1]
     part = {"items": shared} if len(shared) < len(items) else {}

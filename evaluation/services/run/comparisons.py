@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import Comparison, compare, holm, verdict
-from evaluation.metrics.registry import Metric, metrics_for, metrics_in
+from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.errors import RuleError
 from labeling.domain.sentences import noted, say
@@ -93,7 +93,7 @@ def compare_runs(before: Run, after: Run) -> Compared:
     return Compared(
         before=before,
         after=after,
-        rows=_rows(metrics, found, gold_layer(after.spec["layer"]).headline),
+        rows=_rows(metrics, found, gold_layer(after.spec.layer).headline),
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
         changed=changed(before, after),
@@ -103,8 +103,8 @@ def compare_runs(before: Run, after: Run) -> Compared:
 
 def _main_first(before: Run, after: Run) -> list[Metric]:
     """What both runs have: only one of them may have answers."""
-    shared = [one for one in metrics_in(after.spec) if one in metrics_in(before.spec)]
-    main = gold_layer(after.spec["layer"]).headline
+    shared = [one for one in after.spec.all_metrics() if one in before.spec.all_metrics()]
+    main = gold_layer(after.spec.layer).headline
     return sorted((one for one in shared if one.per_case), key=lambda one: one.id not in main)
 
 
@@ -152,15 +152,15 @@ def _check(before: Run, after: Run) -> None:
 def _measured_otherwise(before: Run, after: Run) -> str:
     """Why figures on the same gold mean different things; empty if they mean the same."""
     old, new = before.spec, after.spec
-    if _differ_in_metrics(old["metrics"], new["metrics"]):
+    if _differ_in_metrics(old.metrics, new.metrics):
         return noted(
             "The runs were scored by different versions of the metrics: score the older one again."
         )
-    if old.get("metrics_config") != new.get("metrics_config"):
+    if old.metrics_config != new.metrics_config:
         return noted(
             "The runs were scored with different settings of the metrics: launch one of them again."
         )
-    if gold_layer(new["layer"]).matched and old["matching"] != new["matching"]:
+    if gold_layer(new.layer).matched and old.matching != new.matching:
         return noted(
             "The runs were matched with gold by different thresholds or synonyms: launch one of "
             "them again."

@@ -123,7 +123,7 @@ def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
 
 def _desk(run_id: int, owner: UUID) -> Desk | None:
     run = Run.objects.select_related("release__project").get(pk=run_id)
-    return desk_for(run, owner, model=run.spec.get("model"), n_pieces=run.cases.count())
+    return desk_for(run, owner, model=run.spec.model, n_pieces=run.cases.count())
 
 
 def _write_answers(run_id: int, owner: UUID, progress: Progress | None) -> None:

@@ -86,7 +86,7 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
         "config_summary": _summary(run.config),
         "config_changes": _changes(before, run),
         "config_sha256": run.config_sha256,
-        "commit": (run.spec.get("git") or {}).get("commit"),
+        "commit": run.spec.git.commit if run.spec.git else None,
         "synthetic": marked.holds_synthetic,
         "config": run.config,
         "baseline": before is None,

@@ -15,6 +15,7 @@ from evaluation.metrics.gate import (
 )
 from evaluation.metrics.registry import METRICS, metrics_for
 from evaluation.models import GateResult, Run
+from evaluation.models.spec import GateSpec
 from evaluation.services.judging import certificates
 from evaluation.services.launch import thresholds
 from evaluation.services.run import comparisons, results
@@ -37,11 +38,11 @@ def settings_of(run: Run) -> tuple[dict[str, float], float]:
 
     Those of answers hold for runs that have answers.
     """
-    held = run.spec.get("gate") or thresholds.describe(run.release)
-    without = set() if "answers" in run.spec else {one.id for one in metrics_for("answers")}
-    asked = {name: limit for name, limit in held["thresholds"].items() if name not in without}
-    own: dict[str, float] = run.spec.get("thresholds") or {}
-    return {**asked, **own}, held.get("max_drop", MAX_DROP)
+    spec = run.spec
+    gate = spec.gate or GateSpec.model_validate(thresholds.describe(run.release))
+    without = set() if spec.has_answers else {metric.id for metric in metrics_for("answers")}
+    asked = {name: limit for name, limit in gate.thresholds.items() if name not in without}
+    return {**asked, **spec.thresholds}, MAX_DROP if gate.max_drop is None else gate.max_drop
 
 
 def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:

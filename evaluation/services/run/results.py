@@ -14,7 +14,6 @@ from django.db.models import Prefetch, Q
 from evaluation import adapters
 from evaluation.layers import Example, gold_layer
 from evaluation.metrics.gate import JUDGED
-from evaluation.metrics.registry import metrics_in
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import certificates
@@ -41,7 +40,7 @@ CHUNK = 200  # cases in memory at once
 
 def results_document(run: Run) -> dict[str, Any]:
     """Needs ``with_progress()``."""
-    spec = run.spec
+    spec = run.spec.as_json()
     answers = answer_scoring.documents(run)
     return {
         "timestamp": run.scored_at.isoformat() if run.scored_at else None,
@@ -77,8 +76,8 @@ def results_document(run: Run) -> dict[str, Any]:
 
 def case_table(run: Run) -> Iterator[str]:
     """``cases.csv`` line by line; an undefined value is an empty cell."""
-    layer = gold_layer(run.spec["layer"])
-    metrics = [metric.id for metric in metrics_in(run.spec) if metric.per_case]
+    layer = gold_layer(run.spec.layer)
+    metrics = [metric.id for metric in run.spec.all_metrics() if metric.per_case]
     head = ["case_id", "repetition", "state", "error", *metrics, "expected_ids", "returned_ids"]
     yield _line(head)
     for case, example in cases_with_examples(run):
@@ -90,7 +89,7 @@ def case_table(run: Run) -> Iterator[str]:
 
 def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
     """Every case with its scores, laid out beside gold and output."""
-    layer = gold_layer(run.spec["layer"])
+    layer = gold_layer(run.spec.layer)
     cases = iter(cases_with_scores(run, with_output=True))
     while chunk := list(islice(cases, CHUNK)):
         yield from zip(chunk, adapters.examples(chunk, layer), strict=True)
@@ -98,14 +97,15 @@ def cases_with_examples(run: Run) -> Iterator[tuple[CaseRun, Example]]:
 
 def ids_report(run: Run) -> Iterator[str]:
     """How the ids of a file with predictions fit the gold, in a sentence each."""
-    told = run.spec.get("predictions")
-    if told is None:
+    report = run.spec.predictions
+    if report is None:
         return
-    yield f"{told['taken']:,} of {told['taken'] + len(told['missing']):,} cases are predicted."
-    if told["missing"]:
-        yield f"Missing, counted as failed: {_some(told['missing'])}"
-    if told["extra"]:
-        yield f"Extra, left aside: {_some(told['extra'])}"
+    total = report.taken + len(report.missing)
+    yield f"{report.taken:,} of {total:,} cases are predicted."
+    if report.missing:
+        yield f"Missing, counted as failed: {_some(report.missing)}"
+    if report.extra:
+        yield f"Extra, left aside: {_some(report.extra)}"
 
 
 def _some(ids: list[str]) -> str:
@@ -121,7 +121,7 @@ def synthetic_cases(run: Run) -> int:
 def aggregates_of(run: Run) -> list[Aggregate]:
     """One row per metric of the version in force, in the order in which they are shown."""
     by_metric = {(row.metric, row.metric_version): row for row in Aggregate.objects.filter(run=run)}
-    wanted = [(metric.id, metric.version) for metric in metrics_in(run.spec)]
+    wanted = [(metric.id, metric.version) for metric in run.spec.all_metrics()]
     return [by_metric[key] for key in wanted if key in by_metric]
 
 
@@ -131,7 +131,7 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
         cases.defer("item__canonical") if with_output else cases.defer("output", "item__canonical")
     )
     current = Q()
-    for metric in metrics_in(run.spec):
+    for metric in run.spec.all_metrics():
         current |= Q(metric=metric.id, metric_version=metric.version)
     scores = Score.objects.filter(current).defer("detail")
     return cases.prefetch_related(Prefetch("scores", scores)).iterator(chunk_size=CHUNK)

@@ -14,7 +14,7 @@ from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.layers.base import failure_values, undefined_values
 from evaluation.metrics.calibration import NO_PREDICTION
-from evaluation.metrics.registry import Metric, Value, metrics_for, metrics_in
+from evaluation.metrics.registry import Metric, Value, metrics_for
 from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services.launch import spec
@@ -54,10 +54,8 @@ def score(run_id: int, owner: UUID) -> None:
     found = _measure(run)
 
     def finish() -> bool:
-        measured = spec.measures(run.spec) | {"ruler": found.ruler}
-        return leases.finish_scoring(
-            run_id, owner, scored_at=timezone.now(), spec=run.spec | measured
-        )
+        measured = run.spec.with_values(**_measures(run), ruler=found.ruler)
+        return leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=measured)
 
     _store(found, finish)
 
@@ -71,8 +69,11 @@ def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
 
 def is_current(run: Run) -> bool:
     """Whether its figures are of the metrics in force; else it has to be scored again first."""
-    held: dict[str, int] = run.spec["metrics"]
-    return held == spec.measures(run.spec)["metrics"]
+    return bool(run.spec.metrics == _measures(run)["metrics"])
+
+
+def _measures(run: Run) -> dict[str, Any]:
+    return spec.measures(run.spec.layer, answered=run.spec.has_answers)
 
 
 def _measure(run: Run) -> _Measured:
@@ -80,7 +81,7 @@ def _measure(run: Run) -> _Measured:
     context = Context(vectors.ruler(), run.spec, run.seed)
     judged = answer_scoring.load(run)
     found = _score_cases(run, layer, context, judged)
-    metrics = metrics_in(run.spec)
+    metrics = run.spec.all_metrics()
     return _Measured(
         ruler=context.ruler.id,
         scores=[row for one in found for row in _score_rows(one, metrics)],
@@ -190,7 +191,7 @@ def _aggregates(
     context: Context,
     judged: Judged | None,
 ) -> list[Aggregate]:
-    metrics = metrics_in(run.spec)
+    metrics = run.spec.all_metrics()
     summaries = _summaries(layer, metrics, scored, context)
     details = layer.details(scored, context) | (judged.details() if judged else {})
     return [

@@ -212,8 +212,8 @@ def test_another_model_judges_where_one_is_set_up(
     assert set(kinds_asked(server)) == {"answer"}
     assert "answer" not in kinds_asked(judge_of_its_own)
     judging = run.judgings.get()
-    assert (run.spec["model"]["id"], judging.model) == ("test/small-1", "127.0.0.1/judge-1")
-    assert run.spec["answers"]["judge"] == judging.spec["model"]
+    assert (run.spec.model["id"], judging.model) == ("test/small-1", "127.0.0.1/judge-1")
+    assert run.spec.answers.judge == judging.spec["model"]
     assert judge_of_its_own.key not in str([run.spec, judging.spec])
     told = judging.spec["prompts"]["faithfulness"]
     assert told["judge_sha256"] == judge.judge_sha256(judging.spec["model"], told["sha256"])

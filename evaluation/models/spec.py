@@ -1,0 +1,142 @@
+"""What a run writes down of itself, so that it can be repeated: read and written here alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models
+from django.db.models.fields.json import KeyTransform
+from pydantic import BaseModel, ConfigDict
+
+from evaluation.metrics.registry import Metric, metrics_in
+
+Number = int | float
+
+ModelDescription = dict[str, Any]
+"""A language model: its ``id``, its prices and the parameters that its endpoint sends."""
+
+
+class _Part(BaseModel):
+    """Every key may be missing in an older row, and one of a newer version is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class GoldSpec(_Part):
+    name: str = ""
+    version: int = 0
+    sha256: str = ""
+
+
+class Matching(_Part):
+    threshold: Number = 0.0
+    synonyms: list[list[str]] = []
+
+
+class GateSpec(_Part):
+    thresholds: dict[str, Number] = {}
+    max_drop: Number | None = None
+
+
+class GitSpec(_Part):
+    commit: str = ""
+    dirty: bool = False
+
+
+class PredictionsSpec(_Part):
+    """How a file of predictions fits the gold."""
+
+    file: str = ""
+    sha256: str = ""
+    taken: int = 0
+    missing: list[str] = []
+    extra: list[str] = []
+
+
+class AnswersSpec(_Part):
+    """The prompt that answers are asked for by, and the judge of the launch."""
+
+    prompt: str = ""
+    text: str = ""
+    prompt_sha256: str = ""
+    judge: ModelDescription | None = None
+
+
+class RunSpec(_Part):
+    """Never the environment: it holds keys and passwords."""
+
+    gold: GoldSpec = GoldSpec()
+    layer: str = ""
+    split: str = ""
+    pipeline: str = ""
+    config: dict[str, Any] = {}
+    config_sha256: str = ""
+    metrics_version: str = ""
+    protocol_version: str = ""
+    metrics: dict[str, int] = {}
+    """The version of each metric in force."""
+    metrics_config: dict[str, Any] | None = None
+    event_schema: dict[str, list[str]] | None = None
+    prompts: dict[str, str] = {}
+    """The SHA-256 of every prompt that may be asked."""
+    ruler: str = ""
+    matching: Matching = Matching()
+    gate: GateSpec | None = None
+    """What the project asked of a run when this one was launched."""
+    thresholds: dict[str, Number] = {}
+    """Those of a configuration file, for this run alone."""
+    seed: int = 0
+    size: int | None = None
+    git: GitSpec | None = None
+    python: str = ""
+    packages: dict[str, str | None] = {}
+    model: ModelDescription | None = None
+    answers: AnswersSpec | None = None
+    """None: the run was launched without answers."""
+    predictions: PredictionsSpec | None = None
+    configuration: dict[str, str] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The keys that the run has, and no defaults."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def with_values(self, **values: Any) -> RunSpec:
+        return RunSpec.model_validate({**self.as_json(), **values})
+
+    @property
+    def has_answers(self) -> bool:
+        return self.answers is not None
+
+    @property
+    def model_id(self) -> str:
+        """Empty: no language model is asked."""
+        return str(self.model["id"]) if self.model else ""
+
+    def all_metrics(self) -> list[Metric]:
+        """In the order in which they are shown; those of answers only if the run has any."""
+        return metrics_in(self.layer, answered=self.has_answers)
+
+
+class _Encoder(DjangoJSONEncoder):
+    def default(self, o: Any) -> Any:
+        return o.as_json() if isinstance(o, RunSpec) else super().default(o)
+
+
+class SpecField(models.JSONField):
+    """A JSON column whose rows are read as ``RunSpec``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "encoder": _Encoder, "default": RunSpec})
+
+    def deconstruct(self) -> Any:
+        """To migrations it is the JSON column that it always was."""
+        name, _, args, kwargs = super().deconstruct()
+        del kwargs["encoder"]
+        return name, "django.db.models.JSONField", args, {**kwargs, "default": dict}
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        stored = super().from_db_value(value, expression, connection)
+        if isinstance(expression, KeyTransform) or stored is None:
+            return stored
+        return RunSpec.model_validate(stored)
