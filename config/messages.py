@@ -137,10 +137,8 @@ def _of_tables() -> Iterator[str]:
     from labeling.domain.agreement.kappa import BANDS
     from labeling.domain.chats.faults import KINDS
     from labeling.domain.schema import LAYERS, form_layers
-    from labeling.translation import STORED
     from pipelines.registry import describe
 
-    yield from STORED
     yield from _of_choices()
     yield from (kind.title for kind in KINDS.values())
     yield from BADGES

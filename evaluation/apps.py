@@ -17,10 +17,8 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        from evaluation.stored import PATTERNS
         from evaluation.words import WORDS
-        from labeling import translation, words
+        from labeling import words
 
-        translation.STORED.extend(PATTERNS)
         words.register(WORDS)
         post_migrate.connect(_install_guards, sender=self)

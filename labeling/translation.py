@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, cast
 
 from django.conf import settings
-from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, gettext_lazy, override
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.domain.keys import Key
-from labeling.domain.sentences import Sentence, most_literal_first, recognised, say
-from labeling.domain.stored import PATTERNS
+from labeling.domain.sentences import Sentence
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""
-
-GROUPED = re.compile(r"\d{1,3}(,\d{3})+")
-
-STORED = list(PATTERNS)
-"""The patterns of what rows hold in English; other applications add theirs when they are ready."""
 
 
 def lazy(text: str) -> str:
@@ -44,25 +36,6 @@ def _read(value: Any) -> Any:
     if isinstance(value, Sentence):
         return translated(value)
     return number_format(f"{value:.12g}") if type(value) is float else value
-
-
-def from_store(text: str | None, among: Iterable[str] = STORED) -> str:
-    """A sentence that a row holds in English; what nobody here wrote stays as it is."""
-    if not text or (get_language() or "en").startswith("en"):
-        return text or ""
-    found = recognised(text, most_literal_first(tuple(among)))
-    return translated(_localized(found) if isinstance(found, Sentence) else found)
-
-
-def _localized(sentence: Sentence) -> Sentence:
-    """With numbers as the reader writes them: they are stored as 1,000."""
-    values: dict[str, str] = {}
-    for name, value in sentence.values.items():
-        if isinstance(value, Sentence):
-            values[name] = _localized(value)
-        else:
-            values[name] = intcomma(value.replace(",", "")) if GROUPED.fullmatch(value) else value
-    return say(sentence.pattern, **values)
 
 
 def in_english(text: Any) -> str:

@@ -8,9 +8,8 @@ from django import template
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
-from labeling.domain.stored import DECIDED
 from labeling.domain.targets import title_of
-from labeling.translation import from_store, script_texts, translated
+from labeling.translation import script_texts, translated
 from labeling.words import within as title_within
 from labeling.words import words_of
 
@@ -27,18 +26,6 @@ def in_the_language(text: Any) -> str:
 def words_of_fact(fact: Any) -> str:
     """The sentence of a fact, or of what a row holds of one: ``{{ run.failure|words }}``."""
     return words_of(fact)
-
-
-@register.filter
-def stored(text: Any) -> str:
-    """Why something failed, waits or was left out, from a row: ``{{ case.error|stored }}``."""
-    return from_store(str(text or ""))
-
-
-@register.filter
-def decided(text: Any) -> str:
-    """Why something was decided so. What a person wrote may look like a sentence of the product."""
-    return from_store(str(text or ""), among=DECIDED)
 
 
 @register.filter
