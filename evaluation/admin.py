@@ -41,7 +41,7 @@ from evaluation.models import (
     StageTrace,
 )
 from evaluation.services.language_models import bills
-from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, worded
+from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, read_only, worded
 from labeling.domain.numbers import whole_number
 from labeling.models import GoldRelease
 from labeling.translation import lazy as _
@@ -72,8 +72,8 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
         """Pipeline and configuration for the ticked releases; each of them gets a run."""
         if not self.has_launch_permission(request):
             raise PermissionDenied
-        asked = map(whole_number, request.GET.get("ids", "").split(","))
-        numbers = [one for one in asked if one is not None]
+        ids = map(whole_number, request.GET.get("ids", "").split(","))
+        numbers = [number for number in ids if number is not None]
         releases = list(GoldRelease.objects.filter(pk__in=numbers).select_related("project"))
         if not releases:
             messages.error(request, _("Tick the gold releases to evaluate first."))
@@ -100,15 +100,15 @@ class MeasurableGoldAdmin(GoldReleaseAdmin):
 
 def _estimates(form: LaunchForm, releases: list[GoldRelease]) -> list[tuple[GoldRelease, str]]:
     """What each run would cost, as a sentence; none if a rule is broken (see the form's errors)."""
-    found = [(release, form.estimate(release)) for release in releases]
-    return [] if form.errors else [(release, bills.estimate(one)) for release, one in found]
+    costs = [(release, form.estimate(release)) for release in releases]
+    return [] if form.errors else [(release, bills.estimate(cost)) for release, cost in costs]
 
 
 def _launch_all(form: LaunchForm, releases: list[GoldRelease], request: HttpRequest) -> list[Run]:
     launched = form.launch(releases, by=request.user)
     for run in launched:
-        said = _("Run {number} on {release} is queued.")
-        messages.success(request, said.format(number=run.pk, release=run.release))
+        queued = _("Run {number} on {release} is queued.")
+        messages.success(request, queued.format(number=run.pk, release=run.release))
     return launched
 
 
@@ -157,14 +157,6 @@ class AggregateInline(ReadOnly, admin.TabularInline):
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    heavy = (
-        "spec",
-        "config",
-        "release__header",
-        "release__agreement",
-        "release__left_out",
-        "release__overrides",
-    )
     list_display = (
         "id",
         "pipeline",
@@ -177,7 +169,6 @@ class RunAdmin(ReadOnlyAdmin):
     )
     list_filter = (StatusFilter, "pipeline", "split", "release")
     search_fields = ("pipeline", "release__name", "requested_by__username", "reason")
-    list_select_related = ("release", "requested_by")
     inlines = (AggregateInline,)
     fields = (
         "screen",
@@ -220,201 +211,104 @@ class RunAdmin(ReadOnlyAdmin):
         return f"{run.n_done + run.n_failed} of {run.n_cases}{failed}"
 
 
-@admin.register(CaseRun)
-class CaseRunAdmin(ReadOnlyAdmin):
-    heavy = ("output", "usage", "item__canonical", "run__spec", "run__config")
-    list_display = (
-        "id",
-        "run",
-        "item",
-        "repetition",
-        "state",
-        "attempts",
-        "error_class",
-        "seconds",
-        "finished_at",
-    )
-    list_filter = ("state", "error_class", "run__pipeline")
-    search_fields = ("item__item_id", "error", "=run__id")
-    list_select_related = ("run", "item__release")
-
-
-@admin.register(Score)
-class ScoreAdmin(ReadOnlyAdmin):
-    heavy = ("detail", "case__output", "case__usage")
-    list_display = ("id", "case", "metric", "metric_version", "value", "reason")
-    list_filter = ("metric", "metric_version")
-    search_fields = ("metric", "case__item__item_id", "=case__run__id")
-    list_select_related = ("case",)
-
-
 @admin.register(Aggregate)
 class AggregateAdmin(ReadOnlyAdmin):
-    heavy = ("detail", "run__spec", "run__config")
     list_display = ("id", "run", "metric", *FIGURES, *COUNTS)
     list_filter = ("metric", "run__pipeline")
     search_fields = ("metric", "=run__id")
-    list_select_related = ("run",)
 
 
-@admin.register(SplitAccess)
-class SplitAccessAdmin(ReadOnlyAdmin):
-    heavy = ("run__spec", "run__config", "release__header")
-    list_display = ("id", "release", "run", "user", "n_items", "reason", "at")
-    list_filter = ("release__name",)
-    search_fields = ("reason", "release__name", "=run__id")
-    list_select_related = ("release", "run", "user")
-
-
-@admin.register(StageTrace)
-class StageTraceAdmin(ReadOnlyAdmin):
-    heavy = ("ids", "scores", "case__output", "case__usage")
-    list_display = ("id", "case", "checkpoint", "set_size", "corpus_size")
-    list_filter = ("checkpoint",)
-    search_fields = ("=case__run__id", "case__part_id")
-    list_select_related = ("case",)
-
-
-@admin.register(Rating)
-class RatingAdmin(ReadOnlyAdmin):
-    heavy = ("case__output", "case__usage")
-    list_display = ("id", "case", "position", "judge", "score", "rated_at")
-    list_filter = ("score",)
-    search_fields = ("note", "judge__username", "=case__run__id")
-    list_select_related = ("case", "judge")
-
-
-@admin.register(RatingPanel)
-class RatingPanelAdmin(ReadOnlyAdmin):
-    heavy = ("run__spec", "run__config")
-    list_display = ("id", "run", "n_labels", "opened_by", "opened_at", "closed_at")
-    search_fields = ("code", "=run__id")
-    list_select_related = ("run", "opened_by")
-
-
-@admin.register(RatedLabel)
-class RatedLabelAdmin(ReadOnlyAdmin):
-    heavy = ("case__output", "case__usage")
-    list_display = ("id", "panel", "number", "case", "position")
-    search_fields = ("=panel__id",)
-    list_select_related = ("panel", "case")
-
-
-@admin.register(HumanCeiling)
-class HumanCeilingAdmin(ReadOnlyAdmin):
-    heavy = ("detail", "release__header")
-    list_display = ("id", "release", "split", "metric", "mean", "ci_low", "ci_high", "n")
-    list_filter = ("metric", "release__name")
-    search_fields = ("metric", "release__name")
-    list_select_related = ("release",)
-
-
-@admin.register(GateThresholds)
-class GateThresholdsAdmin(ReadOnlyAdmin):
-    list_display = ("project", "thresholds", "max_drop", "changed_by", "changed_at")
-    list_select_related = ("project", "changed_by")
-
-
-@admin.register(GateResult)
-class GateResultAdmin(ReadOnlyAdmin):
-    heavy = ("checks", "run__spec", "run__config", "baseline__spec", "baseline__config")
-    list_display = ("id", "run", "baseline", "passed", "asked_by", "at")
-    list_filter = ("passed",)
-    search_fields = ("=run__id",)
-    list_select_related = ("run", "baseline", "asked_by")
-
-
-@admin.register(BuiltLayer)
-class BuiltLayerAdmin(ReadOnlyAdmin):
-    heavy = ("payload", "config")
-    list_display = ("id", "conversation", "kind", "implementation", "seconds", "built_at")
-    list_filter = ("kind", "implementation")
-    search_fields = ("conversation__external_id", "config_sha256")
-    list_select_related = ("conversation",)
-
-
-@admin.register(LayerBuild)
-class LayerBuildAdmin(ReadOnlyAdmin):
-    list_select_related = ("conversation",)
-
-
-@admin.register(CachedReply)
-class CachedReplyAdmin(ReadOnlyAdmin):
-    heavy = ("reply",)
-    list_display = ("id", "provider", "model", "key", "hits", "created_at", "last_used_at")
-    list_filter = ("provider", "model")
-    search_fields = ("key", "model")
-
-
-# --- answers and judging --------------------------------------------------------------------------
-
-
-@admin.register(Answer)
-class AnswerAdmin(ReadOnlyAdmin):
-    heavy = ("text", "message_ids", "usage", "case__output", "case__usage")
-    list_display = ("id", "case", "state", "attempts", "model", "error_class", "finished_at")
-    list_filter = ("state", "error_class", "model")
-    search_fields = ("error", "=case__run__id", "case__item__item_id")
-    list_select_related = ("case",)
-
-
-@admin.register(Judging)
-class JudgingAdmin(ReadOnlyAdmin):
-    heavy = ("spec", "run__spec", "run__config")
-    list_display = ("id", "run", "model", "judge_sha256", "requested_by", "created_at")
-    list_filter = ("model", "parser_version", "cancelled")
-    search_fields = ("model", "judge_sha256", "=run__id")
-    list_select_related = ("run", "requested_by")
-
-
-@admin.register(Judgement)
-class JudgementAdmin(ReadOnlyAdmin):
-    heavy = (
-        "reasoning",
-        "detail",
-        "raw",
-        "usage",
-        "judging__spec",
-        "answer__text",
-        "answer__message_ids",
-        "answer__usage",
-    )
-    list_display = ("id", "judging", "answer", "kind", "state", "score", "clamped", "reason")
-    list_filter = ("kind", "state", "error_class", "clamped")
-    search_fields = ("error", "=judging__run__id", "=answer__id")
-    list_select_related = ("judging", "answer")
-
-
-@admin.register(AnswerRating)
-class AnswerRatingAdmin(ReadOnlyAdmin):
-    heavy = ("answer__text", "answer__message_ids", "answer__usage")
-    list_display = ("id", "answer", "kind", "rater", "score", "rated_at")
-    list_filter = ("kind", "score")
-    search_fields = ("note", "rater__username", "=answer__case__run__id")
-    list_select_related = ("answer", "rater")
-
-
-@admin.register(AnswerPanel)
-class AnswerPanelAdmin(ReadOnlyAdmin):
-    heavy = ("run__spec", "run__config")
-    list_display = ("id", "run", "opened_by", "opened_at")
-    search_fields = ("=run__id",)
-    list_select_related = ("run", "opened_by")
-
-
-@admin.register(Probing)
-class ProbingAdmin(ReadOnlyAdmin):
-    heavy = ("prompt", "results", "usage")
-    list_display = ("id", "project", "kind", "model", "state", "requested_by", "created_at")
-    list_filter = ("kind", "state", "model")
-    search_fields = ("judge_sha256", "model", "error")
-    list_select_related = ("project", "requested_by")
-
-
-@admin.register(JudgeCertificate)
-class JudgeCertificateAdmin(ReadOnlyAdmin):
-    heavy = ("probes", "comparison", "reasons")
-    list_display = ("id", "project", "kind", "model", "passed", "kappa", "n", "issued_at")
-    list_filter = ("passed", "kind", "model")
-    search_fields = ("judge_sha256", "model")
-    list_select_related = ("project", "issued_by")
+read_only(
+    CaseRun,
+    "id run item repetition state attempts error_class seconds finished_at",
+    "state error_class run__pipeline",
+    "item__item_id error =run__id",
+)
+read_only(
+    Score,
+    "id case metric metric_version value reason",
+    "metric metric_version",
+    "metric case__item__item_id =case__run__id",
+)
+read_only(
+    SplitAccess,
+    "id release run user n_items reason at",
+    "release__name",
+    "reason release__name =run__id",
+)
+read_only(
+    StageTrace,
+    "id case checkpoint set_size corpus_size",
+    "checkpoint",
+    "=case__run__id case__part_id",
+)
+read_only(
+    Rating,
+    "id case position judge score rated_at",
+    "score",
+    "note judge__username =case__run__id",
+)
+read_only(
+    RatingPanel,
+    "id run n_labels opened_by opened_at closed_at",
+    search="code =run__id",
+)
+read_only(RatedLabel, "id panel number case position", search="=panel__id")
+read_only(
+    HumanCeiling,
+    "id release split metric mean ci_low ci_high n",
+    "metric release__name",
+    "metric release__name",
+)
+read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
+read_only(GateResult, "id run baseline passed asked_by at", "passed", "=run__id")
+read_only(
+    BuiltLayer,
+    "id conversation kind implementation seconds built_at",
+    "kind implementation",
+    "conversation__external_id config_sha256",
+)
+read_only(LayerBuild, "id conversation step requested_by requested_at finished_at", "step")
+read_only(
+    CachedReply,
+    "id provider model key hits created_at last_used_at",
+    "provider model",
+    "key model",
+)
+read_only(
+    Answer,
+    "id case state attempts model error_class finished_at",
+    "state error_class model",
+    "error =case__run__id case__item__item_id",
+)
+read_only(
+    Judging,
+    "id run model judge_sha256 requested_by created_at",
+    "model parser_version cancelled",
+    "model judge_sha256 =run__id",
+)
+read_only(
+    Judgement,
+    "id judging answer kind state score clamped reason",
+    "kind state error_class clamped",
+    "error =judging__run__id =answer__id",
+)
+read_only(
+    AnswerRating,
+    "id answer kind rater score rated_at",
+    "kind score",
+    "note rater__username =answer__case__run__id",
+)
+read_only(AnswerPanel, "id run opened_by opened_at", search="=run__id")
+read_only(
+    Probing,
+    "id project kind model state requested_by created_at",
+    "kind state model",
+    "judge_sha256 model error",
+)
+read_only(
+    JudgeCertificate,
+    "id project kind model passed kappa n issued_at",
+    "passed kind model",
+    "judge_sha256 model",
+)
