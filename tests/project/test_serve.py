@@ -155,19 +155,6 @@ def test_it_answers_and_a_signal_stops_all_of_it_within_seconds(migrated, start)
 
 
 @pytest.mark.worker
-def test_a_second_ctrl_c_does_not_leave_processes_behind(migrated, start):
-    server = start()
-    family = server.family()
-
-    server.process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
-    server.process.send_signal(signal.SIGINT)
-
-    assert server.process.wait(PATIENCE) == 0
-    assert_gone(family)
-
-
-@pytest.mark.worker
 def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_children_along(
     migrated, start
 ):
@@ -185,7 +172,7 @@ def test_a_dead_worker_is_started_again_and_a_killed_supervisor_takes_its_childr
 
 
 @pytest.mark.worker
-def test_a_first_start_makes_the_data_ctrl_c_stops_it_and_a_second_start_keeps_them(
+def test_a_second_start_keeps_the_data_and_a_second_ctrl_c_leaves_no_process_behind(
     start, tmp_path
 ):
     first = start()
@@ -193,10 +180,17 @@ def test_a_first_start_makes_the_data_ctrl_c_stops_it_and_a_second_start_keeps_t
     inode = (tmp_path / "data/assay.sqlite3").stat().st_ino
     assert_stops_by_itself(first, signal.SIGINT)
 
-    start()
-
+    second = start()
+    family = second.family()
     assert (tmp_path / "data/secret_key").read_text() == secret
     assert (tmp_path / "data/assay.sqlite3").stat().st_ino == inode
+
+    second.process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    second.process.send_signal(signal.SIGINT)
+
+    assert second.process.wait(PATIENCE) == 0
+    assert_gone(family)
 
 
 def test_a_busy_port_is_said_in_one_line(tmp_path):
