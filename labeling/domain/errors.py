@@ -6,7 +6,7 @@ RuleError
 ├── NotCanonical      data that cannot be written down in exactly one way
 └── EncoderUnusable   the text encoder is missing or not the one that was promised
 
-Further errors derive from :class:`RuleError` beside the rule they belong to.
+Further errors derive from :class:`RuleError`, next to the rule they belong to.
 """
 
 import re
@@ -21,8 +21,8 @@ CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 class RuleError(Exception):
     """The request breaks a rule (as opposed to: the code is broken, which stays a 500).
 
-    ``fact`` says what happened; whoever shows it words it. ``code`` (of the class) and
-    ``details`` (plain JSON) are what the API tells a program, and do not change.
+    ``fact`` says what happened; the page, command or API that shows it words it. ``code`` (of
+    the class) and ``details`` (plain JSON) are what the API tells a program, and do not change.
 
     >>> error = RuleError("round.too_large", most=500, details={"most": 500})
     >>> error.fact == Fact("round.too_large", most=500), error.details, error.code

@@ -21,7 +21,7 @@ class MalformedFact(ValueError):
 
 @dataclass(frozen=True, init=False, slots=True)
 class Fact:
-    """A code and its values, without a word of any language.
+    """A code and its values, without words of any language.
 
     A number is given as a number, so that it can be written as its reader does; what people
     wrote and names are texts; a reason within a reason is a fact.
@@ -54,7 +54,7 @@ class Fact:
         return Fact.from_json, (self.as_json(),)
 
     def __str__(self) -> str:
-        """For logs and for whoever debugs: not a sentence."""
+        """For logs and debugging: not a sentence."""
         values = (f"{name}={_debugged(value)}" for name, value in self.values.items())
         return " ".join([self.code, *values])
 

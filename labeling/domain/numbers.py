@@ -7,7 +7,7 @@ MOST_DECIMALS = 9  # nearer figures than these tell apart count as equal everywh
 
 
 def whole_number(text: str) -> int | None:
-    """``"42"`` as 42; None for what is no whole number, or is too long to be the number of a row.
+    """``"42"`` as 42; None for anything else, and for more digits than a row's number has.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def shuffled(
     """
     order = sorted(items)
     random.Random(seed).shuffle(order)
-    return sorted(order, key=lambda one: (rank or {}).get(one, 0))
+    return sorted(order, key=lambda item: (rank or {}).get(item, 0))
 
 
 def plan(
@@ -82,14 +82,16 @@ def plan(
             details={"overlap": overlap, "annotators": len(people)},
         )
     if quotas is not None:
-        quotas = {one: quotas.get(one, 0) for one in people}
+        quotas = {person: quotas.get(person, 0) for person in people}
         check_quotas(quotas, conversations=len(conversations), overlap=overlap)
-    desk = _Desk(shuffled(people, seed=seed), quotas)
+    allocator = _Allocator(shuffled(people, seed=seed), quotas)
     order = shuffled(conversations, seed=seed, rank=rank)
     return [
         Planned(conversation, annotator, slot, position)
         for index, conversation in enumerate(order)
-        for slot, (annotator, position) in enumerate(desk.choose(overlap, left=len(order) - index))
+        for slot, (annotator, position) in enumerate(
+            allocator.choose(overlap, left=len(order) - index)
+        )
     ]
 
 
@@ -101,18 +103,18 @@ def check_quotas(quotas: Mapping[int, int], *, conversations: int, overlap: int)
     UnfairQuotas
         With what has to change.
     """
-    places, given = conversations * overlap, sum(quotas.values())
+    places, planned = conversations * overlap, sum(quotas.values())
     if min(quotas.values(), default=0) < 0:
         raise UnfairQuotas("planning.negative")
-    if given != places:
+    if planned != places:
         raise UnfairQuotas(
-            "planning.sum_too_small" if given < places else "planning.sum_too_large",
+            "planning.sum_too_small" if planned < places else "planning.sum_too_large",
             conversations=conversations,
             overlap=overlap,
             places=places,
-            given=given,
-            change=abs(places - given),
-            details={"places": places, "given": given},
+            given=planned,
+            change=abs(places - planned),
+            details={"places": places, "given": planned},
         )
     if max(quotas.values(), default=0) > conversations:
         raise UnfairQuotas(
@@ -141,15 +143,15 @@ def quotas_of_percents(percents: Mapping[int, int], *, places: int) -> dict[int,
     total = sum(percents.values())
     if total != 100:
         raise UnfairQuotas("planning.wrong_percents", total=total, details={"total": total})
-    quotas = {one: places * percent // 100 for one, percent in percents.items()}
-    lost = sorted(percents, key=lambda one: (-(places * percents[one] % 100), one))
-    for one in lost[: places - sum(quotas.values())]:
-        quotas[one] += 1
+    quotas = {person: places * percent // 100 for person, percent in percents.items()}
+    lost = sorted(percents, key=lambda person: (-(places * percents[person] % 100), person))
+    for person in lost[: places - sum(quotas.values())]:
+        quotas[person] += 1
     return quotas
 
 
-class _Desk:
-    """Hands out one conversation after the other and remembers who got how much with whom."""
+class _Allocator:
+    """Hands out one conversation after the other and counts who got how many, and with whom."""
 
     def __init__(self, people: Sequence[int], quotas: Mapping[int, int] | None) -> None:
         self._people = people
@@ -160,33 +162,35 @@ class _Desk:
     def choose(self, overlap: int, *, left: int) -> list[tuple[int, int]]:
         """The annotators of the next conversation, each with its position in their queue.
 
-        ``left`` counts the conversations that are to be handed out, this one included. Who has as
-        many of them coming gets every one; that keeps the quotas reachable to the end.
+        ``left`` counts the conversations still to be handed out, this one included. A person who
+        is to get that many gets every one of them; this keeps the quotas reachable to the end.
         """
-        chosen = [one for one in self._people if self._coming(one) == left]
+        chosen = [person for person in self._people if self._coming(person) == left]
         while len(chosen) < overlap:
             chosen.append(self._next(chosen))
-        placed = [(one, self._load[one]) for one in chosen]
+        placed = [(person, self._load[person]) for person in chosen]
         self._load.update(chosen)
         self._together.update(
-            frozenset({one, other}) for n, one in enumerate(chosen) for other in chosen[:n]
+            frozenset({person, other}) for n, person in enumerate(chosen) for other in chosen[:n]
         )
         return placed
 
     def _next(self, chosen: Sequence[int]) -> int:
-        free = [one for one in self._people if one not in chosen and self._coming(one) != 0]
+        free = [
+            person for person in self._people if person not in chosen and self._coming(person) != 0
+        ]
         return min(
             free,
-            key=lambda one: (
-                self._share(one),
-                sum(self._together[frozenset({one, other})] for other in chosen),
+            key=lambda person: (
+                self._share(person),
+                sum(self._together[frozenset({person, other})] for other in chosen),
             ),
         )
 
-    def _coming(self, one: int) -> int | None:
+    def _coming(self, person: int) -> int | None:
         """How many more a person is to get; None without quotas."""
-        return None if self._quotas is None else self._quotas[one] - self._load[one]
+        return None if self._quotas is None else self._quotas[person] - self._load[person]
 
-    def _share(self, one: int) -> Fraction:
+    def _share(self, person: int) -> Fraction:
         """How far a person's work is handed out: the least far comes next."""
-        return Fraction(self._load[one], 1 if self._quotas is None else self._quotas[one])
+        return Fraction(self._load[person], 1 if self._quotas is None else self._quotas[person])

@@ -20,7 +20,7 @@ def reason_in(text: str) -> str:
 
 
 def _is_seen(character: str) -> bool:
-    """Not control and format characters, space, and marks without what they stand on.
+    """Not control and format characters, space, and marks without the letter they belong to.
 
     What has no category yet may be newer than this Python: a new emoji is seen.
     """

@@ -1,4 +1,4 @@
-"""Secrets that are shown once: whoever reads the database learns none of them."""
+"""Secrets that are shown once: somebody who reads the database learns none of them."""
 
 import secrets
 from hashlib import sha256

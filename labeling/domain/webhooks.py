@@ -24,7 +24,7 @@ MAX_ATTEMPTS = len(WAITS) + 1
 LONGEST_REST = 600
 """Seconds that an address rests at most, however often it failed."""
 NAT64 = ip_network("64:ff9b::/96")
-UNICAST = ip_network("2000::/3")  # all of IPv6 that is handed out in the open internet
+UNICAST = ip_network("2000::/3")  # all of IPv6 that is handed out in the public internet
 
 Address = IPv4Address | IPv6Address
 
@@ -64,7 +64,7 @@ def headers(
 
 
 def wait_after(attempts: int) -> int | None:
-    """Seconds until the next attempt after so many; None when it is given up.
+    """Seconds until the next attempt after this many; None when it is given up.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def wait_after(attempts: int) -> int | None:
 
 
 def rest_after(failures: int) -> int:
-    """Seconds that an address rests after so many failures in a row.
+    """Seconds that an address rests after this many failures in a row.
 
     Examples
     --------
@@ -86,12 +86,12 @@ def rest_after(failures: int) -> int:
 
 
 def host_of(url: str) -> str:
-    """Host and port of an address, without what else stands in it."""
+    """Host and port of an address, without its path, user and password."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address lies in the open internet, also one wrapped in another.
+    """Whether an address is in the public internet, also one wrapped in another.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class GoldCheck(models.Model):
 
 
 class Qualification(models.Model):
-    """How one person stands in the test of a project."""
+    """How far one person is in the test of a project."""
 
     class State(models.TextChoices):
         TRYING = "trying", _("under way")

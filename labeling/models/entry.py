@@ -9,7 +9,7 @@ from labeling.models.projects import Membership, Project
 
 
 class Invitation(models.Model):
-    """A link that makes whoever opens it a member. Only the digest of its secret is stored."""
+    """A link that makes anyone who opens it a member. Only the digest of its secret is stored."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Membership.Role)

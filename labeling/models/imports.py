@@ -11,7 +11,7 @@ class ImportReport(models.Model):
     """What an import of chats found wrong in its files, and where each message came from.
 
     ``counts`` holds figures per file, ``faults`` one entry for each element that could not be
-    used as it stands (kind, file, place, text), ``dia_ids`` the published id of every localId.
+    used as it is (kind, file, place, text), ``dia_ids`` the published id of every localId.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="import_reports")

@@ -1,4 +1,4 @@
-"""Webhooks: where a project tells other systems what happened, and what was told to them."""
+"""Webhooks: where a project notifies other systems, and what it has sent to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
 
 class Webhook(models.Model):
-    """An address that is told of a project's events.
+    """An address that gets a project's events.
 
     Its secret signs what is sent, so it is stored as it is. One worker at a time sends to one
     address (``sending_until``); after a failure the whole address rests (``resting_until``).

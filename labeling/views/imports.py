@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from labeling.domain.chats import KINDS, Kind
+from labeling.domain.chats import KINDS, FaultKind
 from labeling.models import ImportReport
 from labeling.translation import lazy as _
 from labeling.views import access
@@ -20,14 +20,14 @@ from labeling.views.gold_items import ListLength
 PER_PAGE = 100
 NEWEST = 50
 EFFECTS = ("lost", "read", "noted")
-UNKNOWN = Kind("noted", _("Something odd"))
+UNKNOWN = FaultKind("noted", _("Something odd"))
 
 
 class KindRow(NamedTuple):
     """One kind of fault: how often by file, and in all."""
 
     name: str
-    kind: Kind
+    kind: FaultKind
     by_file: list[int]
     total: int
 

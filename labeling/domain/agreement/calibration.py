@@ -15,7 +15,7 @@ from labeling.domain.agreement.resampling import interval, resampled_sums
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One annotator against the others of a round, over what each pair has in common.
+    """One annotator against the others of a round, over the units that each pair shares.
 
     ``kappa`` is the mean over the pairs that have one (``undefined_pairs`` have none), ``raw``
     and the rates are pooled over units. ``over`` counts units that the annotator marked and

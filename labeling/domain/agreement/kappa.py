@@ -34,7 +34,7 @@ def cohen_kappa(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
     -------
     float or None
         In [−1, 1], higher is better; 0 is what chance gives. ``None`` without units,
-        and when both used one and the same label throughout (p_e = 1).
+        and when both used the same single label throughout (p_e = 1).
 
     Raises
     ------
@@ -205,7 +205,7 @@ def ac1s(tallies: Array) -> Array:
 
 
 def category_order(labels: Iterable[Hashable]) -> list[Hashable]:
-    """The distinct labels in an order of their own."""
+    """The distinct labels, sorted by type and value."""
     return sorted(set(labels), key=lambda label: (type(label).__name__, label))
 
 

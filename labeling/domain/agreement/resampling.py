@@ -112,7 +112,7 @@ def interval(replicates: Array, *, level: float = LEVEL) -> tuple[float, float] 
 
 
 def _distinct_rows(totals: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Each different row once, in an order of their own, and how often it occurs."""
+    """Each different row once, sorted, and how often it occurs."""
     ordered = totals[np.lexsort(totals.T)]  # several times faster than np.unique(axis=0)
     starts = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
     return ordered[starts], np.diff(np.r_[starts, len(ordered)])

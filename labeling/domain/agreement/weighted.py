@@ -16,7 +16,7 @@ Scores = Mapping[str, Sequence[float | None]]
 """One judge's scores: for each conversation, one per item in order, ``None`` where not rated."""
 
 ROUNDING = 1e-12
-"""What is less, of sums of squares, is left by rounding scores like 7.3: there is no chance."""
+"""A smaller share of the sums of squares is a rounding error of scores like 7.3, so 0."""
 
 ONE_LABEL = noted(
     "both used one and the same label throughout, so chance alone explains the agreement"
@@ -51,7 +51,7 @@ class JudgePair:
 
 
 def weighted_kappa(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Cohen's kappa with quadratic weights: 1 − Σ(a − b)² / the same for pairs made by chance.
+    """Cohen's kappa with quadratic weights: 1 − Σ(a − b)² / the same for pairs drawn by chance.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def weighted_kappa(a: Sequence[float], b: Sequence[float]) -> float | None:
     -------
     float or None
         In [−1, 1], higher is better; 0 is what chance gives. ``None`` without items, and when
-        both gave one and the same score throughout.
+        both gave the same single score throughout.
 
     Raises
     ------

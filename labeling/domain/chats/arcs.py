@@ -20,23 +20,23 @@ class ArcPhase(NamedTuple):
 
 
 class ArcCase(NamedTuple):
-    """One case as published; ``place`` is where it stands in its file."""
+    """One case as published; ``place`` is where it is in its file."""
 
     place: str
     question: str
     phases: tuple[ArcPhase, ...]
 
 
-def read_arc_cases(given: Any, *, faults: list[Fault], where: str = "case") -> list[ArcCase]:
+def read_arc_cases(listed: Any, *, faults: list[Fault], where: str = "case") -> list[ArcCase]:
     """Every case of a list; oddities are added to ``faults``."""
-    rows = reading.a_list(given, where)
+    rows = reading.a_list(listed, where)
     if not rows:
         raise ChatRefused("the file holds no case")
     return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
 
 
-def _case(given: Any, place: str, faults: list[Fault]) -> ArcCase:
-    row = reading.an_object(given, place)
+def _case(value: Any, place: str, faults: list[Fault]) -> ArcCase:
+    row = reading.an_object(value, place)
     phases = reading.a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
     if not 0 < len(phases) <= MAX_PHASES:
         raise ChatRefused(f"{place}: {len(phases)} phases; 1 to {MAX_PHASES} are allowed")

@@ -13,7 +13,7 @@ from labeling.domain.exchange.importing import Turn
 
 
 class ChatRefused(FileFault):
-    """The file is no chat of this format; the text names the place and the reason."""
+    """The file is not a chat of this format; the text names the place and the reason."""
 
 
 class Line(NamedTuple):
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question as published; ``place`` is where it stands in its file."""
+    """A question as published; ``place`` is where it is in its file."""
 
     place: str
     question: str
@@ -64,7 +64,7 @@ class Chat:
 
     @property
     def dia_ids(self) -> list[str]:
-        """The published id of each message, in order: that of localId 1 stands first."""
+        """The published id of each message, in order: that of localId 1 comes first."""
         return [str(line.key) for line in self.lines]
 
 
@@ -75,7 +75,7 @@ def in_time_order(lines: Sequence[Line]) -> tuple[Line, ...]:
     for line in lines:
         latest = line.time or latest
         keyed.append((latest, line))
-    timed = [one for one in keyed if one[0] is not None]
+    timed = [pair for pair in keyed if pair[0] is not None]
     untimed = [line for key, line in keyed if key is None]  # before the first time of all
     return (*untimed, *(line for _, line in sorted(timed, key=_moment)))
 

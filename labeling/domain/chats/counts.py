@@ -11,7 +11,7 @@ OUTCOMES = ("fully", "partly", "none", "no_evidence")
 
 
 def count_of(chat: Chat) -> dict[str, Any]:
-    """Messages, sessions, questions by category, and questions by found evidence.
+    """Messages, sessions, questions by category, and questions by whether evidence is found.
 
     ``strict`` counts by the rule with which these data were first scored (split at ``;``, no full
     stop at the end, exact ids), ``tolerant`` by this import's reading.
@@ -21,7 +21,9 @@ def count_of(chat: Chat) -> dict[str, Any]:
         "messages": len(chat.lines),
         "sessions": chat.sessions,
         "questions": len(chat.questions),
-        "categories": dict(sorted(Counter(one.category for one in chat.questions).items())),
+        "categories": dict(
+            sorted(Counter(question.category for question in chat.questions).items())
+        ),
         **evidence_counts(chat, chat.questions),
     }
 
@@ -29,8 +31,8 @@ def count_of(chat: Chat) -> dict[str, Any]:
 def evidence_counts(chat: Chat, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
     """Questions by whether their evidence is found, by both rules."""
     return {
-        "strict": _tally([_strict(chat, one) for one in questions]),
-        "tolerant": _tally([_tolerant(chat, one) for one in questions]),
+        "strict": _tally([_strict(chat, question) for question in questions]),
+        "tolerant": _tally([_tolerant(chat, question) for question in questions]),
     }
 
 
@@ -39,21 +41,23 @@ def _tally(outcomes: Sequence[str]) -> dict[str, int]:
     return {name: counted[name] for name in OUTCOMES}
 
 
-def _strict(chat: Chat, one: Question) -> str:
+def _strict(chat: Chat, question: Question) -> str:
     known = set(chat.dia_ids)
-    ids = strict_ids(one.evidence)
-    return _outcome(one, sum(name in known for name in ids), sum(name not in known for name in ids))
+    ids = strict_ids(question.evidence)
+    return _outcome(
+        question, sum(name in known for name in ids), sum(name not in known for name in ids)
+    )
 
 
-def _tolerant(chat: Chat, one: Question) -> str:
-    evidence = resolve(one.evidence, chat.positions)
-    lost = [each for each in evidence.lost if each.kind != "empty"]  # it cites nothing
-    return _outcome(one, len(evidence.positions), len(lost))
+def _tolerant(chat: Chat, question: Question) -> str:
+    evidence = resolve(question.evidence, chat.positions)
+    lost = [oddity for oddity in evidence.lost if oddity.kind != "empty"]  # it cites nothing
+    return _outcome(question, len(evidence.positions), len(lost))
 
 
-def _outcome(one: Question, found: int, lost: int) -> str:
-    if not one.evidence:
+def _outcome(question: Question, n_resolved: int, n_lost: int) -> str:
+    if not question.evidence:
         return "no_evidence"
-    if not found:
+    if not n_resolved:
         return "none"
-    return "partly" if lost else "fully"
+    return "partly" if n_lost else "fully"

@@ -22,8 +22,8 @@ def number_of(file: str) -> int | None:
     >>> number_of("Chat_10_Fahim_Muhhamed.json"), number_of("notes.json")
     (10, None)
     """
-    found = re.search(r"(?<!\d)(\d{1,4})(?!\d)", file)
-    return int(found[1]) if found else None
+    digits = re.search(r"(?<!\d)(\d{1,4})(?!\d)", file)
+    return int(digits[1]) if digits else None
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -39,7 +39,7 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def format_of(document: Any) -> str:
-    """The format of a chat file; empty if it is none."""
+    """The format of a chat file; empty if it is something else."""
     if not isinstance(document, dict):
         return ""
     if isinstance(document.get("conversation"), dict):
@@ -75,7 +75,7 @@ def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
     faults: list[Fault] = []
     written = tuple(shape.lines_of(document, faults))
     _check(written)
-    missing, found = gaps.gaps_of(written)
+    missing, gap_faults = gaps.gaps_of(written)
     questions = read_questions(document.get("qa") or [], format=format, faults=faults)
     names = shape.names_of(document)
     return Chat(
@@ -85,7 +85,7 @@ def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
         sessions=sum(bool(messages) for _, messages in shape.sessions_of(document)),
         names=names,
         questions=questions,
-        faults=(*faults, *found, *name_faults(names, written, questions)),
+        faults=(*faults, *gap_faults, *name_faults(names, written, questions)),
         gaps=missing,
     )
 

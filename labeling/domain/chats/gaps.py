@@ -1,7 +1,7 @@
-"""Message numbers that are missing in a file, and whether a picture stands beside them.
+"""Message numbers that are missing in a file, and whether a picture is next to them.
 
 The published ids were given before messages that were only a picture were dropped, so a number
-that is missing beside a message with a picture most likely was one.
+that is missing next to a message with a picture most likely was one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

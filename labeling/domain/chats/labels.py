@@ -15,7 +15,7 @@ UNSCORABLE = "none of its evidence names a message of the conversation"
 NO_EVIDENCE = "it was published without evidence"
 
 
-class Labelled(NamedTuple):
+class ChatLabels(NamedTuple):
     """Labels, by uid where each comes from, and what was odd on the way."""
 
     labels: list[dict[str, Any]]
@@ -23,38 +23,38 @@ class Labelled(NamedTuple):
     faults: list[Fault]
 
 
-def question_labels(chat: Chat, questions: Sequence[Question]) -> Labelled:
+def question_labels(chat: Chat, questions: Sequence[Question]) -> ChatLabels:
     """A label for each question, in order. One that cannot be scored is kept and says why."""
-    found = Labelled([], {}, [])
+    labelled = ChatLabels([], {}, [])
     finder = _Finder(chat)
-    for one, uid in zip(questions, _uids("qa", chat.id, questions), strict=True):
-        evidence = finder.find(one.evidence)
-        found.labels.append(
+    for question, uid in zip(questions, _uids("qa", chat.id, questions), strict=True):
+        evidence = finder.find(question.evidence)
+        labelled.labels.append(
             {
                 "uid": uid,
-                "question": one.question,
-                "answer": one.answer,
+                "question": question.question,
+                "answer": question.answer,
                 "evidence": list(evidence.positions),
-                "category": one.category,
+                "category": question.category,
             }
         )
-        found.origins[uid] = _origin(one.place, one.evidence, evidence)
-        if one.adversarial_answer:
-            found.origins[uid]["adversarial_answer"] = one.adversarial_answer
-        found.faults.extend(_faults(one.place, one.evidence, evidence, "unscorable"))
-    return found
+        labelled.origins[uid] = _origin(question.place, question.evidence, evidence)
+        if question.adversarial_answer:
+            labelled.origins[uid]["adversarial_answer"] = question.adversarial_answer
+        labelled.faults.extend(_faults(question.place, question.evidence, evidence, "unscorable"))
+    return labelled
 
 
-def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> Labelled:
-    """A label for each case; a phase of which nothing is found is kept without evidence."""
-    found = Labelled([], {}, [])
+def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> ChatLabels:
+    """A label for each case; a phase whose evidence names no message is kept without any."""
+    labelled = ChatLabels([], {}, [])
     finder = _Finder(chat)
     for case, uid in zip(cases, _uids("arc", chat.id, cases), strict=True):
         phases = [
             (f"{uid}-{number}", phase, finder.find(phase.evidence))
             for number, phase in enumerate(case.phases, start=1)
         ]
-        found.labels.append(
+        labelled.labels.append(
             {
                 "uid": uid,
                 "question": case.question,
@@ -62,13 +62,13 @@ def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> Labelled:
             }
         )
         origin = _arc_origin(case, phases)
-        found.origins[uid] = origin
+        labelled.origins[uid] = origin
         if origin["unscorable"]:
-            found.faults.append(Fault("unscorable", case.place, origin["unscorable"]))
+            labelled.faults.append(Fault("unscorable", case.place, origin["unscorable"]))
         for _, phase, evidence in phases:
             faults = _faults(phase.place, phase.evidence, evidence, "phase_unscorable")
-            found.faults.extend(faults)
-    return found
+            labelled.faults.extend(faults)
+    return labelled
 
 
 class _Finder:
@@ -80,15 +80,15 @@ class _Finder:
 
     def find(self, elements: Sequence[str]) -> Evidence:
         evidence = resolve(elements, self._chat.positions)
-        lost = tuple(self._explained(one) for one in evidence.lost)
+        lost = tuple(self._explained(oddity) for oddity in evidence.lost)
         return evidence._replace(lost=lost)
 
-    def _explained(self, one: Oddity) -> Oddity:
-        if one.kind != "absent":
-            return one
-        part, number = one.text.removeprefix("D").split(":")
+    def _explained(self, oddity: Oddity) -> Oddity:
+        if oddity.kind != "absent":
+            return oddity
+        part, number = oddity.text.removeprefix("D").split(":")
         absent = MessageId(int(part), int(number))
-        return Oddity(kind_of(absent, self._chat.gaps, self._ends), one.text)
+        return Oddity(kind_of(absent, self._chat.gaps, self._ends), oddity.text)
 
 
 def _uids(layer: str, chat_id: str, rows: Iterable[Question | ArcCase]) -> list[str]:
@@ -109,8 +109,8 @@ def _origin(place: str, cited: Sequence[str], evidence: Evidence) -> dict[str, A
         "place": place,
         "cited": list(cited),
         "unresolved": [
-            {"text": one.text, "kind": one.kind, "reason": KINDS[one.kind].title}
-            for one in evidence.lost
+            {"text": oddity.text, "kind": oddity.kind, "reason": KINDS[oddity.kind].title}
+            for oddity in evidence.lost
         ],
         "unscorable": _why_unscorable(cited, evidence),
     }
@@ -123,7 +123,7 @@ def _why_unscorable(cited: Sequence[str], evidence: Evidence) -> str | None:
 
 
 def _faults(place: str, cited: Sequence[str], evidence: Evidence, unscorable: str) -> list[Fault]:
-    faults = [Fault(one.kind, place, one.text) for one in (*evidence.lost, *evidence.odd)]
+    faults = [Fault(oddity.kind, place, oddity.text) for oddity in (*evidence.lost, *evidence.odd)]
     if not cited:
         faults.append(Fault("no_evidence", place, ""))
     elif not evidence.positions:
@@ -144,13 +144,15 @@ def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]])
     of_phases = {
         uid: _origin(phase.place, phase.evidence, evidence) for uid, phase, evidence in phases
     }
-    found = any(evidence.positions for _, _, evidence in phases)
+    is_scorable = any(evidence.positions for _, _, evidence in phases)
     return {
         "how": "imported",
         "by": [],
         "place": case.place,
         "cited": [text for _, phase, _ in phases for text in phase.evidence],
-        "unresolved": [each for one in of_phases.values() for each in one["unresolved"]],
-        "unscorable": None if found else UNSCORABLE,
+        "unresolved": [
+            unresolved for origin in of_phases.values() for unresolved in origin["unresolved"]
+        ],
+        "unscorable": None if is_scorable else UNSCORABLE,
         "phases": of_phases,
     }

@@ -13,8 +13,8 @@ _TIME = "%I:%M %p on %d %B, %Y"
 
 def sessions_of(document: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
     talk = _talk(document)
-    found = reading.numbered(talk, r"session_(\d+)")
-    return [(key, reading.a_list(talk[key], key)) for _, key in found]
+    keys = reading.numbered(talk, r"session_(\d+)")
+    return [(key, reading.a_list(talk[key], key)) for _, key in keys]
 
 
 def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -52,8 +52,8 @@ def _start(talk: Mapping[str, Any], key: str, faults: list[Fault]) -> datetime |
         ) from None
 
 
-def _line(given: Any, place: str, time: datetime | None) -> Line:
-    message = reading.an_object(given, place)
+def _line(value: Any, place: str, time: datetime | None) -> Line:
+    message = reading.an_object(value, place)
     caption = reading.text_of(message, "blip_caption", place, required=False)
     pictured = bool(caption or message.get("img_url"))
     text = reading.text_of(message, "text", place, required=not pictured)

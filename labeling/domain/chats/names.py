@@ -1,4 +1,4 @@
-"""Speakers who are called otherwise than their name in the file says."""
+"""Speakers whom the questions call by another name than the file does."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from labeling.domain.chats.chat import Line, Question
 from labeling.domain.chats.faults import Fault
 
-RARELY = 0.1  # of the questions: a name that stands in fewer is not the name they use
+RARELY = 0.1  # of the questions: a name that is in fewer is not the name they use
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")  # a capital inside a sentence
 _NO_NAMES = {"January", "February", "March", "April", "May", "June", "July", "August"} | {
     "September", "October", "November", "December", "Monday", "Tuesday", "Wednesday",
@@ -35,14 +35,14 @@ def _differing(names: Sequence[str], spoken: Sequence[str]) -> list[Fault]:
 
 def _unnamed(spoken: Sequence[str], questions: Sequence[Question]) -> list[Fault]:
     """Counted, not guessed: which speaker no question names, and whom they name instead."""
-    texts = [f"{one.question} {one.answer}" for one in questions]
+    texts = [f"{question.question} {question.answer}" for question in questions]
     named = {name: sum(_says(name, text) for text in texts) for name in spoken}
     unnamed = [name for name in spoken if named[name] < RARELY * len(texts)]
     known = {word.casefold() for name in spoken for word in name.split()}
     others = Counter(
         word
-        for one in questions
-        for word in set(_NAME.findall(one.question))
+        for question in questions
+        for word in set(_NAME.findall(question.question))
         if word.casefold() not in known and word not in _NO_NAMES
     )
     common = [f"{word} in {n}" for word, n in others.most_common(3) if n >= RARELY * len(questions)]

@@ -21,17 +21,17 @@ CATEGORIES: dict[str, dict[int, str]] = {
 
 
 def read_questions(
-    given: Any, *, format: str, faults: list[Fault], where: str = "qa"
+    listed: Any, *, format: str, faults: list[Fault], where: str = "qa"
 ) -> tuple[Question, ...]:
     """Each question of a list, with its place; oddities are added to ``faults``."""
-    rows = reading.a_list(given, where)
+    rows = reading.a_list(listed, where)
     return tuple(
         _question(row, f"{where}[{number}]", format, faults) for number, row in enumerate(rows)
     )
 
 
-def _question(given: Any, place: str, format: str, faults: list[Fault]) -> Question:
-    row = reading.an_object(given, place)
+def _question(value: Any, place: str, format: str, faults: list[Fault]) -> Question:
+    row = reading.an_object(value, place)
     return Question(
         place=place,
         question=reading.text_of(row, "question", place),

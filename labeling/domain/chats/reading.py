@@ -29,7 +29,7 @@ def parse(raw: bytes) -> Any:
         raise ChatRefused(
             f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
         ) from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number with thousands of digits
         raise ChatRefused(f"not valid JSON: {error}") from None
 
 
@@ -64,10 +64,10 @@ def storable(text: str, place: str) -> str:
 
 def key_of(message: Mapping[str, Any], place: str) -> MessageId:
     text = text_of(message, "dia_id", place)
-    found = _KEY.fullmatch(text)
-    if not found:
+    match = _KEY.fullmatch(text)
+    if not match:
         raise ChatRefused(f'{place}: "dia_id" is {text[:40]!a}, not like D1:14')
-    return MessageId(int(found[1]), int(found[2]))
+    return MessageId(int(match[1]), int(match[2]))
 
 
 def speaker_of(message: Mapping[str, Any], place: str) -> str:
@@ -88,5 +88,5 @@ def with_picture(text: str, caption: str, *, pictured: bool) -> str:
 
 def numbered(document: Mapping[str, Any], pattern: str) -> list[tuple[int, str]]:
     """Keys such as ``session_12`` with their numbers, in numerical order."""
-    found = ((re.fullmatch(pattern, key), key) for key in document)
-    return sorted((int(match[1]), key) for match, key in found if match)
+    matches = ((re.fullmatch(pattern, key), key) for key in document)
+    return sorted((int(match[1]), key) for match, key in matches if match)

@@ -12,8 +12,8 @@ _TIME = "%d.%m.%Y, %H:%M:%S"
 
 
 def sessions_of(document: Mapping[str, Any]) -> list[tuple[str, list[Any]]]:
-    found = reading.numbered(document, r"session_(\d+)")
-    return [(key, reading.a_list(document[key], key)) for _, key in found]
+    keys = reading.numbered(document, r"session_(\d+)")
+    return [(key, reading.a_list(document[key], key)) for _, key in keys]
 
 
 def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -27,8 +27,8 @@ def lines_of(document: Mapping[str, Any], faults: list[Fault]) -> Iterator[Line]
             yield _line(message, f"{key}, message {number}", faults)
 
 
-def _line(given: Any, place: str, faults: list[Fault]) -> Line:
-    message = reading.an_object(given, place)
+def _line(value: Any, place: str, faults: list[Fault]) -> Line:
+    message = reading.an_object(value, place)
     key = reading.key_of(message, place)
     pictured = bool(message.get("img_file") or message.get("img_url"))
     caption = reading.text_of(message, "blip_caption", place, required=False)

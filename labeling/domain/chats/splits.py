@@ -24,7 +24,7 @@ class Splits(NamedTuple):
 
 
 def read_splits(texts: Mapping[str, str]) -> Splits:
-    """Read ranges such as ``1-7`` or ``1-4,6`` by split; a number stands in one split only.
+    """Read ranges such as ``1-7`` or ``1-4,6`` by split; a number may be in one split only.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def read_splits(texts: Mapping[str, str]) -> Splits:
 def _numbers(name: str, text: str) -> list[int]:
     numbers: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):
-        found = re.fullmatch(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?", part)
-        first = int(found[1]) if found else 1
-        last = int(found[2] or first) if found else 0
+        match = re.fullmatch(r"(\d{1,4})(?:\s*-\s*(\d{1,4}))?", part)
+        first = int(match[1]) if match else 1
+        last = int(match[2] or first) if match else 0
         if last < first:
             raise BadSplits("splits.unreadable_range", range=part, split=name)
         numbers += range(first, last + 1)

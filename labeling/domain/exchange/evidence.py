@@ -79,12 +79,12 @@ def read_element(text: str) -> Reading:
     cited: list[Cited] = []
     odd: list[Oddity] = []
     rest, end = [], 0
-    for found in _CITED.finditer(text):
-        rest.append(text[end : found.start()])
-        end = found.end()
-        one = _cited(found)
-        cited.append(one)
-        odd += [Oddity(kind, one.text) for kind in _spelling(found)]
+    for match in _CITED.finditer(text):
+        rest.append(text[end : match.start()])
+        end = match.end()
+        citation = _cited(match)
+        cited.append(citation)
+        odd += [Oddity(kind, citation.text) for kind in _spelling(match)]
     rest.append(text[end:])
     if len(cited) > 1:
         odd.append(Oddity("list", text))
@@ -120,13 +120,13 @@ def resolve(elements: Sequence[str], known: Mapping[MessageId, int]) -> Evidence
         odd += reading.odd
         lost += reading.unreadable
         for cited in reading.cited:
-            for found in _targets(cited, known):
-                if isinstance(found, Oddity):
-                    lost.append(found)
-                elif found in positions:
+            for target in _targets(cited, known):
+                if isinstance(target, Oddity):
+                    lost.append(target)
+                elif target in positions:
                     odd.append(Oddity("repeated", cited.text))
                 else:
-                    positions.add(found)
+                    positions.add(target)
     return Evidence(tuple(sorted(positions)), tuple(odd), tuple(lost))
 
 
@@ -139,27 +139,27 @@ def strict_ids(elements: Sequence[str]) -> list[str]:
     return [part for part in parts if part]
 
 
-def _cited(found: re.Match[str]) -> Cited:
-    first = MessageId(int(found[2]), int(found[3] or found[4]))
+def _cited(match: re.Match[str]) -> Cited:
+    first = MessageId(int(match[2]), int(match[3] or match[4]))
     last = first
-    if found[6]:
-        last = MessageId(int(found[6]), int(found[7] or found[8]))
-    elif found[9]:
-        last = MessageId(first.part, int(found[9]))
-    return Cited(found[0].strip(), first, last)
+    if match[6]:
+        last = MessageId(int(match[6]), int(match[7] or match[8]))
+    elif match[9]:
+        last = MessageId(first.part, int(match[9]))
+    return Cited(match[0].strip(), first, last)
 
 
-def _spelling(found: re.Match[str]) -> Iterator[str]:
-    text = found[0]
-    if found[6] or found[9]:
+def _spelling(match: re.Match[str]) -> Iterator[str]:
+    text = match[0]
+    if match[6] or match[9]:
         yield "range"
-    if found[4] or found[8]:
+    if match[4] or match[8]:
         yield "wrong_separator"
-    if found[1]:
+    if match[1]:
         yield "extra_colon"
     if text[0] not in "Dd":
         yield "no_letter"
-    if any(number.startswith("0") for number in (found[2], found[3] or found[4])):
+    if any(number.startswith("0") for number in (match[2], match[3] or match[4])):
         yield "zero_padded"
 
 
@@ -189,8 +189,8 @@ def _targets(cited: Cited, known: Mapping[MessageId, int]) -> Iterator[int | Odd
         yield known[first] if first in known else Oddity("absent", str(first))
     elif first.part == last.part and 0 < last.number - first.number < MAX_RANGE:
         for number in range(first.number, last.number + 1):
-            one = MessageId(first.part, number)
-            yield known[one] if one in known else Oddity("absent", str(one))
+            cited_id = MessageId(first.part, number)
+            yield known[cited_id] if cited_id in known else Oddity("absent", str(cited_id))
     elif first in known and last in known and 0 < known[last] - known[first] < MAX_RANGE:
         yield from range(known[first], known[last] + 1)
     else:

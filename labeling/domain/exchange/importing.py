@@ -1,6 +1,6 @@
 """Conversations read line by line from a native file, each checked before anything is stored.
 
-A native file holds one JSON object a line, in UTF-8. Reading is bounded: no more than one line is
+A native file holds one JSON object per line, in UTF-8. Reading is bounded: no more than one line is
 held, and of a line that is too long only its beginning.
 """
 
@@ -33,7 +33,7 @@ CONVERSATION_KEYS = (
     "messages",
 )
 PASSED_OVER = ("schema_version", "answers", "decisions")
-"""Stand in the same line where labels are exported; importing those is another command."""
+"""Keys in the same line where labels are exported; importing labels is another command."""
 MESSAGE_KEYS = ("role", "content", "speaker", "time")
 EXAMPLE = (
     '{"id": "a", "messages": [{"role": "user", "content": "…"}, '
@@ -63,10 +63,10 @@ class Turn:
     time: datetime | None = None
 
     def document(self) -> dict[str, str]:
-        """What the content hash covers: an optional key stands there only when it has a value."""
+        """What the content hash covers: an optional key is there only when it has a value."""
         optional = {"speaker": self.speaker, "time": self.time.isoformat() if self.time else ""}
-        given = {key: value for key, value in optional.items() if value}
-        return {"role": self.role, "content": self.content, **given}
+        filled = {key: value for key, value in optional.items() if value}
+        return {"role": self.role, "content": self.content, **filled}
 
 
 class Fingerprint(NamedTuple):
@@ -96,7 +96,7 @@ class Record:
     priority: int = 0
     written_sha256: str = ""
     origin: str = ""
-    """``collected`` or ``synthetic``; without a word it is collected."""
+    """``collected`` or ``synthetic``; where nothing is said, it is collected."""
     generator: str = ""
 
     @property
@@ -174,7 +174,7 @@ def content_sha256(turns: Sequence[Turn]) -> str:
 
 
 def conflict(known: Fingerprint, new: Fingerprint) -> str:
-    """Why ``new`` may not stand under an id that is taken by ``known``; empty if it may.
+    """Why ``new`` cannot have an id that is taken by ``known``; empty if it can.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def with_line_feeds(text: str) -> str:
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[tuple[int, bytes | None]]:
-    """Numbered lines; None stands for one that is longer than ``limit`` bytes."""
+    """Numbered lines; None for a line that is longer than ``limit`` bytes."""
     number = 0
     while raw := stream.readline(limit + 1):
         number += 1
@@ -223,9 +223,9 @@ def _pass_over_line(stream: BinaryIO) -> None:
 
 
 def _other_kind(first: bytes) -> str:
-    """Why the first line is of no native file: of a table, plain text, one long document, a list.
+    """Why the file is not a native one, by its first line: a table, plain text, one long document.
 
-    Then no other line is one either, and naming each of them would help nobody.
+    Then no other line can be read either, and a problem for each of them would help nobody.
     """
     try:
         text = first.decode().strip()
@@ -266,7 +266,7 @@ def _no_object(document: Any) -> str:
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON readers keep the last of two equal keys: text would be lost without a word."""
+    """JSON readers keep the last of two equal keys: text would be lost silently."""
     document = dict(pairs)
     if len(document) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -276,8 +276,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _record(document: dict[str, Any]) -> Record:
-    given = [key for key in document if key not in PASSED_OVER]
-    _check_keys(given, CONVERSATION_KEYS, where="")
+    keys = [key for key in document if key not in PASSED_OVER]
+    _check_keys(keys, CONVERSATION_KEYS, where="")
     written = _turns(document)
     turns = tuple(replace(turn, content=with_line_feeds(turn.content)) for turn in written)
     return Record(
@@ -336,8 +336,8 @@ def _turn(message: Any, where: str) -> Turn:
     )
 
 
-def _check_keys(given: Iterable[str], known: Sequence[str], *, where: str) -> None:
-    for key in given:
+def _check_keys(keys: Iterable[str], known: Sequence[str], *, where: str) -> None:
+    for key in keys:
         if key not in known:
             nearest = get_close_matches(key, known, n=1)
             hint = f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"

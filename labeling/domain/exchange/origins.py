@@ -1,7 +1,7 @@
 """Where a label comes from: typed by the annotator, or taken over from a pipeline's suggestion.
 
 A label names the suggested label it was taken from and says whether it was accepted as it is or
-edited since. Whoever stores labels believes neither: :func:`verified` compares them. A label that
+edited since. What stores labels believes neither: :func:`verified` compares them. A label that
 says nothing was typed.
 """
 
@@ -76,10 +76,10 @@ def _verified(
     source = source_of(label)
     if source not in suggested:
         source = earlier.get(str(label.get("uid")))
-    found = suggested.get(source) if source else None
-    if source is None or found is None:
+    suggestion = suggested.get(source) if source else None
+    if source is None or suggestion is None:
         return plain(label) | ({"origin": TYPED} if "origin" in label else {})
-    unchanged = label.get("origin") != EDITED and is_same(layer, label, found)
+    unchanged = label.get("origin") != EDITED and is_same(layer, label, suggestion)
     taken = {"id": source[0], "uid": source[1]}
     return {**label, "origin": ACCEPTED if unchanged else EDITED, "suggestion": taken}
 
@@ -92,7 +92,7 @@ def source_of(label: Label) -> Source | None:
 
 
 def plain(label: Label) -> dict[str, Any]:
-    """The label without a word about its origin."""
+    """The label without its origin."""
     return {name: value for name, value in label.items() if name not in FIELDS}
 
 
@@ -119,17 +119,17 @@ def _compared_fields(layer: str) -> tuple[str, ...]:
 
 
 def _bare(value: Any) -> Any:
-    """Nothing is said in one way only; nested names are dropped."""
+    """Null, empty text and an empty list are one value; nested names are dropped."""
     if isinstance(value, Mapping):
         return {name: _bare(item) for name, item in value.items() if name != "uid"}
     if isinstance(value, list):
         items = [_bare(item) for item in value]
-        return (sorted(items) if all(type(one) is int for one in items) else items) or None
+        return (sorted(items) if all(type(item) is int for item in items) else items) or None
     return None if value == "" else value
 
 
 def of_origin(layer: str, payload: Payload, *, assisted: bool) -> dict[str, Any]:
     """The payload with only those labels of the layer that were (or were not) taken over."""
     key = LAYERS[layer].key
-    kept = [label for label in payload.get(key, []) if is_assisted(label) == assisted]
-    return {**payload, key: kept}
+    labels = [label for label in payload.get(key, []) if is_assisted(label) == assisted]
+    return {**payload, key: labels}

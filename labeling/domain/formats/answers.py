@@ -52,7 +52,7 @@ class Answer:
 class Decided:
     """What somebody decided about one layer of a conversation, after its annotators.
 
-    ``reason_code`` stands where nobody wrote the reason: the words are the product's.
+    ``reason_code`` is there where nobody wrote the reason: the words are the product's.
     """
 
     layer: str
@@ -103,7 +103,7 @@ def author_of(turn: Turn) -> str:
 
 
 def without_empty_layers(payload: Payload) -> dict[str, Any]:
-    """Files say nothing of a layer that holds no label."""
+    """Files leave out a layer without labels."""
     return {key: labels for key, labels in payload.items() if labels}
 
 

@@ -1,4 +1,4 @@
-"""What stands beside the items of a gold release: tables, cards, metadata, checksums."""
+"""The files next to the items of a gold release: tables, cards, metadata, checksums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLLECTED = "collected"
 
 
 def columns_of(layer: str) -> list[str]:
-    """The columns of a layer's table; what a label holds beside them stands in ``other``."""
+    """The columns of a layer's table; what else a label holds is in ``other``."""
     fields = list(LAYERS[layer].label.model_fields) if layer in LAYERS else []
     return [*ITEM_COLUMNS, *fields, "other"]
 

@@ -30,7 +30,7 @@ _NESTED = {"phases", "arguments", "links"}
 
 
 def read_task(task: Any, *, with_answers: bool = True) -> Labelled:
-    """A conversation without an id of its own is known by the task's number."""
+    """A conversation without an id gets the task's number as its id."""
     document = as_dict(task, "a task")
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')

@@ -6,7 +6,7 @@ from labeling.domain.formats.answers import Unreadable
 
 
 def to_utf16(text: str, offset: int) -> int:
-    """How many UTF-16 code units stand before the code point at ``offset``.
+    """How many UTF-16 code units come before the code point at ``offset``.
 
     Examples
     --------

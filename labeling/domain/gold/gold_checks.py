@@ -1,4 +1,4 @@
-"""An answer to a check beside the gold of its conversation: what was found, missed and added."""
+"""An answer to a check compared with the gold: what was found, missed and added."""
 
 from __future__ import annotations
 

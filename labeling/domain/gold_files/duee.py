@@ -62,7 +62,7 @@ def _event(
 
 
 def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> dict[str, Any]:
-    """Where the words stand first; words that stand nowhere are kept without a place."""
+    """Where the words occur first; words that occur nowhere are kept without a place."""
     start = text.find(words)
     if start < 0:
         faults.append(ChatFault("no_place", where, words))

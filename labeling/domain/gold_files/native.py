@@ -173,7 +173,7 @@ def _kept(origin: Any) -> dict[str, Any]:
 
 
 def conversations_named(file: str, ids: Iterable[str]) -> list[str]:
-    """The conversations whose people stand in the file's name in the same order.
+    """The conversations whose people are in the file's name in the same order.
 
     Examples
     --------

@@ -136,7 +136,7 @@ def assign_unordered(
     *,
     prefer: Preference | None = None,
 ) -> list[Match]:
-    """As :func:`assign`, with ties broken by what the records say, not by where they stand."""
+    """As :func:`assign`, with ties broken by what the records say, not by their order."""
     order = _canonical_order(left), _canonical_order(right)
     return _assign_in(order, similarities, allowed, prefer)
 
@@ -160,8 +160,8 @@ def _assign_in(
 class RequirementPairs:
     """All pairs between two lists of requirements, compared once and matched as often as needed.
 
-    Lists may be given in any order: records are put into an order of their own
-    before matching, so that ties are broken by what they say, not by where they stand.
+    Lists may be in any order: records are sorted by what they say before matching, so that
+    ties do not depend on the order.
     """
 
     def __init__(

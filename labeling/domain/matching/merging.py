@@ -1,6 +1,6 @@
 """What an adjudicator starts from, and what their decision says about each label.
 
-The annotators' labels of one conversation stand in clusters, one cluster for each thing that was
+The annotators' labels of one conversation are in clusters, one cluster for each thing that was
 meant (:mod:`labeling.domain.matching.consensus`). A decision has one label, or none, for each
 cluster.
 """

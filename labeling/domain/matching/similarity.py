@@ -137,7 +137,7 @@ def _sha256(text: str) -> str:
 
 
 def _check_rows(rows: Vector, *, count: int, encoder_id: str) -> None:
-    """A vector of another length would bend every similarity without a sign of it."""
+    """A vector of another length would falsify every similarity unnoticed."""
     if rows.ndim != 2 or len(rows) != count:
         raise ValueError(f"Ruler: {encoder_id} gave shape {rows.shape} for {count} texts")
     if not np.allclose(np.linalg.norm(rows, axis=1), 1.0, atol=1e-3):
@@ -145,7 +145,7 @@ def _check_rows(rows: Vector, *, count: int, encoder_id: str) -> None:
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2 in full precision, on one thread; made by :func:`load_minilm`."""
+    """all-MiniLM-L6-v2 in full precision, on one thread; loaded by :func:`load_minilm`."""
 
     id = MINILM_ID
 
@@ -194,7 +194,7 @@ def check_files(folder: Path, expected: Mapping[str, str]) -> None:
     Parameters
     ----------
     folder
-        Where the files lie.
+        Where the files are.
     expected
         SHA-256 in hex by file name.
     """

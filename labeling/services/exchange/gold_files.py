@@ -15,9 +15,9 @@ from labeling.domain.chats import (
     FORMATS,
     ArcCase,
     Chat,
+    ChatLabels,
     ChatRefused,
     Fault,
-    Labelled,
     Question,
     arc_labels,
     evidence_counts,
@@ -159,7 +159,7 @@ class _Intake:
 
     def _labelled(
         self, file: _File, kind: str
-    ) -> tuple[Chat, Labelled, list[Fault], Sequence[Question]]:
+    ) -> tuple[Chat, ChatLabels, list[Fault], Sequence[Question]]:
         odd: list[Fault] = []
         document = parse(file.raw)
         if kind == "chat":
