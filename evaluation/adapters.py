@@ -41,7 +41,7 @@ def to_case(case: CaseRun, layer: GoldLayer) -> Case:
         question=layer.question(layer.gold(content, case.part)),
         conversation_id=case.item.item_id,
         task=layer.name,
-        event_schema=_event_schema(case.run_id) if layer.name == "events" else None,
+        event_schema=_event_schema(case.run_id) if layer.project_types else None,
         requirements=None if requirements is None else tuple(requirements),
     )
 

@@ -97,6 +97,19 @@ class GoldLayer(ABC):
     """Whether its figures depend on the project's threshold and synonyms."""
     columns: tuple[str, ...] = ()
     """The metrics that a table of cases shows; empty: all that each case has."""
+    shown: tuple[str, ...] = ()
+    """The fields of its labels that a case page shows; empty: the layer has a page of its own."""
+    suggested = False
+    """Whether a pipeline finds labels by itself; other layers answer what they are asked."""
+    by_people = True
+    """Whether annotators make what pipelines return, so that their agreement is a ceiling."""
+    has_options = False
+    """Whether a run says how it is measured, by settings of its metrics."""
+
+    @property
+    def project_types(self) -> bool:
+        """Whether the project names the types of its labels."""
+        return self.name in LAYERS and LAYERS[self.name].project_types
 
     @property
     def key(self) -> str:

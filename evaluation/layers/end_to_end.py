@@ -8,7 +8,7 @@ from typing import Any
 from evaluation.layers import checks
 from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Scored
 from evaluation.layers.breakdown import recall_by, standard
-from evaluation.layers.extraction import check_fields
+from evaluation.layers.extraction import STATED, check_fields
 from evaluation.layers.inference import check_inferred
 from evaluation.layers.validation import check_issue
 from evaluation.metrics.document import score_document
@@ -26,6 +26,8 @@ class EndToEnd(GoldLayer):
     matched = True
     headline = (SCORE, "rd_coverage", "rd_accuracy")
     log = ("rd_coverage", "rd_accuracy")
+    shown = STATED
+    by_people = False
 
     @property
     def key(self) -> str:

@@ -28,6 +28,8 @@ class Events(GoldLayer):
     name = "events"
     headline = ("strict_f1", "relaxed_f1", "type_f1")
     log = ("strict_recall", "strict_precision")
+    suggested = True
+    has_options = True
     off = frozenset({COT_OFF, NO_SCHEMA})
     columns = (
         *headline,

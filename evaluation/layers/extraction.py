@@ -15,6 +15,11 @@ from evaluation.metrics.summary import Summary
 from labeling.domain.matching.matching import texts_to_prime
 
 TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
+REQUIREMENT = (
+    *("title", "type", "actor", "action", "condition"),
+    *("acceptance_criteria", "priority"),
+)
+STATED = (*REQUIREMENT, "source_messages", "confidence")
 
 Point = tuple[float, int]
 
@@ -24,6 +29,8 @@ class Extraction(GoldLayer):
     matched = True
     headline = ("requirement_recall", "requirement_precision", "requirement_f1")
     log = ("requirement_recall", "requirement_precision")
+    shown = STATED
+    suggested = True
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
         for path, label in checks.labels(output, self.key):

@@ -16,6 +16,7 @@ from evaluation.layers.base import (
 )
 from evaluation.layers.breakdown import NOT_SAID, rows, standard
 from evaluation.layers.extraction import (
+    REQUIREMENT,
     TEXT_FIELDS,
     check_fields,
     pooled_calibration,
@@ -35,6 +36,11 @@ class Inference(GoldLayer):
     name = "inference"
     matched = True
     headline = (RELEVANCE, "false_inference_rate")
+    shown = (
+        *REQUIREMENT,
+        *("inference_type", "triggered_by", "necessity", "rationale", "confidence"),
+    )
+    suggested = True
     rated = True
 
     def requirements(self, content: Mapping[str, Any]) -> list[Label]:

@@ -27,6 +27,7 @@ from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
 from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
 from labeling.domain.facts import Fact
+from labeling.domain.schema import LAYERS
 
 NO_EVIDENCE = Fact("metric.no_expected_message")
 FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other
@@ -37,10 +38,11 @@ class Memory(GoldLayer):
     """What questions and arcs have in common."""
 
     recall_metric: str
+    has_phases = False
 
     def parts(self, content: Mapping[str, Any]) -> list[Part]:
         labels = self.gold(content)
-        prefix = {"qa": "QA", "arc": "ARC"}[self.name]
+        prefix = LAYERS[self.name].prefix
         return [
             Part(label["uid"], label.get("id") or f"{prefix}-{number:03d}")
             for number, label in enumerate(labels, start=1)
@@ -178,6 +180,7 @@ class Questions(Memory):
 
 class Arcs(Memory):
     name = "arc"
+    has_phases = True
     recall_metric = "global_recall"
     headline = ("global_recall", "phase_coverage", "evidence_precision")
     log = ("global_recall", "evidence_precision")

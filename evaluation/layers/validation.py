@@ -27,6 +27,11 @@ class Validation(GoldLayer):
     name = "validation"
     headline = ("issue_recall", "issue_precision", "issue_f1")
     log = ("issue_recall", "issue_precision")
+    shown = (
+        *("requirement", "issue_type", "field", "severity", "span"),
+        *("message", "suggested_fix"),
+    )
+    suggested = True
 
     def requirements(self, content: Mapping[str, Any]) -> list[Label]:
         return given_requirements(content)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from labeling.domain.schema import check_payload
+from labeling.domain.schema import DEFAULT_LAYER, check_payload
 
 USER = "user"
 
@@ -98,7 +98,7 @@ def _out_of(number: int, size: Size, what: str) -> Iterator[str]:
 def _of_schema(sample: Sample) -> list[str]:
     found = check_payload(
         {"requirements": list(sample.requirements)},
-        layers=["extraction"],
+        layers=[DEFAULT_LAYER],
         message_count=len(sample.turns),
         complete=True,
     )

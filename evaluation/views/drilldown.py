@@ -23,9 +23,11 @@ from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import same_actor
+from labeling.domain.schema import LAYERS, form_fields
 from labeling.models import Conversation, Guideline
 from labeling.services import blindness
 from labeling.translation import lazy as _
+from labeling.translation import translated
 from labeling.views.markdown import shown_guideline
 from labeling.words import words_of
 
@@ -39,39 +41,6 @@ class Shown(NamedTuple):
     synonyms: Sequence[Sequence[str]]
     names: Mapping[str, str]
 
-
-REQUIREMENT = (
-    ("title", _("Title")),
-    ("type", _("Type")),
-    ("actor", _("Actor")),
-    ("action", _("Action")),
-    ("condition", _("Condition")),
-    ("acceptance_criteria", _("Acceptance criteria")),
-    ("priority", _("Priority")),
-)
-STATED = (*REQUIREMENT, ("source_messages", _("Messages")), ("confidence", _("Confidence")))
-FIELDS = {
-    "extraction": STATED,
-    "end_to_end": STATED,
-    "inference": (
-        *REQUIREMENT,
-        ("inference_type", _("Inference type")),
-        ("triggered_by", _("Triggered by")),
-        ("necessity", _("Necessity")),
-        ("rationale", _("Rationale")),
-        ("confidence", _("Confidence")),
-    ),
-    "validation": (
-        ("requirement", _("Requirement")),
-        ("issue_type", _("Issue type")),
-        ("field", _("Field")),
-        ("severity", _("Severity")),
-        ("span", _("Exact text")),
-        ("message", _("Message")),
-        ("suggested_fix", _("Suggested fix")),
-    ),
-}
-"""What the drill-down shows of the labels of each layer."""
 
 COMPARED = {
     "type",
@@ -102,11 +71,19 @@ def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
     layer = gold_layer(case.run.release.layer)
     gold = layer.gold(adapters.content_of(case), case.part)
     predicted = layer.predicted(case.output)
-    shown = Shown(FIELDS[layer.name], case.run.spec.matching.synonyms, _names(case, layer))
+    synonyms = case.run.spec.matching.synonyms
+    shown = Shown(_shown_fields(layer), synonyms, _names(case, layer))
     return [
         _row(number, pair, gold, predicted, shown)
         for number, pair in enumerate(_pairs(scores, len(gold), len(predicted)), start=1)
     ]
+
+
+def _shown_fields(layer: GoldLayer) -> list[tuple[str, str]]:
+    """The fields of a layer's labels that the page shows, with their titles."""
+    (schema,) = [each.name for each in LAYERS.values() if each.key == layer.key]
+    titles = {field["name"]: field["label"] for field in form_fields(schema)}
+    return [(name, translated(titles[name])) for name in layer.shown]
 
 
 def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

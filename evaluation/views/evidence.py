@@ -69,7 +69,7 @@ def _message(local_id: int, example: Example) -> dict[str, Any]:
 
 def _phases(layer: Memory, example: Example) -> dict[str, Any] | None:
     """Expected and returned phases of an arc side by side; None for a question."""
-    if layer.name != "arc":
+    if not layer.has_phases:
         return None
     given = set(layer.returned_ids(example))
     gold = example.gold[0]["phases"]

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.layers import stages
 from labeling.domain.sentences import noted
 
 END_TO_END = "end_to_end"
 """Gold for the whole way from conversation to document, where all its stages are labelled."""
 
-STAGES = frozenset({"extraction", "inference", "validation"})
-BY_LAYER = {"extraction": 80, "inference": 50, "validation": 50, END_TO_END: 20}
+END_TO_END_WANTED = 20
 BY_DIFFICULTY = {"easy": 40, "medium": 30, "hard": 10}
 MOST = 1_000_000
 
@@ -37,7 +37,7 @@ def target_layers(layers: Sequence[str]) -> list[str]:
     >>> target_layers(["extraction", "qa"])
     ['extraction', 'qa']
     """
-    return [*layers, *([END_TO_END] if set(layers) >= STAGES else [])]
+    return [*layers, *([END_TO_END] if set(layers) >= set(stages()) else [])]
 
 
 def title_of(layer: str) -> str:
@@ -54,7 +54,11 @@ def wanted(targets: Mapping[str, Any], layers: Sequence[str]) -> dict[str, dict[
     >>> wanted({}, ["extraction"])["difficulty"]
     {'easy': 40, 'medium': 30, 'hard': 10}
     """
-    by_layer = BY_LAYER | dict(targets.get("layers", {}))
+    by_layer = {
+        **{name: layer.wanted for name, layer in LAYERS.items()},
+        END_TO_END: END_TO_END_WANTED,
+        **targets.get("layers", {}),
+    }
     return {
         "layers": {layer: by_layer.get(layer, 0) for layer in target_layers(layers)},
         "difficulty": BY_DIFFICULTY | dict(targets.get("difficulty", {})),

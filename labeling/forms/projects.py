@@ -6,7 +6,7 @@ from django import forms
 from django.core.validators import validate_slug
 from django.utils.translation import gettext_lazy as _
 
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.targets import are_targets
 from labeling.models import Project
 from labeling.services import project_settings
@@ -29,7 +29,7 @@ class ProjectForm(forms.Form):
     layers = forms.MultipleChoiceField(
         label=_("What is labelled"),
         choices=[(layer.name, lazy(layer.title)) for layer in LAYERS.values()],
-        initial=["extraction"],
+        initial=[DEFAULT_LAYER],
         widget=forms.CheckboxSelectMultiple,
     )
     kappa_threshold = forms.FloatField(

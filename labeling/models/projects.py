@@ -9,11 +9,12 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models.fields import EventSchemaField
 
 
 def default_layers() -> list[str]:
-    return ["extraction"]
+    return [DEFAULT_LAYER]
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.matching.similarity import Ruler
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.services import guidelines, processing
 from labeling.services.exchange.conversations import import_files
@@ -42,14 +43,14 @@ def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
     for decided in _lines(folder / "adjudicated.jsonl"):
         adjudications.decide(
             conversation=project.conversations.get(external_id=decided["id"]),
-            layer="extraction",
-            payload={"requirements": decided["requirements"]},
+            layer=DEFAULT_LAYER,
+            payload={LAYERS[DEFAULT_LAYER].key: decided["requirements"]},
             reason=decided["reason"],
             by=users["rita"],
         )
     return gold.freeze(
         project=project,
-        layer="extraction",
+        layer=DEFAULT_LAYER,
         ruler=ruler,
         message="First release, from three rounds",
         by=users["rita"],

@@ -17,7 +17,8 @@ from django.db.models import When as If
 
 from labeling.domain.agreement.agreement import PairAgreement, pair_agreement
 from labeling.domain.agreement.calibration import Standing, standings
-from labeling.domain.agreement.units import BY_MESSAGE, units
+from labeling.domain.agreement.units import units
+from labeling.domain.schema import LAYERS
 from labeling.domain.sentences import noted
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.models import (
@@ -246,7 +247,8 @@ def against_gold(project: Project) -> dict[str, PairAgreement]:
     another answer or release: ten thousand answers take two seconds.
     """
     releases = _newest_releases(project)
-    layer = next((name for name in project.layers if name in BY_MESSAGE & releases.keys()), None)
+    by_message = (name for name in project.layers if LAYERS[name].by_message)
+    layer = next((name for name in by_message if name in releases), None)
     if layer is None:
         return {}
     items = GoldItem.objects.filter(release=releases[layer]).order_by()

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END, STAGES
+from labeling.domain.targets import END_TO_END
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -145,7 +145,7 @@ def _check_layers(project: Project, layers: Sequence[str]) -> None:
 
 
 def _is_used(project: Project, layer: str) -> bool:
-    gold = [layer, *([END_TO_END] if layer in STAGES else [])]
+    gold = [layer, *([END_TO_END] if LAYERS[layer].is_stage else [])]
     return (
         _labelled(project, layer).exists()
         or Adjudication.objects.filter(conversation__project=project, layer=layer).exists()
@@ -177,8 +177,9 @@ def _check_schema(project: Project, schema: Mapping[str, Sequence[str]]) -> None
 
 
 def _events_of(project: Project) -> Iterator[Mapping[str, Any]]:
-    for payload in _payloads_of(project, "events"):
-        yield from payload.get("events") or []
+    for layer in (name for name in project.layers if LAYERS[name].project_types):
+        for payload in _payloads_of(project, layer):
+            yield from payload.get(LAYERS[layer].key) or []
 
 
 def _payloads_of(project: Project, layer: str) -> Iterator[Mapping[str, Any]]:

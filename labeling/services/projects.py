@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, Synonyms
+from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models import (
     Membership,
     Project,
@@ -47,7 +48,7 @@ def create(
     name: str,
     by: User,
     description: str = "",
-    layers: Sequence[str] = ("extraction",),
+    layers: Sequence[str] = (DEFAULT_LAYER,),
     kappa_threshold: float = 0.75,
     kappa_statistic: str = Project.Statistic.MIN,
     overlap: int = 3,

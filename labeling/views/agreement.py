@@ -13,9 +13,10 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from labeling.domain.agreement.units import TYPE_FIELDS, Units
+from labeling.domain.agreement.units import Units
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.layers import Judged
 from labeling.models import Assignment, Measurement, Project, Round
 from labeling.services import blindness
 from labeling.services.agreement import agreement as service
@@ -35,42 +36,6 @@ SHOWN_DIFFERENCES = 500
 SHOWN_EXCLUDED = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
 BLIND = _("A calibration round is blind until its last answer is in.")
-
-
-UNIT_WORDS = {
-    "extraction": (
-        _(
-            "The unit is the message: it counts as marked when a requirement of the "
-            "annotator cites it. “Nothing here” marks no message."
-        )
-    ),
-    "inference": (
-        _(
-            "The unit is the requirement, matched between the annotators: it counts "
-            "as marked when an inferred requirement is triggered by it. Whoever has "
-            "no such requirement judges nothing."
-        )
-    ),
-    "validation": (
-        _(
-            "The unit is one field of one requirement, matched between the "
-            "annotators: it counts as marked when an issue names it. Whoever has no "
-            "such requirement judges nothing."
-        )
-    ),
-    "qa": _("The unit is the message: it counts as marked when it is evidence for a question."),
-    "arc": _("The unit is the message: it counts as marked when it is evidence for a phase."),
-    "events": (
-        _(
-            "Nobody says what is not an event, so there is no κ: two events are the "
-            "same if their types are equal and their triggers overlap, and the "
-            "figure is the F1 of the two."
-        )
-    ),
-    "relevance": (
-        _("The unit is the rated label, matched between the annotators; the rating is the label.")
-    ),
-}
 
 
 class Disagreement(NamedTuple):
@@ -103,7 +68,7 @@ class Asked(NamedTuple):
 
     @property
     def unit_words(self) -> str:
-        return UNIT_WORDS[self.layer]
+        return LAYERS[self.layer].words.units
 
     @property
     def address(self) -> str:
@@ -156,7 +121,9 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
         context["is_waiting"] = True
     context["rows"] = _linked(found, seen[:SHOWN_DIFFERENCES])
     context["more"] = max(0, len(seen) - SHOWN_DIFFERENCES)
-    context["by_message"] = asked.layer in ("extraction", "qa", "arc")
+    units = LAYERS[asked.layer].units
+    context["rated"] = isinstance(units, Judged) and bool(units.value)
+    context["by_message"] = LAYERS[asked.layer].by_message
     return render(request, "labeling/agreement_pair.html", context)
 
 
@@ -189,7 +156,7 @@ def asked_of(request: HttpRequest, project: Project) -> Asked:
 
 
 def label_types(project: Project, layer: str) -> list[str]:
-    name = TYPE_FIELDS.get(layer)
+    name = LAYERS[layer].type_field
     fields = form_fields(layer, event_schema=project.event_schema)
     return [
         choice["value"] for field in fields if field["name"] == name for choice in field["choices"]
@@ -197,7 +164,7 @@ def label_types(project: Project, layer: str) -> list[str]:
 
 
 def _type_words(layer: str, label_type: str) -> str:
-    return chosen(layer, TYPE_FIELDS[layer], label_type) if label_type else ""
+    return chosen(layer, LAYERS[layer].type_field, label_type) if label_type else ""
 
 
 def round_of(project: Project, number: int) -> Round:
@@ -252,7 +219,7 @@ def _figures(found: Round, asked: Asked) -> dict[str, Any]:
             for name, figures in stored.get("layers", {}).items()
         ],
         "records": _of_annotator(row.records, asked) if row and row.records is not None else None,
-        "has_records": asked.layer in service.RECORD_LAYERS,
+        "has_records": LAYERS[asked.layer].has_records,
         "measured_at": row.measured_at if row else None,
         "is_outdated": is_outdated,
         "is_waiting": figures is None,
@@ -395,7 +362,7 @@ def _alone(labels: Sequence[Any]) -> str:
 def _why_missing(asked: Asked) -> str:
     if asked.selection.origin == "typed":
         return "labelled through a suggestion"
-    return "not rated, or no such label" if asked.layer == "relevance" else "no such requirement"
+    return LAYERS[asked.layer].words.no_unit
 
 
 def _name(found: Round, layer: str, is_wide: bool) -> str:

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.agreement.disagreements import Split
-from labeling.domain.agreement.units import BY_MESSAGE
 from labeling.domain.errors import RuleError
 from labeling.domain.keys import DISCUSSION_KEYS
 from labeling.domain.schema import LAYERS
@@ -147,7 +146,7 @@ def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
         "project": project,
         "round": found,
         "layers": [LAYERS[name] for name in project.layers],
-        "by_message": BY_MESSAGE,
+        "by_message": [name for name in LAYERS if LAYERS[name].by_message],
         "reads": access.reads(user, project),
         "may_write": leads,
         "may_comment": leads or _labelled(found, user),

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from django.db.models import Q
 
 from labeling.domain.agreement.disagreements import Split
+from labeling.domain.schema import LAYERS
+from labeling.domain.schema.layers import Judged, Words
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
 from labeling.services.agreement.discussions import Place, letters_of
 from labeling.translation import lazy as _
@@ -52,21 +54,6 @@ class Side(NamedTuple):
     labels: list[Label]
 
 
-class Words(NamedTuple):
-    """What is said of a unit by those who marked it, and by those who did not."""
-
-    marked: str
-    unmarked: str
-
-
-MARKED = Words(_("marked it with"), _("did not mark it"))
-WORDS = {
-    "inference": Words(_("inferred from it"), _("inferred nothing from it")),
-    "validation": Words(_("found there"), _("found nothing wrong there")),
-    "events": Words(_("marked it as"), _("did not mark it")),
-}
-
-
 class Remark(NamedTuple):
     author: str
     body: str
@@ -100,14 +87,15 @@ def entries_of(discussed: Round, found: Found, people: People) -> list[Entry]:
     entries = []
     for place, (split, row) in found.items():
         sides = _sides(split, answers, place, people)
-        is_rating = place.layer == "relevance"
+        unit = LAYERS[place.layer].units
+        is_rating = isinstance(unit, Judged) and bool(unit.value)
         entries.append(
             Entry(
                 place=place,
                 conversation=split.conversation,
                 name=split.name,
                 message=split.message,
-                words=WORDS.get(place.layer, MARKED),
+                words=LAYERS[place.layer].words,
                 messages=context[place],
                 marked=[side for side in sides if side.choice and not is_rating],
                 unmarked=[side for side in sides if not side.choice and not is_rating],

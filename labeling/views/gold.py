@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
 from labeling.services import blindness
@@ -232,6 +233,7 @@ def _release_page(
         "rounds": rounds,
         "synthetic": synthetic.count(),
         "generated": generated.count(),
+        "asks": release.layer in published_as("question cases"),
         "faults": None if faults is None else list(faults),
         "formats": [(format, FORMAT_WORDS[format]) for format in formats_for(release)],
         "run_url": _run_url(release),

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.agreement.units import cited
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.layers import referred_to
 from labeling.translation import translated
 
 # shown in a label's heading, not as rows; beside its heading and badges
@@ -77,7 +78,7 @@ def _names(payload: Mapping[str, Any]) -> dict[str, str]:
         str(
             label.get("uid")
         ): f"{label.get('id', '')} {label.get('title') or _('Untitled')}".strip()
-        for layer in ("extraction", "inference")
+        for layer in referred_to()
         for label in payload.get(LAYERS[layer].key, [])
     }
 

@@ -21,6 +21,7 @@ from evaluation.services.launch.predictions import Source, from_file
 from evaluation.services.run import gates, results
 from evaluation.services.work import steering
 from labeling.domain.errors import RuleError
+from labeling.domain.schema.layers import published_as
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
 from labeling.words import in_english
@@ -303,9 +304,10 @@ def _settings(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _release(options: dict[str, Any]) -> GoldRelease:
     named = gold.find(options["gold"])
-    if not options["arc_cases"] or named.layer == "arc":
+    arc_layers = published_as("arc cases")
+    if not options["arc_cases"] or named.layer in arc_layers:
         return named
-    arcs = GoldRelease.objects.filter(project=named.project, layer="arc")
+    arcs = GoldRelease.objects.filter(project=named.project, layer__in=arc_layers)
     names = sorted(set(arcs.values_list("name", flat=True)))
     if len(names) == 1:
         return gold.find(names[0], among=arcs.select_related("project"))

@@ -154,7 +154,7 @@ def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
     for name in _options(file).keys() & releases.keys():
         said = f"“metrics.{name}” must be a list of metrics of this data set."
         raise file.refusal(said, "metrics", name)
-    if _options(file) and not any(one.layer == "events" for one in releases.values()):
+    if _options(file) and not any(gold_layer(one.layer).has_options for one in releases.values()):
         name = next(iter(_options(file)))
         hint = nearest(name, list(releases))
         raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
@@ -215,7 +215,7 @@ def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -
         budget_tokens=by.budget_tokens,
         seed=content.seed,
         name=content.name,
-        metrics=_options(file) if release.layer == "events" else {},
+        metrics=_options(file) if gold_layer(release.layer).has_options else {},
         thresholds=_thresholds_of(file, release.layer, by),
         configuration=file.described | {"dataset": dataset, "agent": agent},
     )

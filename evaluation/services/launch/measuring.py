@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.layers import gold_layer
 from evaluation.metrics.event_options import WrongOption, read_options
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
+from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 
 VERSIONS = {"metrics": METRICS_VERSION, "protocol": PROTOCOL_VERSION}
@@ -23,7 +25,7 @@ def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str,
     """What goes into a run's spec beside the metrics: their settings and the event schema."""
     given = dict(given or {})
     check_version("metrics", given.pop("version", None))
-    if release.layer != "events":
+    if not gold_layer(release.layer).has_options:
         if given:
             raise MetricsRefused("metrics.no_settings", layer=release.layer)
         return {}
@@ -50,7 +52,7 @@ def event_schema(release: GoldRelease) -> dict[str, list[str]]:
 def _used_in(release: GoldRelease) -> dict[str, list[str]]:
     found: dict[str, set[str]] = {}
     for item in release.items.iterator(chunk_size=200):
-        for event in item.content["gold"].get("events", []):
+        for event in item.content["gold"].get(LAYERS[release.layer].key, []):
             roles = found.setdefault(event["type"], set())
             roles |= {argument["role"] for argument in event["arguments"]}
     return {kind: sorted(roles) for kind, roles in sorted(found.items())}

@@ -17,6 +17,7 @@ from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
 from labeling.domain.schema import check_payload
+from labeling.domain.schema.layers import published_as
 from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease, Project
 from labeling.services.exchange.gold_imports import freeze_imported
@@ -28,7 +29,7 @@ TRIES = 3
 
 MOST = 10_000
 LEAST_MESSAGES = 2
-LAYER = "qa"
+(LAYER,) = published_as("question cases")
 
 
 @dataclass(frozen=True, slots=True)

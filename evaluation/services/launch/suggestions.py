@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 
 from evaluation import adapters
+from evaluation.layers import GOLD_LAYERS
 from evaluation.services.language_models import budgets
 from evaluation.services.language_models.metering import PaidModel, too_long
 from evaluation.services.launch import launch
@@ -36,9 +37,6 @@ from pipelines.registry import Entry
 from pipelines.types import Case, Message, Pipeline
 
 logger = logging.getLogger(__name__)
-
-SUGGESTED = ("extraction", "inference", "validation", "events")
-"""Layers in which a pipeline finds labels by itself; the others answer what they are asked."""
 
 RESEND_SECONDS = 30
 
@@ -99,10 +97,14 @@ def layers_for(project: Project) -> list[str]:
     return [layer for layer in project.layers if layer in known]
 
 
+def _is_suggested(layer: str) -> bool:
+    return layer in GOLD_LAYERS and GOLD_LAYERS[layer].suggested
+
+
 def _layers_of(entry: Entry, project: Project) -> list[str]:
     if not entry.suggests:
         return []
-    return [name for name in project.layers if name in entry.layers and name in SUGGESTED]
+    return [name for name in project.layers if name in entry.layers and _is_suggested(name)]
 
 
 def ask(

@@ -18,6 +18,7 @@ from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
 from labeling.domain.exchange.importing import Record
 from labeling.domain.exchange.importing import Turn as StoredTurn
+from labeling.domain.schema import DEFAULT_LAYER
 from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease
 from labeling.services.exchange import conversations
@@ -88,7 +89,7 @@ def make_by_model(
 def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = None) -> Stored:
     """The conversations, and their labels as gold under the name ``gold`` (none without one)."""
     with transaction.atomic():
-        project, _ = conversations.open_project(project_slug, actor, layers=["extraction"])
+        project, _ = conversations.open_project(project_slug, actor, layers=[DEFAULT_LAYER])
         records = ((made.generator, _record(one, made, wish)) for one in made.kept)
         report = conversations.store_records(project=project, records=records)
         release = None
@@ -99,7 +100,7 @@ def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = 
                 for one in made.kept
             ]
             release = freeze_imported(
-                project=project, layer="extraction", imported=imported, name=gold, by=actor
+                project=project, layer=DEFAULT_LAYER, imported=imported, name=gold, by=actor
             )
     return Stored(report.new, report.unchanged, release)
 

@@ -42,8 +42,6 @@ OF_PIPELINES = frozenset(
         "schema_compliance_rate",
     }
 )
-WITHOUT = ("end_to_end",)
-"""Layers whose outputs are nothing that annotators make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +137,7 @@ def _rows(
 ) -> Iterator[HumanCeiling]:
     layer = gold_layer(run.release.layer)
     context = Context(ruler, run.spec, seed=0)
-    items = [] if layer.name in WITHOUT else behind(run.release, run.split, ruler=ruler)
+    items = behind(run.release, run.split, ruler=ruler) if layer.by_people else []
     items = items[: run.spec.size]
     cases = _scored(layer, context, items)
     shared = [one.item.pk for one in items if len(one.labels) > 1]
@@ -224,7 +222,7 @@ def _figures(
     if metric.id in OF_PIPELINES:
         return nothing, NOT_OF_PEOPLE
     if not cases:
-        return nothing, NO_LABELS if layer.name in WITHOUT else NO_PAIR
+        return nothing, NO_PAIR if layer.by_people else NO_LABELS
     if not metric.per_case:
         among = [pair.scored for case in cases for pair in _among(case)]
         found = layer.pooled(among, context)[metric.id]

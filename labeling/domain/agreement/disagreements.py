@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labeling.domain.agreement.ratings import Ratings
-from labeling.domain.agreement.units import BY_MESSAGE, Units, concerned
+from labeling.domain.agreement.units import Units, concerned, slots_of
 from labeling.domain.matching.consensus import clusters
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import REQUIREMENT_FIELDS
+from labeling.domain.schema import LAYERS
 
 Payloads = Mapping[str, Mapping[str, Any]]
 """What each annotator of a conversation submitted."""
@@ -84,9 +84,9 @@ def splits_of(
     """
     ratings = {who: {conversation: labels} for who, labels in found.labels.items()}
     divided = splits(ratings, [conversation])
-    if layer in BY_MESSAGE:
+    if LAYERS[layer].by_message:
         return divided
-    slots = len(REQUIREMENT_FIELDS) if layer == "validation" else 1
+    slots = slots_of(layer)
     return [
         replace(
             one,
@@ -98,26 +98,27 @@ def splits_of(
     ]
 
 
-def event_splits(conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:
-    """The events that only some marked; nobody says what is not one, so they are the units."""
-    given = {who: own.get("events", []) for who, own in payloads.items()}
-    found = clusters(given, ruler=ruler, layer="events")
+def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:
+    """Of a layer without units: the labels that only some have, by the words that they mark."""
+    key, kind = LAYERS[layer].key, LAYERS[layer].type_field
+    given = {who: own.get(key, []) for who, own in payloads.items()}
     divided = [
         ({held.annotator: held.label for held in cluster}, cluster[0].label)
-        for cluster in found
+        for cluster in clusters(given, ruler=ruler, layer=layer)
         if len(cluster) < len(given)
     ]
-    divided.sort(key=lambda one: (one[1]["trigger"]["message"], one[1]["trigger"]["start"]))
+    spans = [label[LAYERS[layer].heading] for _, label in divided]
+    order = sorted(range(len(divided)), key=lambda at: (spans[at]["message"], spans[at]["start"]))
     return [
         Split(
             conversation,
             unit,
-            {who: int(who in held) for who in sorted(given)},
-            name=f"{first['type']}: “{first['trigger']['text']}”",
-            message=first["trigger"]["message"],
-            uids={who: [str(label["uid"])] for who, label in held.items()},
+            {who: int(who in divided[at][0]) for who in sorted(given)},
+            name=f"{divided[at][1][kind]}: “{spans[at]['text']}”",
+            message=spans[at]["message"],
+            uids={who: [str(label["uid"])] for who, label in divided[at][0].items()},
         )
-        for unit, (held, first) in enumerate(divided)
+        for unit, at in enumerate(order)
     ]
 
 

@@ -1,11 +1,11 @@
 """What two annotators can agree or disagree about: the units of each layer.
 
-Messages for requirements, evidence and narratives: a message is cited or it is not. Inferred
-requirements, issues and ratings are about a requirement, and everybody has labelled their own; so
-the requirements of all annotators are matched first, and a unit belongs to one such cluster.
-Whoever has no requirement in the cluster could not judge it: their label is missing, and the
-unit counts for no pair with them. Events have no units (nobody says what is *not* an event); they
-are compared by F1.
+The entry of a layer says which. A message is cited or it is not. Labels about a requirement (or
+other label) judge it, and everybody has labelled their own; so the requirements of all annotators
+are matched first, and a unit belongs to one such cluster.
+Anyone who has no requirement in the cluster could not judge it: their label is missing, and the
+unit counts for no pair with them. Where there are no units (nobody says what is *not* an event),
+people are compared by F1.
 """
 
 from collections import Counter
@@ -16,24 +16,12 @@ from labeling.domain.matching.consensus import clusters
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Synonyms
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS, REQUIREMENT_FIELDS
+from labeling.domain.schema import LAYERS
+from labeling.domain.schema.layers import Judged, Messages
 
 Payload = Mapping[str, Any]
 Base = Sequence[Mapping[str, Any]]
 """What was judged, in order: for each requirement (or other target), its label by annotator."""
-
-BY_MESSAGE = frozenset({"extraction", "qa", "arc"})
-BY_REQUIREMENT = frozenset({"inference", "validation", "relevance"})
-"""Layers whose units need the matcher, and so a ruler."""
-
-TYPE_FIELDS = {
-    "extraction": "type",
-    "inference": "inference_type",
-    "validation": "issue_type",
-    "qa": "category",
-    "events": "type",
-}
-"""The field by which the labels of a layer can be told apart."""
 
 
 class Units(NamedTuple):
@@ -53,7 +41,7 @@ def units(
     payloads
         By annotator, what they submitted.
     base
-        The judged labels (see :func:`judged`), for the layers of ``BY_REQUIREMENT``.
+        The judged labels (see :func:`judged`), where the units are about labels.
 
     Raises
     ------
@@ -66,14 +54,20 @@ def units(
     >>> units("qa", {"ana": ana, "ben": {}}, message_count=3)
     Units(names=['0', '1', '2'], labels={'ana': [1, 0, 1], 'ben': [0, 0, 0]})
     """
-    if layer in BY_MESSAGE:
-        labels = {who: marks(layer, own, message_count) for who, own in payloads.items()}
-        return Units(message_names(message_count), labels)
-    if layer in BY_REQUIREMENT:
-        names = _told_apart(name for cluster in base for name in _names(layer, cluster))
-        return Units(
-            names, {who: _judgements(layer, who, own, base) for who, own in payloads.items()}
-        )
+    match LAYERS[layer].units:
+        case Messages():
+            labels = {who: marks(layer, own, message_count) for who, own in payloads.items()}
+            return Units(message_names(message_count), labels)
+        case Judged() as unit:
+            names = _told_apart(name for cluster in base for name in _names(unit, cluster))
+            key = LAYERS[layer].key
+            return Units(
+                names,
+                {
+                    who: _judgements(unit, who, own.get(key, []), base)
+                    for who, own in payloads.items()
+                },
+            )
     raise ValueError(f"units: the layer {layer} is compared by F1, not by units")
 
 
@@ -105,7 +99,7 @@ def cited(layer: str, payload: Payload) -> Iterator[int]:
 
 def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
     """The payload with only those labels of the layer that have this type."""
-    key, field = LAYERS[layer].key, TYPE_FIELDS[layer]
+    key, field = LAYERS[layer].key, LAYERS[layer].type_field
     kept = [label for label in payload.get(key, []) if label.get(field) == wanted]
     return {**payload, key: kept}
 
@@ -154,10 +148,8 @@ def _title(cluster: Mapping[str, Any]) -> str:
     return str(cluster[min(cluster)].get("title") or "untitled")
 
 
-def _names(layer: str, cluster: Mapping[str, Any]) -> list[str]:
-    if layer == "validation":
-        return [f"{_title(cluster)} · {field}" for field in REQUIREMENT_FIELDS]
-    return [_title(cluster)]
+def _names(unit: Judged, cluster: Mapping[str, Any]) -> list[str]:
+    return [f"{_title(cluster)} · {slot}" if slot else _title(cluster) for slot in unit.slots]
 
 
 def _told_apart(names: Iterable[str]) -> list[str]:
@@ -170,16 +162,19 @@ def _told_apart(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _judgements(layer: str, who: str, payload: Payload, base: Base) -> list[Hashable]:
-    labels = payload.get(LAYERS[layer].key, [])
-    slots = len(REQUIREMENT_FIELDS) if layer == "validation" else 1
-    judge = _JUDGES[layer]
+def _judgements(unit: Judged, who: str, labels: Base, base: Base) -> list[Hashable]:
+    """What one annotator says of each unit, ``None`` where they have no such label to judge."""
     found: list[Hashable] = []
     for cluster in base:
-        if who in cluster:
-            found += judge(labels, cluster[who].get("uid"))
+        if who not in cluster:
+            found += [None] * len(unit.slots)
+            continue
+        about = [label for label in labels if _names_it(unit, label, cluster[who].get("uid"))]
+        if unit.value:
+            found.append(about[0].get(unit.value) if about else None)
         else:
-            found += [None] * slots
+            parts = {label.get(unit.part) for label in about}
+            found += [int(slot in parts if slot else bool(about)) for slot in unit.slots]
     return found
 
 
@@ -188,40 +183,31 @@ def concerned(
 ) -> dict[str, list[str]]:
     """By annotator, the uids of their labels that are about one unit of a judged cluster.
 
-    ``slot`` is the position of a field where a unit is a field of a requirement, else 0.
+    ``slot`` is the position of a part where a unit is a part of a label, else 0.
     """
-    field = list(REQUIREMENT_FIELDS)[slot]
+    unit = LAYERS[layer].units
+    if not isinstance(unit, Judged):
+        raise ValueError(f"concerned: labels of {layer} judge no other labels")
+    part = unit.slots[slot]
     found = {
         who: [
             str(label["uid"])
             for label in own.get(LAYERS[layer].key, [])
-            if who in cluster and _is_about(layer, label, cluster[who].get("uid"), field)
+            if who in cluster
+            and _names_it(unit, label, cluster[who].get("uid"))
+            and (not part or label.get(unit.part) == part)
         ]
         for who, own in payloads.items()
     }
     return {who: uids for who, uids in found.items() if uids}
 
 
-def _is_about(layer: str, label: Mapping[str, Any], uid: Any, field: str) -> bool:
-    if layer == "inference":
-        return uid in (label.get("triggered_by") or [])
-    if layer == "validation":
-        return bool(label.get("requirement") == uid and label.get("field") == field)
-    return bool(label.get("target") == uid)
+def slots_of(layer: str) -> int:
+    """How many units a judged label makes."""
+    unit = LAYERS[layer].units
+    return len(unit.slots) if isinstance(unit, Judged) else 1
 
 
-def _triggers(labels: Base, uid: Any) -> list[Hashable]:
-    return [int(any(uid in (label.get("triggered_by") or []) for label in labels))]
-
-
-def _flaws(labels: Base, uid: Any) -> list[Hashable]:
-    fields = {label.get("field") for label in labels if label.get("requirement") == uid}
-    return [int(field in fields) for field in REQUIREMENT_FIELDS]
-
-
-def _scores(labels: Base, uid: Any) -> list[Hashable]:
-    given = [label.get("score") for label in labels if label.get("target") == uid]
-    return [given[0] if given else None]
-
-
-_JUDGES = {"inference": _triggers, "validation": _flaws, "relevance": _scores}
+def _names_it(unit: Judged, label: Mapping[str, Any], uid: Any) -> bool:
+    named = label.get(unit.reference)
+    return uid in named if isinstance(named, list) else named == uid

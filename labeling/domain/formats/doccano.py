@@ -34,11 +34,10 @@ from labeling.domain.formats.answers import (
     written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
+from labeling.domain.schema import LAYERS
+from labeling.domain.schema.layers import DrawnMessages, DrawnPhases, DrawnSpans, Layer
 
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
-_KINDS = {"requirements": ("Requirement", "type"), "questions": ("Question", "category")}
-_EVIDENCE = {"requirements": "source_messages", "questions": "evidence"}
-_DRAWN = (*_KINDS, "arcs", "events")
 
 
 def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
@@ -110,19 +109,21 @@ class _Marks:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add_all(self, payload: Mapping[str, Any]) -> None:
-        drawn = {
-            key: [label for label in payload.get(key, []) if _can_be_drawn(key, label)]
-            for key in _DRAWN
-        }
-        for key, (kind, choice) in _KINDS.items():
-            for label in drawn[key]:
-                self._messages(f"{kind}/{label[choice]}", label[_EVIDENCE[key]])
-        for arc in drawn["arcs"]:
-            phases = [self._messages("Phase", phase["evidence"]) for phase in arc["phases"]]
-            for earlier, later in pairwise(phases):
-                self._relate(earlier, later, NEXT)
-        for event in drawn["events"]:
-            self._event(event)
+        for layer in LAYERS.values():
+            for label in payload.get(layer.key, []):
+                if _can_be_drawn(layer, label):
+                    self._add(layer, label)
+
+    def _add(self, layer: Layer, label: Mapping[str, Any]) -> None:
+        match layer.drawing:
+            case DrawnMessages(kind, choice, cites):
+                self._messages(f"{kind}/{label[choice]}", label[cites])
+            case DrawnPhases():
+                phases = [self._messages("Phase", phase["evidence"]) for phase in label["phases"]]
+                for earlier, later in pairwise(phases):
+                    self._relate(earlier, later, NEXT)
+            case DrawnSpans():
+                self._event(label)
 
     def _messages(self, label: str, indices: Sequence[int]) -> int:
         """Entities over whole messages; the number of the first."""
@@ -248,49 +249,56 @@ def _joined(
 
     Labels that never stood in the text are kept.
     """
-    payload = {key: labels for key, labels in whole.items() if key not in _DRAWN}
-    for key in _DRAWN:
+    drawings = [layer for layer in LAYERS.values() if layer.drawing]
+    keys = {layer.key for layer in drawings}
+    payload = {key: labels for key, labels in whole.items() if key not in keys}
+    for layer in drawings:
+        key = layer.key
         try:
-            payload[key] = _with_words(key, whole.get(key, []), drawn.get(key, []))
+            payload[key] = _with_words(layer, whole.get(key, []), drawn.get(key, []))
         except (KeyError, TypeError, AttributeError):
             raise Unreadable(f"a label of {key!r} beside the text is none of ours") from None
     return {key: labels for key, labels in payload.items() if labels}
 
 
 def _with_words(
-    key: str, whole: Sequence[dict[str, Any]], drawn: Sequence[dict[str, Any]]
+    layer: Layer, whole: Sequence[dict[str, Any]], drawn: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The whole labels that stand in the text or never did, then what was drawn anew."""
     kept, left = [], list(drawn)
     for label in whole:
-        if not _can_be_drawn(key, label):
+        if not _can_be_drawn(layer, label):
             kept.append(label)
             continue
-        shape = _shape(key, label)
-        same = next((one for one in left if _shape(key, one) == shape), None)
+        shape = _shape(layer, label)
+        same = next((one for one in left if _shape(layer, one) == shape), None)
         if same is not None:
             left.remove(same)
             kept.append(label)
     return kept + left
 
 
-def _shape(key: str, label: Mapping[str, Any]) -> list[Any]:
+def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any]:
     """What of a label is drawn into the text, to compare by."""
-    if key in _KINDS:
-        return [label[_KINDS[key][1]], sorted(label[_EVIDENCE[key]])]
-    if key == "arcs":
-        return [sorted(phase["evidence"]) for phase in label["phases"]]
+    match layer.drawing:
+        case DrawnMessages(choice=choice, cites=cites):
+            return [label[choice], sorted(label[cites])]
+        case DrawnPhases():
+            return [sorted(phase["evidence"]) for phase in label["phases"]]
     arguments = [[one["role"], *_place(one["span"])] for one in label["arguments"]]
     return [label["type"], _place(label["trigger"]), sorted(arguments)]
 
 
-def _can_be_drawn(key: str, label: Mapping[str, Any]) -> bool:
+def _can_be_drawn(layer: Layer, label: Mapping[str, Any]) -> bool:
     """What was begun and then skipped may lack anything."""
-    if key in _KINDS:
-        return bool(label.get(_KINDS[key][1]) and label.get(_EVIDENCE[key]))
-    if key == "arcs":
-        phases = label.get("phases") or []
-        return bool(phases) and all(phase.get("evidence") for phase in phases)
+    match layer.drawing:
+        case None:
+            return False
+        case DrawnMessages(choice=choice, cites=cites):
+            return bool(label.get(choice) and label.get(cites))
+        case DrawnPhases():
+            phases = label.get("phases") or []
+            return bool(phases) and all(phase.get("evidence") for phase in phases)
     arguments = label.get("arguments") or []
     complete = all(one.get("role") and one.get("span") for one in arguments)
     return bool(label.get("type") and label.get("trigger") and complete)
@@ -372,17 +380,19 @@ class _Entities:
 
     def _label(self, entity: _Entity) -> tuple[str, dict[str, Any]]:
         uid = {"uid": next(self._uids)}
-        for key, (kind, choice) in _KINDS.items():
-            if entity.kind == kind:
-                return key, {**uid, choice: entity.choice, _EVIDENCE[key]: entity.messages}
-        if entity.kind == "Phase":
-            return "arcs", {**uid, "phases": list(self._phases(entity))}
-        if entity.kind == "Event":
-            arguments = [
-                {"role": one.choice, "span": one.span} for one in entity.links.get(ARGUMENT, [])
-            ]
-            event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
-            return "events", {**uid, **event}
+        for layer in LAYERS.values():
+            match layer.drawing:
+                case DrawnMessages(kind, choice, cites) if entity.kind == kind:
+                    return layer.key, {**uid, choice: entity.choice, cites: entity.messages}
+                case DrawnPhases() if entity.kind == "Phase":
+                    return layer.key, {**uid, "phases": list(self._phases(entity))}
+                case DrawnSpans() if entity.kind == "Event":
+                    arguments = [
+                        {"role": one.choice, "span": one.span}
+                        for one in entity.links.get(ARGUMENT, [])
+                    ]
+                    event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
+                    return layer.key, {**uid, **event}
         known = "Requirement/…, Question/…, Phase, Event/… and Argument/…"
         raise Unreadable(f"unknown entity {entity.kind!r}, or one that nothing leads to: {known}")
 

@@ -99,7 +99,8 @@ class _Regions:
 
     def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         fields = form_fields(layer)
-        heading = label["type"] if layer == "events" else LAYERS[layer].label.__name__
+        kind = LAYERS[layer]
+        heading = label[kind.type_field] if kind.project_types else kind.label.__name__
         place = self._place(label, fields)
         yield _region(label["uid"], key, heading, self._value(place))
         for name in PLAIN:
@@ -107,7 +108,7 @@ class _Regions:
                 control = f"{key}-{name}"
                 yield self._control(label["uid"], control, "textarea", [label[name]], place)
         for each in fields:
-            if not (layer == "events" and each["name"] == "type"):
+            if not (kind.project_types and each["name"] == kind.type_field):
                 yield from self._field(label["uid"], key, each, label.get(each["name"]), place)
 
     def _field(

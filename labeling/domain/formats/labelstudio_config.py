@@ -28,14 +28,13 @@ def config(layers: Sequence[str], *, event_schema: EventSchema | None = None) ->
 
 def _layer(name: str, schema: EventSchema, names: list[str]) -> Iterator[str]:
     layer = LAYERS[name]
-    is_event = name == "events"
-    yield from _labels(layer.key, list(schema) if is_event else [layer.label.__name__])
+    yield from _labels(layer.key, list(schema) if layer.project_types else [layer.label.__name__])
     for plain in PLAIN:
         if plain in layer.label.model_fields:
             yield _text_area(layer.key, plain)
     fields = form_fields(name, event_schema=schema)
     for asked in fields:
-        if not (is_event and asked["name"] == "type"):
+        if not (layer.project_types and asked["name"] == layer.type_field):
             yield from _control(layer.key, asked, schema, names)
 
 

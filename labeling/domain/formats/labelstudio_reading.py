@@ -22,7 +22,7 @@ from labeling.domain.formats.answers import (
     moment,
 )
 from labeling.domain.formats.offsets import from_utf16
-from labeling.domain.schema import form_fields
+from labeling.domain.schema import LAYERS, form_fields
 
 UNKNOWN_REASON = "Skipped in Label Studio, which keeps no reason"
 PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
@@ -207,8 +207,8 @@ class _Regions:
             if name in region.values:
                 label[name] = _first(region.values.pop(name))
         label |= dict(self._fields(region, form_fields(layer)))
-        if layer == "events":
-            label["type"] = region.heading
+        if LAYERS[layer].project_types:
+            label[LAYERS[layer].type_field] = region.heading
         self._check_used(region, form_fields(layer))
         return label
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from labeling.domain.agreement.kappa import defined, kappas
-from labeling.domain.agreement.units import BY_MESSAGE, units
+from labeling.domain.agreement.units import units
 from labeling.domain.matching.matchers import Rules, match_labels
 from labeling.domain.matching.records import f1
 from labeling.domain.matching.references import Base, heading_of, in_terms_of
@@ -62,7 +62,7 @@ def compare(
             for label in answered
             if str(label.get("uid")) not in kept
         ],
-        "marks": _marks(layer, gold, own, message_count) if layer in BY_MESSAGE else None,
+        "marks": _marks(layer, gold, own, message_count) if LAYERS[layer].by_message else None,
     }
 
 

@@ -12,8 +12,8 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.matchers import match_parts
 from labeling.domain.matching.matching import Match, Record
 from labeling.domain.matching.places import first_place
-from labeling.domain.schema import form_fields
-from labeling.domain.schema.fields import MIN_PHASES
+from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.layers import Judged
 
 Place = tuple[str, int]
 """An annotator and the position of one of their labels."""
@@ -73,13 +73,22 @@ def agreed_label(layer: str, held: Mapping[str, Record], chosen: str) -> dict[st
 def support(layer: str, held: Mapping[str, Record], label: Record) -> int:
     """How many of the holders stand behind what the agreed label says.
 
-    A rating is its score; a narrative without two phases that most of them tell is nobody's.
+    Where the layer is about a value (a rating), those with that value do. A label with fewer
+    parts that most of them have than it needs (a narrative of one phase) is nobody's.
     """
-    if layer == "relevance":
-        return sum(one.get("score") == label.get("score") for one in held.values())
-    if layer == "arc" and len(label.get("phases") or []) < MIN_PHASES:
+    units = LAYERS[layer].units
+    if isinstance(units, Judged) and units.value:
+        return sum(one.get(units.value) == label.get(units.value) for one in held.values())
+    if any(len(label.get(name) or []) < at_least for name, at_least in _parts(layer)):
         return 0
     return len(held)
+
+
+@cache
+def _parts(layer: str) -> tuple[tuple[str, int], ...]:
+    """The fields whose parts are put together from several people's, and how many they need."""
+    fields = form_fields(layer)
+    return tuple((one["name"], one["at_least"]) for one in fields if one["widget"] in _PARTS)
 
 
 @cache

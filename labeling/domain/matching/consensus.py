@@ -20,7 +20,7 @@ from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Recor
 from labeling.domain.matching.places import first_place
 from labeling.domain.matching.sameness import bare
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS, form_fields, reference_fields
 
 State = Literal["unanimous", "majority", "single", "disputed"]
 
@@ -70,7 +70,7 @@ class Settlement:
     annotators: list[str]
     agreed: list[Settled]
     disputed: list[Settled]
-    layer: str = "extraction"
+    layer: str = DEFAULT_LAYER
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def settle(
     labels_by_annotator: Mapping[str, Sequence[Record]],
     *,
     ruler: Ruler,
-    layer: str = "extraction",
+    layer: str = DEFAULT_LAYER,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
     order: Sequence[str] = (),
@@ -125,12 +125,12 @@ def settle(
     places = {uid: place for place, uid in enumerate(order)}
     settled = sorted(
         (_settled(layer, cluster, people, rules) for cluster in found),
-        key=lambda each: _position(each, places),
+        key=lambda each: _position(layer, each, places),
     )
     _tell_apart([each.label for each in settled])
     agreed = [each for each in settled if each.how != "disputed"]
     disputed = [each for each in settled if each.how == "disputed"]
-    if "id" in LAYERS[layer].label.model_fields:
+    if LAYERS[layer].stores_id:
         for number, each in enumerate(agreed, start=1):
             each.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
     return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
@@ -153,7 +153,7 @@ def clusters(
     labels: Mapping[str, Sequence[Record]],
     *,
     ruler: Ruler,
-    layer: str = "extraction",
+    layer: str = DEFAULT_LAYER,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
 ) -> list[list[Held]]:
@@ -219,11 +219,15 @@ def _compared(layer: str) -> tuple[str, ...]:
     return tuple(one["name"] for one in form_fields(layer) if one["name"] not in REMARKS)
 
 
-def _position(settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:
+def _position(layer: str, settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:
     """In the order of the conversation, or of what the label refers to."""
     label = settled.label
-    named = label.get("triggered_by") or [label.get("requirement") or label.get("target")]
-    first = min((places[uid] for uid in named if uid in places), default=0)
+    named = [
+        uid
+        for name in reference_fields(layer)
+        for uid in (label[name] if isinstance(label.get(name), list) else [label.get(name)])
+    ]
+    first = min((places[str(uid)] for uid in named if uid in places), default=0)
     return first_place(label), first, canonical_json(label)
 
 

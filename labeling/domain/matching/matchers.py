@@ -1,15 +1,13 @@
-"""Which labels of two people mean the same: one matcher for each layer.
+"""Which labels of two people mean the same, by what the entry of their layer says.
 
-Requirements, stated or inferred, by the matcher that scores pipelines. Issues are the same if they
-name the same flaw of the same field of the same requirement; questions and narratives if the
-question reads alike; events if type and trigger agree; ratings if they are of the same label.
 References have to be in common terms before (:mod:`labeling.domain.matching.references`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +28,8 @@ from labeling.domain.matching.matching import (
     texts_to_prime,
 )
 from labeling.domain.matching.similarity import Ruler
-
-REQUIREMENTS = frozenset({"extraction", "inference"})
+from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.layers import SameKey, SameRecord, SameSpan, SameText
 
 
 class Rules(NamedTuple):
@@ -49,37 +47,50 @@ def match_labels(
 
     As many as possible; of those, the most similar in total. Symmetric in number and total.
     """
-    return _MATCHERS[layer](left, right, rules)
+    match LAYERS[layer].matching:
+        case SameRecord():
+            return match_requirements(left, right, **rules._asdict())
+        case SameText() as same:
+            return _by_text(left, right, same, rules)
+        case SameKey() as same:
+            return _by_key(left, right, same, _spans(layer))
+        case SameSpan():
+            return match_events(left, right)
 
 
 def text_of(layer: str, label: Record) -> str:
-    """The text by which labels of the layer are compared; issues by what they say is wrong."""
-    if layer in REQUIREMENTS:
+    """The text by which labels of the layer are compared; empty where they have none."""
+    if LAYERS[layer].has_records:
         return requirement_text(label)
-    return str(label.get("message" if layer == "validation" else "question") or "")
+    return str(label.get(_text_field(layer)) or "")
 
 
 def texts_of(layer: str, labels: Iterable[Record]) -> Iterator[str]:
     """Every text that settling these labels compares, to be encoded in one batch."""
-    if layer in REQUIREMENTS:
+    if LAYERS[layer].has_records:
         yield from texts_to_prime(labels)
-    elif layer in ("validation", "qa", "arc"):
+    elif _text_field(layer):
         yield from (text_of(layer, label) for label in labels)
 
 
+def _text_field(layer: str) -> str:
+    match LAYERS[layer].matching:
+        case SameText(field=name) | SameKey(text=name):
+            return name
+    return ""
+
+
 def centrality(layer: str, labels: Sequence[Record], rules: Rules) -> NDArray[np.float64]:
-    """How near each label is to the others, in total: by text, events by their triggers."""
-    if layer == "events":
-        table = [[span_overlap(a.get("trigger"), b.get("trigger")) for b in labels] for a in labels]
+    """How near each label is to the others, in total: by text, else by their words."""
+    matching = LAYERS[layer].matching
+    if isinstance(matching, SameSpan):
+        name = matching.span
+        table = [[span_overlap(a.get(name), b.get(name)) for b in labels] for a in labels]
         return np.asarray(np.array(table, dtype=np.float64).sum(axis=1).round(6))
-    if layer == "relevance":
+    if not LAYERS[layer].has_records and not _text_field(layer):
         return np.zeros(len(labels))
     texts = [text_of(layer, label) for label in labels]
     return np.asarray(rules.ruler.similarities(texts, texts).sum(axis=1).round(6))
-
-
-def issue_key(issue: Record) -> tuple[Any, ...]:
-    return issue.get("requirement"), issue.get("issue_type"), issue.get("field")
 
 
 def match_parts(kind: str, left: Sequence[Record], right: Sequence[Record]) -> list[Match]:
@@ -90,54 +101,49 @@ def match_parts(kind: str, left: Sequence[Record], right: Sequence[Record]) -> l
     return assign_unordered(left, right, similarities, similarities > 0)
 
 
-def _requirements(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> list[Match]:
-    return match_requirements(left, right, **rules._asdict())
-
-
-def _issues(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> list[Match]:
-    """A multiset: two equal issues need two partners."""
-    return _by_key(left, right, issue_key, _issue_likeness)
-
-
-def _ratings(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> list[Match]:
-    return _by_key(left, right, lambda rating: rating.get("target"), lambda a, b: 1.0)
-
-
-def _events(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> list[Match]:
-    return match_events(left, right)
-
-
-def _questions(left: Sequence[Record], right: Sequence[Record], rules: Rules) -> list[Match]:
-    texts = [[str(label.get("question") or "") for label in side] for side in (left, right)]
+def _by_text(
+    left: Sequence[Record], right: Sequence[Record], same: SameText, rules: Rules
+) -> list[Match]:
+    texts = [[str(label.get(same.field) or "") for label in side] for side in (left, right)]
     similarities = rules.ruler.similarities(*texts)
     return assign_unordered(
         left,
         right,
         similarities,
         similarities > rules.threshold,
-        prefer=lambda i, j: overlap(left[i].get("evidence"), right[j].get("evidence")),
+        prefer=lambda i, j: overlap(left[i].get(same.cites), right[j].get(same.cites)),
     )
 
 
 def _by_key(
-    left: Sequence[Record],
-    right: Sequence[Record],
-    key: Callable[[Record], Any],
-    likeness: Callable[[Record, Record], float],
+    left: Sequence[Record], right: Sequence[Record], same: SameKey, spans: Collection[str]
 ) -> list[Match]:
-    same = same_table([key(label) for label in left], [key(label) for label in right])
+    """A multiset: two equal labels need two partners."""
+    keys = [
+        [tuple(label.get(name) for name in same.fields) for label in side] for side in (left, right)
+    ]
+    table = same_table(*keys)
     return assign_unordered(
         left,
         right,
-        same.astype(np.float64),
-        same,
-        prefer=lambda i, j: likeness(left[i], right[j]),
+        table.astype(np.float64),
+        table,
+        prefer=lambda i, j: _likeness(left[i], right[j], same.prefer, spans),
     )
 
 
-def _issue_likeness(a: Record, b: Record) -> float:
-    parts = [span_overlap(a.get("span"), b.get("span")), a.get("severity") == b.get("severity")]
-    return sum(map(float, [*parts, a.get("message") == b.get("message")])) / 3
+def _likeness(a: Record, b: Record, fields: Sequence[str], spans: Collection[str]) -> float:
+    """Mean over these fields: words by their overlap, all else by being equal; 1 without any."""
+    parts = [
+        span_overlap(a.get(name), b.get(name)) if name in spans else a.get(name) == b.get(name)
+        for name in fields
+    ]
+    return sum(map(float, parts)) / len(parts) if parts else 1.0
+
+
+@cache
+def _spans(layer: str) -> frozenset[str]:
+    return frozenset(one["name"] for one in form_fields(layer) if one["widget"] == "span")
 
 
 def _phase_overlap(a: Record, b: Record) -> float:
@@ -148,14 +154,3 @@ def _phase_overlap(a: Record, b: Record) -> float:
 
 def _argument_overlap(a: Record, b: Record) -> float:
     return span_overlap(a.get("span"), b.get("span")) if a.get("role") == b.get("role") else 0.0
-
-
-_MATCHERS: dict[str, Callable[[Sequence[Record], Sequence[Record], Rules], list[Match]]] = {
-    "extraction": _requirements,
-    "inference": _requirements,
-    "validation": _issues,
-    "qa": _questions,
-    "arc": _questions,
-    "events": _events,
-    "relevance": _ratings,
-}

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, NamedTuple
 
-from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema import LAYERS, reference_fields
 from labeling.domain.schema.links import field_text
 
 Label = Mapping[str, Any]
@@ -66,11 +65,6 @@ def unresolved(layer: str, labels: Sequence[Label], known: Iterable[str]) -> lis
         for uid in _listed(label.get(name))
         if uid not in there
     ]
-
-
-@cache
-def reference_fields(layer: str) -> tuple[str, ...]:
-    return tuple(one["name"] for one in form_fields(layer) if one["widget"] == "references")
 
 
 def heading_of(layer: str, label: Label, named: Mapping[str, Label] | None = None) -> str:

@@ -6,18 +6,19 @@ documentation. A draft may leave anything open; a submitted payload must be comp
 
 from labeling.domain.schema.checking import check_payload
 from labeling.domain.schema.documents import SCHEMA_VERSION, json_schema, yaml_schema
-from labeling.domain.schema.forms import EventSchema, form_fields, form_layers
-from labeling.domain.schema.labels import (
-    LAYERS,
-    PRIORITIES,
-    REQUIREMENT_FIELDS,
-    TYPES,
-    Layer,
-    Requirement,
+from labeling.domain.schema.forms import (
+    EventSchema,
+    form_fields,
+    form_layers,
+    quotes_messages,
+    reference_fields,
 )
+from labeling.domain.schema.labels import PRIORITIES, REQUIREMENT_FIELDS, TYPES, Requirement
+from labeling.domain.schema.layers import DEFAULT_LAYER, LAYERS, Layer
 from labeling.domain.schema.problems import Problem
 
 __all__ = [
+    "DEFAULT_LAYER",
     "LAYERS",
     "PRIORITIES",
     "REQUIREMENT_FIELDS",
@@ -31,5 +32,7 @@ __all__ = [
     "form_fields",
     "form_layers",
     "json_schema",
+    "quotes_messages",
+    "reference_fields",
     "yaml_schema",
 ]

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from labeling.domain.facts import Fact
 from labeling.domain.schema.forms import EventSchema
-from labeling.domain.schema.labels import LAYERS, Layer
+from labeling.domain.schema.layers import LAYERS, Layer
 from labeling.domain.schema.links import Surroundings, link_problems
 from labeling.domain.schema.problems import Problem
 

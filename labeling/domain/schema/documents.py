@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from labeling.domain.schema.labels import LAYERS
+from labeling.domain.schema.layers import LAYERS
 
 SCHEMA_VERSION = 1
 _FOR_FORMS = ("widget", "choices", "at_least", "of", "within")

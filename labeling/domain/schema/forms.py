@@ -8,7 +8,7 @@ from typing import Any, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from labeling.domain.schema.labels import LAYERS
+from labeling.domain.schema.layers import LAYERS
 
 EventSchema = Mapping[str, Sequence[str]]
 
@@ -34,7 +34,7 @@ def form_layers(
             "title": layer.title,
             "key": layer.key,
             "prefix": layer.prefix,
-            "stores_id": "id" in layer.label.model_fields,
+            "stores_id": layer.stores_id,
             "heading": layer.heading,
             "badges": list(layer.badges),
             "needs": list(layer.needs),
@@ -90,9 +90,20 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
             As said above; ``[]``, ``False``, ``""``, ``[]`` and ``{}`` where they do not apply.
     """
     fields = _form_fields(LAYERS[layer].label)
-    if layer == "events" and event_schema:
+    if LAYERS[layer].project_types and event_schema:
         _offer_events(fields, event_schema)
     return fields
+
+
+def reference_fields(layer: str) -> tuple[str, ...]:
+    """The fields in which labels of the layer name other labels."""
+    return tuple(one["name"] for one in form_fields(layer) if one["widget"] == "references")
+
+
+def quotes_messages(layer: str) -> bool:
+    """Whether labels of the layer hold words of messages."""
+    spans = [one for one in form_fields(layer) if one["widget"] == "span"]
+    return any(one["within"] == "message" for one in spans)
 
 
 def _form_fields(shape: type[BaseModel]) -> list[dict[str, Any]]:

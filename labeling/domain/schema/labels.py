@@ -1,8 +1,8 @@
-"""The labels of each layer: what people (and pipelines) may say about a conversation."""
+"""The shapes of labels: what people (and pipelines) may say about a conversation."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -302,78 +302,3 @@ class Rating(Label):
     score: Literal[0, 1, 2] = asked(
         "Relevance", help="How much it is needed", widget="choice", choices=SCORES
     )
-
-
-class Layer(NamedTuple):
-    """One kind of label: its key in a payload and the shape of its labels.
-
-    ``prefix`` begins the names by which labels are shown (REQ-001). ``heading`` is the field
-    that heads a label and ``badges`` those shown beside it. Labels of this layer refer to labels
-    of one of the layers in ``needs``.
-    """
-
-    name: str
-    title: str
-    key: str
-    label: type[Label]
-    prefix: str
-    heading: str
-    badges: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-
-
-LAYERS = {
-    layer.name: layer
-    for layer in [
-        Layer(
-            "extraction",
-            "Requirements",
-            "requirements",
-            Requirement,
-            "REQ",
-            "title",
-            ("type", "priority"),
-        ),
-        Layer(
-            "inference",
-            "Inferred requirements",
-            "inferred_requirements",
-            InferredRequirement,
-            "INF",
-            "title",
-            ("inference_type", "necessity"),
-            ("extraction",),
-        ),
-        Layer(
-            "validation",
-            "Validation issues",
-            "issues",
-            Issue,
-            "ISS",
-            "message",
-            ("issue_type", "severity"),
-            ("extraction",),
-        ),
-        Layer(
-            "qa",
-            "Questions with evidence",
-            "questions",
-            Question,
-            "QA",
-            "question",
-            ("category",),
-        ),
-        Layer("arc", "Narrative arcs", "arcs", Arc, "ARC", "question", ()),
-        Layer("events", "Events", "events", Event, "EVT", "trigger", ("type",)),
-        Layer(
-            "relevance",
-            "Relevance ratings",
-            "ratings",
-            Rating,
-            "REL",
-            "target",
-            ("score",),
-            ("inference", "extraction"),
-        ),
-    ]
-}

@@ -12,7 +12,7 @@ from typing import Any
 
 from labeling.domain.facts import Fact
 from labeling.domain.schema.forms import EventSchema, form_fields
-from labeling.domain.schema.labels import Layer
+from labeling.domain.schema.layers import Layer
 from labeling.domain.schema.problems import Problem
 
 NOT_THERE = Fact("schema.label_not_there")
@@ -36,9 +36,8 @@ def link_problems(
     if not around.complete:
         return
     yield from _reference_problems(layer, label, path, around)
-    if layer.name == "validation":
-        yield from _quote_problems(label, path, around)
-    if layer.name == "events" and around.event_schema:
+    yield from _quote_problems(layer, label, path, around)
+    if layer.project_types and around.event_schema:
         yield from _event_problems(label, path, around.event_schema)
 
 
@@ -87,10 +86,15 @@ def _reference_problems(
                 yield Problem(f"{path}.{field['name']}", NOT_THERE)
 
 
-def _quote_problems(label: Mapping[str, Any], path: str, around: Surroundings) -> Iterator[Problem]:
+def _quote_problems(
+    layer: Layer, label: Mapping[str, Any], path: str, around: Surroundings
+) -> Iterator[Problem]:
+    """Words of the label that this one is about, where it quotes any."""
+    quotes = any(field["within"] == "field" for field in form_fields(layer.name))
     span = label.get("span")
-    requirement = around.labels.get("extraction", {}).get(str(label.get("requirement")))
-    if requirement is None or not isinstance(span, Mapping):
+    named = (around.labels.get(name, {}).get(str(label.get("requirement"))) for name in layer.needs)
+    requirement = next((each for each in named if each is not None), None)
+    if not quotes or requirement is None or not isinstance(span, Mapping):
         return
     text = field_text(requirement.get(str(label.get("field"))))
     start, end = span.get("start"), span.get("end")

@@ -93,8 +93,9 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
     layer = options["layer"] or agreement.first_layer(measured.project)
     if layer not in measured.project.layers:
         raise CommandError(f"The project labels {', '.join(measured.project.layers)}.")
-    if options["records"] and layer not in agreement.RECORD_LAYERS:
-        raise CommandError(f"Labels are matched for {', '.join(agreement.RECORD_LAYERS)} only.")
+    if options["records"] and not LAYERS[layer].has_records:
+        matched = [name for name, each in LAYERS.items() if each.has_records]
+        raise CommandError(f"Labels are matched for {', '.join(matched)} only.")
     chosen = agreement.Selection(
         options["type"], options["annotator"], options["guideline"], options["origin"]
     )

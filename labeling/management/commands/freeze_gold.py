@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from labeling.domain.errors import RuleError
+from labeling.domain.schema import DEFAULT_LAYER
 from labeling.management.arguments import project_named
 from labeling.services.gold import gold
 from labeling.services.vectors import ruler
@@ -16,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--layer", default="extraction", help="default: extraction")
+        parser.add_argument("--layer", default=DEFAULT_LAYER, help="default: %(default)s")
         parser.add_argument("--name", default="", help="default: the project's slug")
         parser.add_argument("--message", default="", metavar="TEXT", help="what is new in it")
         parser.add_argument(

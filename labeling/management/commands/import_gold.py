@@ -11,7 +11,7 @@ from labeling.management import refusals
 from labeling.management.fault_tables import print_faults, told_of_project
 from labeling.services.exchange import gold_files
 
-LAYERS_TO_IMPORT = [name for name in LAYERS if name != "relevance"]  # ratings are no gold
+LAYERS_TO_IMPORT = [name for name, layer in LAYERS.items() if layer.is_gold]
 
 
 class Command(BaseCommand):

@@ -16,10 +16,9 @@ from django.db.models import Q
 from labeling.domain.agreement.agreement import Agreement, Excluded
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.calibration import mean_interval
-from labeling.domain.agreement.disagreements import Split, event_splits, splits_of
+from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
 from labeling.domain.agreement.event_agreement import event_agreement
 from labeling.domain.agreement.units import (
-    BY_MESSAGE,
     Units,
     judged,
     message_names,
@@ -31,15 +30,12 @@ from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import texts_to_prime
 from labeling.domain.matching.records import record_agreement
 from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS
+from labeling.domain.schema.layers import Judged, SameRecord
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, marks
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.projects import synonyms_of
-
-RECORD_LAYERS = ("extraction", "inference")
-"""Layers whose labels are matched as records by the one matcher."""
-
 
 ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
@@ -48,7 +44,7 @@ OF_ORIGIN = ("statistic", "value", "measure", "pairs", "fleiss_kappa", "krippend
 """The figures that are given by origin too; the gate looks at none of them."""
 
 
-Events = dict[str, dict[str, list[dict[str, Any]]]]  # by annotator and conversation
+Labels = dict[str, dict[str, list[dict[str, Any]]]]  # by annotator and conversation
 Ratings = dict[str, dict[str, list[Hashable]]]  # the same
 
 
@@ -97,9 +93,9 @@ def measure(
         units,
         {name: _counts(of_conversation) for name, of_conversation in units.items()},
         _splits(measured, layer, compared, ruler, selection),
-        mean_interval(ratings_of(units), seed=measured.seed) if layer in BY_MESSAGE else None,
+        mean_interval(ratings_of(units), seed=measured.seed) if LAYERS[layer].by_message else None,
         records_of(measured, layer, ruler=ruler, selection=selection)
-        if layer in RECORD_LAYERS
+        if LAYERS[layer].has_records
         else None,
     )
 
@@ -133,8 +129,8 @@ def _figures(
         "seed": measured.seed,
         "excluded": excluded_answers(measured, selection),
     }
-    if layer == "events":
-        return event_agreement(events_of(measured, selection), **rules)
+    if not LAYERS[layer].has_units:
+        return event_agreement(labels_of(measured, layer, selection), **rules)
     result = compute(ratings_of(units), **rules)
     return replace(result, excluded=[*result.excluded, *_missing(units, layer, selection)])
 
@@ -180,13 +176,13 @@ def _splits(
 ) -> list[Split]:
     """What people labelled differently, in the order in which conversations were handed out."""
     order = list(measured.places.values_list("conversation__external_id", flat=True))
-    if layer == "events":
+    if not LAYERS[layer].has_units:
         submitted = answers.by_conversation(answers.each(measured, layer, selection))
         return [
             split
             for name in order
             if name in submitted
-            for split in event_splits(name, submitted[name], ruler=ruler)
+            for split in label_splits(layer, name, submitted[name], ruler=ruler)
         ]
     return [
         split
@@ -201,25 +197,22 @@ def _splits(
 def records_of(
     measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
 ) -> list[dict[str, Any]]:
-    labels: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
-    for answer in answers.each(measured, layer, selection):
-        found = answer.payload.get(LAYERS[layer].key, [])
-        labels[answer.annotator][answer.conversation] = found
+    labels = labels_of(measured, layer, selection)
     ruler.prime(texts_to_prime(_every(labels)))
-    project = measured.project
+    project, matching = measured.project, LAYERS[layer].matching
     compared = record_agreement(
         labels,
         ruler=ruler,
         synonyms=synonyms_of(project),
         threshold=project.match_threshold,
-        has_sources=layer == "extraction",
+        has_sources=isinstance(matching, SameRecord) and matching.cites,
     )
     return [pair.as_json() for pair in compared]
 
 
 def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
     """The stored figures of the layer whose units are marked or not; else those of the gate."""
-    found: Mapping[str, Any] = figures.get("layers", {}).get("extraction", figures)
+    found: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
     return found
 
 
@@ -264,9 +257,9 @@ def _compared(
     measured: Round, layer: str, ruler: Ruler, selection: Selection
 ) -> dict[str, Comparison]:
     """The units of each conversation of a round; none for events, which have no units."""
-    if layer == "events":
+    if not LAYERS[layer].has_units:
         return {}
-    if layer in BY_MESSAGE:
+    if LAYERS[layer].by_message:
         units = marked_units(measured, layer, selection=selection)
         return {name: Comparison(units[name], [], {}) for name in units}
     compared = _judged(measured, layer, ruler, selection)
@@ -319,11 +312,11 @@ def _judged(
     return compared
 
 
-def events_of(measured: Round, selection: Selection) -> Events:
-    found: Events = defaultdict(dict)
-    for answer in answers.each(measured, "events", selection):
-        found[answer.annotator][answer.conversation] = answer.payload.get("events", [])
-    return found
+def labels_of(measured: Round, layer: str, selection: Selection) -> Labels:
+    labels: Labels = defaultdict(dict)
+    for answer in answers.each(measured, layer, selection):
+        labels[answer.annotator][answer.conversation] = answer.payload.get(LAYERS[layer].key, [])
+    return labels
 
 
 def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[str, Fact]]:
@@ -375,7 +368,8 @@ def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> li
 
 
 def _why_missing(layer: str, name: str) -> Fact:
-    if layer == "relevance":
+    unit = LAYERS[layer].units
+    if isinstance(unit, Judged) and unit.value:
         return Fact("agreement.label_not_rated", name=name)
     return Fact("agreement.requirement_missing", name=name)
 

@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.db.models import Count, QuerySet
 
-from labeling.domain.agreement.units import TYPE_FIELDS, of_type
+from labeling.domain.agreement.units import of_type
 from labeling.domain.exchange.origins import of_origin
+from labeling.domain.schema import LAYERS
 from labeling.models import Annotation, Assignment, Round
 
 
@@ -60,7 +61,7 @@ def each(measured: Round, layer: str, selection: Selection) -> Iterator[Answer]:
     )
     for row in rows.iterator():
         answer = Answer(*row)
-        if selection.label_type and layer in TYPE_FIELDS:
+        if selection.label_type and LAYERS[layer].type_field:
             answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
         if selection.origin:
             assisted = selection.origin == "assisted"

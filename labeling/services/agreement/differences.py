@@ -6,8 +6,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain.matching.matching import match_events
+from labeling.domain.schema import LAYERS
 from labeling.models import Round
-from labeling.services.agreement.agreement import Events, events_of
+from labeling.services.agreement.agreement import Labels, labels_of
 from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.agreement.measurements import splits_of
 
@@ -25,8 +26,8 @@ def differences(
     measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
 ) -> list[Difference]:
     """What lowers the agreement of one pair, in order of conversation and unit."""
-    if layer == "events":
-        return _event_differences(events_of(measured, selection), a, b)
+    if not LAYERS[layer].has_units:
+        return _label_differences(layer, labels_of(measured, layer, selection), a, b)
     splits = sorted(
         splits_of(measured, layer, selection), key=lambda split: (split.conversation, split.unit)
     )
@@ -39,10 +40,10 @@ def differences(
     ]
 
 
-def _event_differences(events: Events, a: str, b: str) -> list[Difference]:
-    """The events that only one of the two marked."""
+def _label_differences(layer: str, labels: Labels, a: str, b: str) -> list[Difference]:
+    """The labels that only one of the two has."""
     found = []
-    left, right = events.get(a, {}), events.get(b, {})
+    left, right = labels.get(a, {}), labels.get(b, {})
     for name in sorted(left.keys() & right.keys()):
         matches = match_events(left[name], right[name])
         for side, own, seen in (
@@ -50,13 +51,13 @@ def _event_differences(events: Events, a: str, b: str) -> list[Difference]:
             (1, right[name], {match.right for match in matches}),
         ):
             found += [
-                Difference(name, _event_name(event), int(side == 0), int(side == 1))
-                for position, event in enumerate(own)
+                Difference(name, _name(layer, label), int(side == 0), int(side == 1))
+                for position, label in enumerate(own)
                 if position not in seen
             ]
     return found
 
 
-def _event_name(event: Mapping[str, Any]) -> str:
-    trigger = event["trigger"]
-    return f"{event['type']}: “{trigger['text']}” in message {trigger['message']}"
+def _name(layer: str, label: Mapping[str, Any]) -> str:
+    words = label[LAYERS[layer].heading]
+    return f"{label[LAYERS[layer].type_field]}: “{words['text']}” in message {words['message']}"

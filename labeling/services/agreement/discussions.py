@@ -16,7 +16,7 @@ from django.utils.crypto import salted_hmac
 from labeling.domain.agreement.disagreements import Split, letters
 from labeling.domain.errors import RuleError
 from labeling.domain.reasons import reason_in
-from labeling.domain.schema import LAYERS
+from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import events, pending
 from labeling.services.agreement import agreement, measurements
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
     conversation: int
     unit: int
-    layer: str = "extraction"
+    layer: str = DEFAULT_LAYER
 
     @classmethod
     def parse(cls, text: str) -> Place | None:
@@ -55,10 +55,10 @@ class Place(NamedTuple):
             return None
         if layer and layer not in LAYERS:
             return None
-        return cls(int(conversation), int(unit), layer or "extraction")
+        return cls(int(conversation), int(unit), layer or DEFAULT_LAYER)
 
     def __str__(self) -> str:
-        layer = "" if self.layer == "extraction" else f"-{self.layer}"
+        layer = "" if self.layer == DEFAULT_LAYER else f"-{self.layer}"
         return f"{self.conversation}-{self.unit}{layer}"
 
 

@@ -11,10 +11,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.domain.agreement.disagreements import Split
-from labeling.domain.agreement.units import BY_MESSAGE, Units
+from labeling.domain.agreement.units import Units
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.matching.similarity import MINILM_ID, Ruler
+from labeling.domain.schema import LAYERS
 from labeling.models import AnnotationRevision, Assignment, Measurement, Round
 from labeling.services import pending
 from labeling.services.agreement import agreement, answers
@@ -93,7 +94,7 @@ def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -
         figures=found.figures.as_json(),
         mean_interval=found.mean_interval,
         units=None
-        if layer in BY_MESSAGE
+        if LAYERS[layer].by_message
         else {name: units._asdict() for name, units in found.units.items()},
         conversations=found.counts,
         splits=[asdict(split) for split in found.splits],
@@ -195,7 +196,7 @@ def is_current(measured: Round) -> bool:
 
 def units_of(measured: Round, layer: str, selection: Selection = EVERYTHING) -> dict[str, Units]:
     """The units behind the figures, as annotators labelled them; none for events."""
-    if layer in BY_MESSAGE:
+    if LAYERS[layer].by_message:
         return agreement.marked_units(measured, layer, selection=selection)
     row = read(measured, layer, selection)
     if row is None:

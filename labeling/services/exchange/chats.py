@@ -29,13 +29,11 @@ from labeling.domain.chats.reading import MAX_FILE_BYTES
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
+from labeling.domain.schema.layers import published_as
 from labeling.models import Conversation, GoldRelease, ImportReport, Project
 from labeling.services import events
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
-
-LAYERS = ("qa", "arc")
-"""What a project labels that an import of chats creates."""
 
 
 class Found(NamedTuple):
@@ -73,7 +71,11 @@ def import_chats(
     """
     splits = read_splits(settings.CHAT_SPLITS)
     with transaction.atomic():
-        project, created = conversations.open_project(project_slug, actor, layers=LAYERS)
+        project, created = conversations.open_project(
+            project_slug,
+            actor,
+            layers=[*published_as("question cases"), *published_as("arc cases")],
+        )
         found = _read(files, format, splits)
         records = ((one.source.file, _record(one)) for one in found)
         done = conversations.store_records(project=project, records=records, split=split)
@@ -168,7 +170,8 @@ def _with_gold(
             gold = {"questions": labelled.labels}
             imported.append(Imported(one.chat.id, one.source, gold, labelled.origins))
     if imported:
-        outcome.release = freeze_imported(project=project, layer="qa", imported=imported, by=actor)
+        (layer,) = published_as("chat")
+        outcome.release = freeze_imported(project=project, layer=layer, imported=imported, by=actor)
     outcome.report = store_report(
         project=project,
         format=format,

@@ -33,12 +33,12 @@ from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import Fault as LineFault
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.layers import published_as
 from labeling.models import GoldRelease, ImportReport, Project
 from labeling.services.exchange import chats, conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
 
 GOLD_FORMATS = ("auto", "native", "cases", "chat", "duee")
-CASE_LAYERS = ("qa", "arc")
 
 
 class _File(NamedTuple):
@@ -148,8 +148,9 @@ class _Intake:
             self.imported.append(one)
 
     def _take_cases(self, file: _File, kind: str) -> None:
-        if self.layer not in CASE_LAYERS:
-            raise ChatRefused(f"cases are of the layers qa and arc, not {self.layer}")
+        if not self._is_published("question cases", "arc cases"):
+            layers = " and ".join([*published_as("question cases"), *published_as("arc cases")])
+            raise ChatRefused(f"cases are of the layers {layers}, not {self.layer}")
         chat, labelled, odd, questions = self._labelled(file, kind)
         gold = {LAYERS[self.layer].key: labelled.labels}
         self._add(file.source.file, Imported(chat.id, file.source, gold, labelled.origins))
@@ -163,18 +164,22 @@ class _Intake:
         odd: list[Fault] = []
         document = parse(file.raw)
         if kind == "chat":
-            if self.layer != "qa":
-                raise ChatRefused("a chat brings questions: import them with --layer qa")
+            if not self._is_published("chat"):
+                layers = " or ".join(published_as("chat"))
+                raise ChatRefused(f"a chat brings questions: import them with --layer {layers}")
             chat = read_chat(file.source.file, file.raw, format=format_of(document))
             self._stored(chat.id)
             return chat, question_labels(chat, chat.questions), odd, chat.questions
         chat = self._chat_of(file.source.file)
-        if self.layer == "arc":
+        if self._is_published("arc cases"):
             cases = read_arc_cases(document, faults=odd)
             return chat, arc_labels(chat, cases), odd, [_as_question(case) for case in cases]
         format = chat.format if chat.format in FORMATS else "realtalk"
         questions = read_questions(document, format=format, faults=odd, where="case")
         return chat, question_labels(chat, questions), odd, questions
+
+    def _is_published(self, *kinds: str) -> bool:
+        return not LAYERS[self.layer].published.isdisjoint(kinds)
 
     def _chat_of(self, file: str) -> Chat:
         """The stored chat that a file of cases is about."""
@@ -203,8 +208,8 @@ class _Intake:
         return found
 
     def _take_lines(self, file: _File, kind: str) -> None:
-        if kind == "duee" and self.layer != "events":
-            raise ChatRefused("DuEE files are of the layer events")
+        if kind == "duee" and not self._is_published("duee"):
+            raise ChatRefused(f"DuEE files are of the layer {' or '.join(published_as('duee'))}")
         number, faults = 0, []
         for found in self._lines(file, kind):
             if isinstance(found, LineFault):
@@ -250,9 +255,10 @@ def _kind(raw: bytes, layer: str) -> str:
     """How a file is written, by its first bytes."""
     if raw.lstrip().startswith(b"["):
         return "cases"
-    if layer == "events" and b'"event_list"' in raw.split(b"\n", 1)[0]:
+    published = LAYERS[layer].published
+    if "duee" in published and b'"event_list"' in raw.split(b"\n", 1)[0]:
         return "duee"
-    if layer in CASE_LAYERS:
+    if published & {"question cases", "arc cases"}:
         try:
             return "chat" if format_of(parse(raw)) else "native"
         except ChatRefused:  # several lines are no one document

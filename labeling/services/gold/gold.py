@@ -15,7 +15,8 @@ from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
 from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END, STAGES, target_layers
+from labeling.domain.schema.layers import stages
+from labeling.domain.targets import END_TO_END, target_layers
 from labeling.models import Annotation, GoldItem, GoldRelease, Project, Round
 from labeling.services import events, processing, projects
 from labeling.services.agreement import agreement, measurements
@@ -212,7 +213,7 @@ def _item(one: settling.SettledConversation) -> releases.Item:
 
 
 def check_name(project: Project, layer: str, name: str) -> None:
-    if layer == END_TO_END and not set(project.layers) >= STAGES:
+    if layer == END_TO_END and not set(project.layers) >= set(stages()):
         needed = [Fact(f"layer_within.{stage}") for stage in settling.stages_of(layer)]
         raise UnknownLayer("gold.no_whole", slug=project.slug, needed=needed)
     if layer not in target_layers(project.layers):

@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from labeling.domain.agreement.units import BY_MESSAGE
 from labeling.domain.gold.gold_checks import compare, kappa_of, mean
 from labeling.domain.matching.matchers import Rules, texts_of
 from labeling.domain.matching.similarity import Ruler
@@ -223,7 +222,7 @@ def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
             n=len(found),
             missed=sum(len(one["missed"]) for one in found),
             extra=sum(len(one["extra"]) for one in found),
-            by_message=layer in BY_MESSAGE,
+            by_message=LAYERS[layer].by_message,
         )
         for layer, found in rows.items()
     ]

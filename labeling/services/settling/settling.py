@@ -18,7 +18,8 @@ from labeling.domain.matching.merging import settlement_of
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.targets import END_TO_END, STAGES
+from labeling.domain.schema.layers import stages
+from labeling.domain.targets import END_TO_END
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -128,7 +129,7 @@ def settle_answers(
 
 def stages_of(layer: str) -> list[str]:
     """The layers that gold of this layer is made of."""
-    return [name for name in LAYERS if name in STAGES] if layer == END_TO_END else [layer]
+    return stages() if layer == END_TO_END else [layer]
 
 
 def needs_of(project: Project, layer: str) -> list[str]:

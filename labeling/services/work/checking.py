@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from labeling.domain.schema import Problem, check_payload
+from labeling.domain.schema import Problem, check_payload, quotes_messages
 from labeling.models import Conversation, Project
 
 
@@ -18,7 +18,7 @@ def problems_of(
     empty: bool,
 ) -> list[Problem]:
     texts = None
-    if "events" in project.layers:  # the only layer that quotes messages
+    if any(quotes_messages(layer) for layer in project.layers):
         texts = list(conversation.messages.order_by("index").values_list("content", flat=True))
     return check_payload(
         payload,
