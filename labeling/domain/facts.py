@@ -45,7 +45,7 @@ class Fact:
 
     def __init__(self, code: str, /, **values: Value | Sequence[Value]) -> None:
         object.__setattr__(self, "code", code)
-        object.__setattr__(self, "values", {name: _value(one) for name, one in values.items()})
+        object.__setattr__(self, "values", {name: _value(value) for name, value in values.items()})
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.as_json(), sort_keys=True))
@@ -64,7 +64,7 @@ class Fact:
         >>> Fact("a.b", why=Fact("c.d")).mentions({"c.d"})
         True
         """
-        return self.code in codes or any(_mentions(one, codes) for one in self.values.values())
+        return self.code in codes or any(_mentions(value, codes) for value in self.values.values())
 
     def as_json(self) -> dict[str, Any]:
         values = {name: _as_json(value) for name, value in self.values.items()}
@@ -93,7 +93,7 @@ def _value(value: object) -> Value:
     if value is None or isinstance(value, bool | int | float | str | Fact):
         return value
     if isinstance(value, list | tuple):
-        return [_value(one) for one in value]
+        return [_value(item) for item in value]
     raise MalformedFact(f"a fact holds no {type(value).__name__}")
 
 
@@ -105,17 +105,17 @@ def _debugged(value: Value) -> str:
 
 def _mentions(value: Value, codes: Collection[str]) -> bool:
     if isinstance(value, list):
-        return any(_mentions(one, codes) for one in value)
+        return any(_mentions(item, codes) for item in value)
     return isinstance(value, Fact) and value.mentions(codes)
 
 
 def _as_json(value: Value) -> Any:
     if isinstance(value, Fact):
         return value.as_json()
-    return [_as_json(one) for one in value] if isinstance(value, list) else value
+    return [_as_json(item) for item in value] if isinstance(value, list) else value
 
 
 def _from_json(value: Any) -> Value:
     if isinstance(value, Mapping):
         return Fact.from_json(value)
-    return [_from_json(one) for one in value] if isinstance(value, list) else _value(value)
+    return [_from_json(item) for item in value] if isinstance(value, list) else _value(value)

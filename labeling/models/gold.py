@@ -25,8 +25,8 @@ class GoldReleaseQuerySet(models.QuerySet["GoldRelease"]):
     def with_synthetic(self) -> GoldReleaseQuerySet:
         """Those that hold any, by their header: it is small, and never changes."""
         # quotes in what a person wrote there are escaped, so these can only be keys
-        held = models.Q(header__contains='"synthetic":')
-        return self.filter(held | models.Q(header__contains='"generated":'))
+        with_conversations = models.Q(header__contains='"synthetic":')
+        return self.filter(with_conversations | models.Q(header__contains='"generated":'))
 
     def labelled(self) -> GoldReleaseQuerySet:
         """Without those whose labels a program made; see ``with_synthetic``."""

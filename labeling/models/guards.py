@@ -71,7 +71,7 @@ GUARDS = [
 def install(connection: Any, guards: list[Guard] = GUARDS) -> None:
     tables = set(connection.introspection.table_names())  # fewer after a migration backwards
     with connection.cursor() as cursor:
-        for guard in (one for one in guards if one.table in tables):
+        for guard in (guard for guard in guards if guard.table in tables):
             for statement in _create(guard, connection.vendor):
                 cursor.execute(statement)
 

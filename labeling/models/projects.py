@@ -28,8 +28,8 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """Projects in which the user has one of the roles; a superuser has all."""
         if user.is_superuser:
             return self
-        held = Membership.objects.filter(user=user, role__in=roles)
-        return self.filter(pk__in=held.values("project"))
+        memberships = Membership.objects.filter(user=user, role__in=roles)
+        return self.filter(pk__in=memberships.values("project"))
 
 
 class Project(models.Model):

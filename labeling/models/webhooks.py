@@ -17,14 +17,14 @@ from labeling.models.rounds import Round
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
-    def kept(self) -> WebhookQuerySet:
+    def not_removed(self) -> WebhookQuerySet:
         return self.filter(removed_at__isnull=True)
 
     def idle(self, now: datetime) -> WebhookQuerySet:
         """Those that may be sent to: neither paused nor resting nor in somebody's hands."""
         free = Q(sending_until=None) | Q(sending_until__lte=now)
         rested = Q(resting_until=None) | Q(resting_until__lte=now)
-        return self.kept().filter(free, rested, active=True)
+        return self.not_removed().filter(free, rested, active=True)
 
 
 class Webhook(models.Model):

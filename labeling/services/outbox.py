@@ -39,7 +39,7 @@ def put(event: Event, subject: Model) -> None:
     """Written for every webhook of the project that wants such events, also for paused ones."""
     if event.project_id is None or event.verb == TEST:
         return
-    kept = Webhook.objects.kept().filter(project=event.project_id).only("pk", "verbs")
+    kept = Webhook.objects.not_removed().filter(project=event.project_id).only("pk", "verbs")
     add(event, subject, [one for one in kept if one.wants(event.verb)])
 
 

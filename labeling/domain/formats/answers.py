@@ -128,16 +128,16 @@ def moment(value: Any, where: str) -> datetime | None:
     if value in (None, ""):
         return None
     try:
-        found = datetime.fromisoformat(str(value))
+        time = datetime.fromisoformat(str(value))
     except ValueError:
         raise Unreadable(f"{where} is no ISO 8601 time such as 2026-01-31T14:05:00Z") from None
-    if found.tzinfo is None:
+    if time.tzinfo is None:
         raise Unreadable(f"{where} names no time zone: write it like 2026-01-31T14:05:00Z")
     try:
-        found.astimezone(UTC)
+        time.astimezone(UTC)
     except OverflowError:
         raise Unreadable(f"{where} is outside of the years 1 to 9999") from None
-    return found
+    return time
 
 
 def written(at: datetime | None) -> str | None:

@@ -14,11 +14,11 @@ Read = Iterator[tuple[int, Record] | Problem]
 
 
 def _read(reader: Callable[[BinaryIO], Iterator[Found]], stream: BinaryIO) -> Read:
-    for found in reader(stream):
-        if isinstance(found, Fault):
-            yield Problem(found.line, found.reason)
+    for item in reader(stream):
+        if isinstance(item, Fault):
+            yield Problem(item.line, item.reason)
         else:
-            yield record_of(found[0], _document(found[1]))
+            yield record_of(item[0], _document(item[1]))
 
 
 def _document(labelled: Labelled) -> dict[str, Any]:

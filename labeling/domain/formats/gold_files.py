@@ -30,8 +30,8 @@ def csv_rows(item: Mapping[str, Any], *, sha256: str) -> Iterator[list[Any]]:
     layer = str(item["layer"])
     fields = columns_of(layer)[len(ITEM_COLUMNS) : -1]
     how = item["provenance"].get("how", "")
-    told = {"origin": COLLECTED, **item, "how": how, "sha256": sha256}
-    head = [told.get(name, "") for name in ITEM_COLUMNS]
+    columns = {"origin": COLLECTED, **item, "how": how, "sha256": sha256}
+    head = [columns.get(name, "") for name in ITEM_COLUMNS]
     for label in labels_of(item) or [{}]:
         rest = {key: value for key, value in label.items() if key not in fields}
         cells = [_cell(label.get(name)) for name in fields]
@@ -132,18 +132,18 @@ def _unknown(license: str) -> list[str]:
 
 
 def _creators(hows: Mapping[str, int]) -> list[str]:
-    made = {"generated": "machine-generated"}
-    return sorted({made.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
+    creator_of = {"generated": "machine-generated"}
+    return sorted({creator_of.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
 
 
 def _synthetic(header: Mapping[str, Any]) -> str:
-    told = {
+    words_of = {
         "synthetic": "conversations are synthetic",
         "generated": "items were labelled by a program",
     }
     return "".join(
         f" {header[name]} of {header.get('items')} {words}."
-        for name, words in told.items()
+        for name, words in words_of.items()
         if header.get(name)
     )
 
@@ -154,13 +154,14 @@ def _agreement(rounds: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         return
     yield "| round | kind | κ | pairs: κ [95 % interval], n |"
     yield "| --- | --- | --- | --- |"
-    for one in rounds:
+    for measured in rounds:
         pairs = "; ".join(
             f"{_figure(pair.get('kappa'))} [{_figure(pair.get('ci_low'))}, "
             f"{_figure(pair.get('ci_high'))}], {pair.get('n')}"
-            for pair in one.get("pairs", [])
+            for pair in measured.get("pairs", [])
         )
-        yield f"| {one['round']} | {one['kind']} | {_figure(one.get('value'))} | {pairs} |"
+        value = _figure(measured.get("value"))
+        yield f"| {measured['round']} | {measured['kind']} | {value} | {pairs} |"
 
 
 def _figure(value: Any) -> str:
@@ -174,7 +175,7 @@ def _counts(counted: Mapping[str, int]) -> str:
 def _plain(text: str) -> str:
     """Text of people in Markdown: one line, and nothing in it is markup."""
     line = " ".join(text.split())
-    return "".join(f"\\{one}" if one in "\\`*_[]<>#|~" else one for one in line)
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|~" else letter for letter in line)
 
 
 def _size(total: int) -> str:

@@ -140,7 +140,7 @@ class _Regions:
 
     def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[dict[str, Any]]:
         """Labels that the file does not hold are named in text."""
-        there = {one["uid"] for labels in self.payload.values() for one in labels}
+        there = {label["uid"] for labels in self.payload.values() for label in labels}
         wanted = value if isinstance(value, list) else [value]
         for target in wanted:
             if target in there:

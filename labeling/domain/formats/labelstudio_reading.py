@@ -34,12 +34,14 @@ def read_task(task: Any, *, with_answers: bool = True) -> Labelled:
     document = as_dict(task, "a task")
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
-    raw = [as_text(as_dict(one, "a paragraph").get("text"), '"text"') for one in dialogue]
+    raw = [as_text(as_dict(value, "a paragraph").get("text"), '"text"') for value in dialogue]
     annotations = as_list(document.get("annotations", []), '"annotations"') if with_answers else []
     return Labelled(
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
         turns=tuple(map(_turn, dialogue)),
-        answers=tuple(_answer(one, raw, f"annotations[{n}]") for n, one in enumerate(annotations)),
+        answers=tuple(
+            _answer(value, raw, f"annotations[{n}]") for n, value in enumerate(annotations)
+        ),
         domain=as_text(data.get("domain"), '"data.domain"'),
         difficulty=as_text(data.get("difficulty"), '"data.difficulty"'),
         split=as_text(data.get("split"), '"data.split"'),
@@ -63,20 +65,20 @@ def _turn(paragraph: Mapping[str, Any]) -> Turn:
 
 
 def _answer(value: Any, texts: Sequence[str], where: str) -> Answer:
-    given = as_dict(value, where)
-    skipped = bool(given.get("was_cancelled"))
-    results = as_list(given.get("result", []), f"{where}.result")
+    annotation = as_dict(value, where)
+    skipped = bool(annotation.get("was_cancelled"))
+    results = as_list(annotation.get("result", []), f"{where}.result")
     payload = _Regions(texts, where).payload(results)
     return Answer(
-        annotator=_annotator(given.get("completed_by"), where),
+        annotator=_annotator(annotation.get("completed_by"), where),
         payload=payload,
         status=SKIPPED if skipped else SUBMITTED,
         empty=not payload and not skipped,
         skip_reason=UNKNOWN_REASON if skipped else "",
-        created_at=moment(given.get("created_at"), f"{where}.created_at"),
-        submitted_at=moment(given.get("updated_at"), f"{where}.updated_at"),
-        active_seconds=_seconds(given.get("lead_time"), where),
-        is_gold=bool(given.get("ground_truth")),
+        created_at=moment(annotation.get("created_at"), f"{where}.created_at"),
+        submitted_at=moment(annotation.get("updated_at"), f"{where}.updated_at"),
+        active_seconds=_seconds(annotation.get("lead_time"), where),
+        is_gold=bool(annotation.get("ground_truth")),
     )
 
 
@@ -117,18 +119,18 @@ class _Regions:
 
     texts: Sequence[str]
     where: str
-    found: dict[str, _Region] = field(default_factory=dict)
+    by_id: dict[str, _Region] = field(default_factory=dict)
 
     def payload(self, results: Sequence[Any]) -> dict[str, Any]:
-        given = [as_dict(one, f"{self.where}.result") for one in results]
-        for result in given:
+        documents = [as_dict(result, f"{self.where}.result") for result in results]
+        for result in documents:
             if result.get("type") == "paragraphlabels":
                 self._region(result)
-        for result in given:
+        for result in documents:
             self._belonging(result)
         keys = layer_keys()
         labels: dict[str, Any] = {}
-        for uid, region in self.found.items():
+        for uid, region in self.by_id.items():
             if region.control in keys:
                 label = self._label(uid, region, keys[region.control])
                 labels.setdefault(region.control, []).append(label)
@@ -145,7 +147,7 @@ class _Regions:
             raise Unreadable(f"{self.where}: a region must have one label")
         uid = as_text(result.get("id"), f"{self.where}: id", required=True)
         heading = as_text(headings[0], f"{self.where}: paragraphlabels", required=True)
-        self.found[uid] = _Region(control, heading, *self._place(value))
+        self.by_id[uid] = _Region(control, heading, *self._place(value))
 
     def _place(self, value: Mapping[str, Any]) -> tuple[int, int, int]:
         """Message, start and end in code points of the text with line feeds alone."""
@@ -154,7 +156,7 @@ class _Regions:
             raise Unreadable(f"{self.where}: a region reaches over several messages")
         offsets = [as_number(value.get(name), name) for name in ("startOffset", "endOffset")]
         text = self.texts[index]
-        start, end = (len(with_line_feeds(text[: from_utf16(text, one)])) for one in offsets)
+        start, end = (len(with_line_feeds(text[: from_utf16(text, offset)])) for offset in offsets)
         return index, start, end
 
     def _index(self, value: Any) -> int:
@@ -183,20 +185,20 @@ class _Regions:
         control, _, field_ = name.partition("-")
         if control != owner.control:
             raise Unreadable(f"{self.where}: {name!r} does not belong to a {owner.control} region")
-        owner.values[field_] = self._given(kind, value)
+        owner.values[field_] = self._plain_value(kind, value)
 
-    def _given(self, kind: str, value: Mapping[str, Any]) -> Any:
+    def _plain_value(self, kind: str, value: Mapping[str, Any]) -> Any:
         """A number, or a list of texts."""
-        given = value.get("text" if kind == "textarea" else kind)
+        content = value.get("text" if kind == "textarea" else kind)
         if kind == "number":
-            if isinstance(given, bool) or not isinstance(given, int | float):
+            if isinstance(content, bool) or not isinstance(content, int | float):
                 raise Unreadable(f"{self.where}: a number is missing")
-            return given
-        texts = [given] if isinstance(given, str) else as_list(given, f"{self.where}: {kind}")
+            return content
+        texts = [content] if isinstance(content, str) else as_list(content, f"{self.where}: {kind}")
         return [with_line_feeds(as_text(text, f"{self.where}: {kind}")) for text in texts]
 
     def _owner(self, uid: Any) -> _Region:
-        owner = self.found.get(str(as_id(uid, f"{self.where}: id")))
+        owner = self.by_id.get(str(as_id(uid, f"{self.where}: id")))
         if owner is None:
             raise Unreadable(f"{self.where}: a value belongs to no region")
         return owner
@@ -213,7 +215,7 @@ class _Regions:
         return label
 
     def _check_used(self, region: _Region, fields: Sequence[Mapping[str, Any]]) -> None:
-        known = {each["name"] for each in fields} | {"span-start"}
+        known = {field_["name"] for field_ in fields} | {"span-start"}
         for name in [*region.values, *(name for name, _ in region.links)]:
             if name not in known:
                 raise Unreadable(f"{self.where}: {region.control} have no field {name!r}")
@@ -221,23 +223,23 @@ class _Regions:
     def _fields(
         self, region: _Region, fields: Sequence[Mapping[str, Any]]
     ) -> Iterator[tuple[str, Any]]:
-        for each in fields:
-            value = self._value(region, each)
-            if value is not None or not each["required"]:
-                yield each["name"], value
+        for field_ in fields:
+            value = self._value(region, field_)
+            if value is not None or not field_["required"]:
+                yield field_["name"], value
 
     def _value(self, region: _Region, asked: Mapping[str, Any]) -> Any:
         name = asked["name"]
-        given = region.values.get(name)
+        value = region.values.get(name)
         match asked["widget"]:
             case "text" | "textarea":
-                return _first(given)
+                return _first(value)
             case "choice":
-                return _choice(_first(given), asked)
+                return _choice(_first(value), asked)
             case "messages":
-                return [region.message, *(self.found[uid].message for uid in region.to(name))]
+                return [region.message, *(self.by_id[uid].message for uid in region.to(name))]
             case "references":
-                targets = [*region.to(name), *(given if isinstance(given, list) else [])]
+                targets = [*region.to(name), *(value if isinstance(value, list) else [])]
                 return targets if asked["many"] else _first(targets)
             case "span":
                 return self._span(region, asked)
@@ -245,7 +247,7 @@ class _Regions:
                 return [self._phase(uid, asked["fields"]) for uid in region.to(name)]
             case "arguments":
                 return [self._argument(uid) for uid in region.to(name)]
-        return given
+        return value
 
     def _span(self, region: _Region, asked: Mapping[str, Any]) -> dict[str, Any] | None:
         if asked["within"] == "message":
@@ -262,12 +264,12 @@ class _Regions:
         return {**place, "text": text}
 
     def _phase(self, uid: str, fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        region = self.found[uid]
+        region = self.by_id[uid]
         self._check_used(region, fields)
         return {"uid": uid, **dict(self._fields(region, fields))}
 
     def _argument(self, uid: str) -> dict[str, Any]:
-        region = self.found[uid]
+        region = self.by_id[uid]
         return {"role": region.heading, "span": self._quote(region)}
 
 
@@ -281,7 +283,7 @@ def _first(value: Any) -> Any:
     return value[0]
 
 
-def _choice(given: Any, asked: Mapping[str, Any]) -> Any:
+def _choice(text: Any, asked: Mapping[str, Any]) -> Any:
     """Choices are text there; what is a number here becomes one again."""
     by_text = {str(choice["value"]): choice["value"] for choice in asked["choices"]}
-    return by_text.get(given, given) if isinstance(given, str) else given
+    return by_text.get(text, text) if isinstance(text, str) else text

@@ -96,57 +96,59 @@ def _labelled(document: dict[str, Any]) -> Labelled:
     decisions = as_list(document.get("decisions", []), '"decisions"')
     return Labelled(
         id=as_text(document.get("id"), '"id"', required=True),
-        turns=tuple(_turn(one) for one in as_list(document.get("messages", []), '"messages"')),
-        answers=tuple(_read_answer(one, f"answers[{n}]") for n, one in enumerate(answers)),
+        turns=tuple(_turn(value) for value in as_list(document.get("messages", []), '"messages"')),
+        answers=tuple(_read_answer(value, f"answers[{n}]") for n, value in enumerate(answers)),
         domain=as_text(document.get("domain"), '"domain"'),
         difficulty=as_text(document.get("difficulty"), '"difficulty"'),
         split=as_text(document.get("split"), '"split"'),
         origin=as_text(document.get("origin"), '"origin"'),
         generator=as_text(document.get("generator"), '"generator"'),
-        decisions=tuple(_read_decision(one, f"decisions[{n}]") for n, one in enumerate(decisions)),
+        decisions=tuple(
+            _read_decision(value, f"decisions[{n}]") for n, value in enumerate(decisions)
+        ),
     )
 
 
 def _turn(message: Any) -> Turn:
-    given = with_line_feeds_in(as_dict(message, "a message"))
+    document = with_line_feeds_in(as_dict(message, "a message"))
     return Turn(
-        role=as_text(given.get("role"), '"role"', required=True),
-        content=as_text(given.get("content"), '"content"', required=True),
-        speaker=as_text(given.get("speaker"), '"speaker"'),
-        time=moment(given.get("time"), '"time"'),
+        role=as_text(document.get("role"), '"role"', required=True),
+        content=as_text(document.get("content"), '"content"', required=True),
+        speaker=as_text(document.get("speaker"), '"speaker"'),
+        time=moment(document.get("time"), '"time"'),
     )
 
 
 def _read_answer(value: Any, where: str) -> Answer:
-    given = as_dict(value, where)
-    status = choice_of(given.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
+    document = as_dict(value, where)
+    status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
     return Answer(
-        annotator=as_text(given.get("annotator"), f"{where}.annotator", required=True),
-        payload=with_line_feeds_in(as_dict(given.get("labels", {}), f"{where}.labels")),
+        annotator=as_text(document.get("annotator"), f"{where}.annotator", required=True),
+        payload=with_line_feeds_in(as_dict(document.get("labels", {}), f"{where}.labels")),
         status=status,
-        empty=_flag(given, "empty", where),
-        skip_reason=as_text(given.get("skip_reason"), f"{where}.skip_reason"),
-        round=_optional(given, "round", where),
-        guideline_version=_optional(given, "guideline_version", where),
-        created_at=moment(given.get("created_at"), f"{where}.created_at"),
-        submitted_at=moment(given.get("submitted_at"), f"{where}.submitted_at"),
-        active_seconds=as_number(given.get("active_seconds", 0), f"{where}.active_seconds"),
+        empty=_flag(document, "empty", where),
+        skip_reason=as_text(document.get("skip_reason"), f"{where}.skip_reason"),
+        round=_optional(document, "round", where),
+        guideline_version=_optional(document, "guideline_version", where),
+        created_at=moment(document.get("created_at"), f"{where}.created_at"),
+        submitted_at=moment(document.get("submitted_at"), f"{where}.submitted_at"),
+        active_seconds=as_number(document.get("active_seconds", 0), f"{where}.active_seconds"),
     )
 
 
 def _read_decision(value: Any, where: str) -> Decided:
-    given = as_dict(value, where)
-    labels = as_list(given.get("labels"), f"{where}.labels")
+    document = as_dict(value, where)
+    labels = as_list(document.get("labels"), f"{where}.labels")
     return Decided(
-        layer=choice_of(given.get("layer"), tuple(LAYERS), f"{where}.layer"),
-        labels=[_decided_label(one, f"{where}.labels[{n}]") for n, one in enumerate(labels)],
-        reason=as_text(given.get("reason"), f"{where}.reason", required=True),
-        decided_by=as_text(given.get("decided_by"), f"{where}.decided_by", required=True),
-        kind=as_text(given.get("kind"), f"{where}.kind"),
-        guideline_flag=_flag(given, "guideline_flag", where),
-        guideline_version=_optional(given, "guideline_version", where),
-        decided_at=moment(given.get("decided_at"), f"{where}.decided_at"),
-        reason_code=as_text(given.get("reason_code"), f"{where}.reason_code") or None,
+        layer=choice_of(document.get("layer"), tuple(LAYERS), f"{where}.layer"),
+        labels=[_decided_label(label, f"{where}.labels[{n}]") for n, label in enumerate(labels)],
+        reason=as_text(document.get("reason"), f"{where}.reason", required=True),
+        decided_by=as_text(document.get("decided_by"), f"{where}.decided_by", required=True),
+        kind=as_text(document.get("kind"), f"{where}.kind"),
+        guideline_flag=_flag(document, "guideline_flag", where),
+        guideline_version=_optional(document, "guideline_version", where),
+        decided_at=moment(document.get("decided_at"), f"{where}.decided_at"),
+        reason_code=as_text(document.get("reason_code"), f"{where}.reason_code") or None,
     )
 
 
@@ -164,12 +166,12 @@ def _decided_label(value: Any, where: str) -> dict[str, Any]:
     return label
 
 
-def _flag(given: dict[str, Any], key: str, where: str) -> bool:
-    value = given.get(key, False)
+def _flag(document: dict[str, Any], key: str, where: str) -> bool:
+    value = document.get(key, False)
     if not isinstance(value, bool):
         raise Unreadable(f"{where}.{key} must be true or false")
     return value
 
 
-def _optional(given: dict[str, Any], key: str, where: str) -> int | None:
-    return None if given.get(key) is None else as_number(given[key], f"{where}.{key}")
+def _optional(document: dict[str, Any], key: str, where: str) -> int | None:
+    return None if document.get(key) is None else as_number(document[key], f"{where}.{key}")

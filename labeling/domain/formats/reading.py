@@ -21,11 +21,11 @@ def read_each(
     documents: Iterable[tuple[int, Any] | Fault], read: Callable[[int, Any], Read]
 ) -> Iterator[tuple[int, Read] | Fault]:
     """What ``read`` makes of each document and its line; a fault for each that it cannot read."""
-    for found in documents:
-        if isinstance(found, Fault):
-            yield found
+    for item in documents:
+        if isinstance(item, Fault):
+            yield item
             continue
-        line, document = found
+        line, document = item
         try:
             yield line, read(line, document)
         except Unreadable as error:
@@ -34,7 +34,7 @@ def read_each(
 
 def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
     """The documents of a file with one JSON document a line; blank lines are passed over."""
-    number, found_any = 0, False
+    number, has_documents = 0, False
     while raw := stream.readline(limit + 1):
         number += 1
         if len(raw) > limit:
@@ -42,9 +42,9 @@ def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[in
             return
         raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if raw.strip():
-            found_any = True
+            has_documents = True
             yield _parsed(number, raw)
-    if not found_any:
+    if not has_documents:
         yield Fault(None, Fact("file.empty"))
 
 
@@ -102,8 +102,8 @@ class _Pieces:
             return
         self._pass(1)
         while self._next() != "]":
-            begun = self.line
-            yield begun, self._item()
+            first_line = self.line
+            yield first_line, self._item()
             if self._next() == ",":
                 self._pass(1)
             elif self._next() != "]":
@@ -141,7 +141,7 @@ class _Pieces:
 
     def _grow(self) -> None:
         """As much again as is held, so that a long item is not parsed over and over."""
-        held = self._text[self._at :]
-        raw = self._stream.read(max(CHUNK, len(held)))
+        rest = self._text[self._at :]
+        raw = self._stream.read(max(CHUNK, len(rest)))
         self._ended = not raw
-        self._text, self._at = held + self._decoder.decode(raw, final=not raw), 0
+        self._text, self._at = rest + self._decoder.decode(raw, final=not raw), 0

@@ -13,13 +13,13 @@ from labeling.domain.schema import LAYERS
 Item = Mapping[str, Any]
 """A gold item's document."""
 
-Kind = Literal["added", "removed", "changed"]
+ChangeKind = Literal["added", "removed", "changed"]
 
 
 class LabelChanged(NamedTuple):
     """A label that only one release has, or that has other fields in the other one."""
 
-    kind: Kind
+    kind: ChangeKind
     layer: str
     uid: str
     title: str
@@ -33,7 +33,7 @@ class ItemChanged:
     """
 
     item_id: str
-    kind: Kind
+    kind: ChangeKind
     labels: list[LabelChanged] = field(default_factory=list)
     how: tuple[str, str] | None = None
     text: bool = False
@@ -58,7 +58,7 @@ def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChange
     """
     if before is None or after is None:
         return ItemChanged(item_id, "added" if before is None else "removed")
-    found = ItemChanged(
+    change = ItemChanged(
         item_id,
         "changed",
         labels=_labels(before, after),
@@ -66,7 +66,7 @@ def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChange
         text=before["conversation"] != after["conversation"],
         split=_both(before.get("split") or "", after.get("split") or ""),
     )
-    return found if found.labels or found.how or found.text or found.split else None
+    return change if change.labels or change.how or change.text or change.split else None
 
 
 def _labels(before: Item, after: Item) -> list[LabelChanged]:
@@ -83,7 +83,7 @@ def _labels(before: Item, after: Item) -> list[LabelChanged]:
             layers[change.layer_key],
             change.uid,
             heading_of(layers[change.layer_key], change.label, known),
-            [one.name for one in change.fields],
+            [field_change.name for field_change in change.fields],
         )
         for change in difference(before["gold"], after["gold"]).labels
     ]

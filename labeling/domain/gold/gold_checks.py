@@ -42,10 +42,10 @@ def compare(
     """
     key = LAYERS[layer].key
     right: Labels = gold.get(key, [])
-    base, given = _in_common_terms(layer, gold, own, rules)
-    matches = match_labels(layer, right, given, rules)
-    found = {match.left for match in matches}
-    kept = {str(given[match.right].get("uid")) for match in matches}
+    base, own_labels = _in_common_terms(layer, gold, own, rules)
+    matches = match_labels(layer, right, own_labels, rules)
+    found_positions = {match.left for match in matches}
+    matched_uids = {str(own_labels[match.right].get("uid")) for match in matches}
     answered: Labels = own.get(key, [])
     return {
         "f1": f1(len(matches), len(right), len(answered)),
@@ -55,12 +55,12 @@ def compare(
         "missed": [
             _named(layer, label, base.labels)
             for position, label in enumerate(right)
-            if position not in found
+            if position not in found_positions
         ],
         "extra": [
             _named(layer, label, _by_uid(layer, own))
             for label in answered
-            if str(label.get("uid")) not in kept
+            if str(label.get("uid")) not in matched_uids
         ],
         "marks": _marks(layer, gold, own, message_count) if LAYERS[layer].by_message else None,
     }
@@ -101,7 +101,7 @@ def people_in(provenance: Any) -> set[str]:
 
 def _names(value: Any) -> set[str]:
     if isinstance(value, list):
-        return {one for one in value if isinstance(one, str)}
+        return {name for name in value if isinstance(name, str)}
     return set(value.split(", ")) if isinstance(value, str) else set()
 
 
@@ -112,7 +112,9 @@ def _in_common_terms(layer: str, gold: Payload, own: Payload, rules: Rules) -> t
     for name in needs:
         key = LAYERS[name].key
         theirs = own.get(key, [])
-        matched = {one.left: one.right for one in match_labels(name, gold[key], theirs, rules)}
+        matched = {
+            match.left: match.right for match in match_labels(name, gold[key], theirs, rules)
+        }
         for position, label in enumerate(gold[key]):
             at = matched.get(position)
             base.add(label, {"own": str(theirs[at]["uid"]) if at is not None else None})
@@ -132,6 +134,6 @@ def _named(
 
 
 def _marks(layer: str, gold: Payload, own: Payload, message_count: int) -> list[int]:
-    found = units(layer, {"gold": gold, "own": own}, message_count=message_count).labels
-    pairs = list(zip(found["gold"], found["own"], strict=True))
-    return [pairs.count(one) for one in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    labels = units(layer, {"gold": gold, "own": own}, message_count=message_count).labels
+    pairs = list(zip(labels["gold"], labels["own"], strict=True))
+    return [pairs.count(combination) for combination in ((1, 1), (1, 0), (0, 1), (0, 0))]

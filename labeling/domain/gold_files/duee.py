@@ -10,10 +10,10 @@ from labeling.domain.formats.answers import Fault, as_dict, as_list, as_text
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.native import GoldLine, id_of
 
-Found = tuple[int, GoldLine] | Fault
+ReadLine = tuple[int, GoldLine] | Fault
 
 
-def read_duee(stream: BinaryIO) -> Iterator[Found]:
+def read_duee(stream: BinaryIO) -> Iterator[ReadLine]:
     """The documents of a file with their events; a fault for each line that is none."""
     return read_each(
         json_lines(stream),
@@ -26,11 +26,11 @@ def _line(document: Mapping[str, Any], where: str) -> GoldLine:
     text = with_line_feeds(as_text(document.get("text"), '"text"', required=True))
     faults: list[ChatFault] = []
     events = [
-        _event(as_dict(given, f"event_list[{n}]"), f"{where}, event_list[{n}]", name, n, text)
-        for n, given in enumerate(as_list(document.get("event_list"), '"event_list"'))
+        _event(as_dict(listed, f"event_list[{n}]"), f"{where}, event_list[{n}]", name, n, text)
+        for n, listed in enumerate(as_list(document.get("event_list"), '"event_list"'))
     ]
-    for _, found in events:
-        faults += found
+    for _, event_faults in events:
+        faults += event_faults
     labels = [event for event, _ in events]
     return GoldLine(
         record=Record(id=name, turns=(Turn(role="text", content=text),), domain="duee"),
@@ -41,15 +41,15 @@ def _line(document: Mapping[str, Any], where: str) -> GoldLine:
 
 
 def _event(
-    given: Mapping[str, Any], where: str, name: str, number: int, text: str
+    event: Mapping[str, Any], where: str, name: str, number: int, text: str
 ) -> tuple[dict[str, Any], list[ChatFault]]:
-    kind = as_text(given.get("event_type"), f"{where}: event_type", required=True)
+    kind = as_text(event.get("event_type"), f"{where}: event_type", required=True)
     named = hashlib.sha256(f"events\n{name}\n{number}".encode()).hexdigest()[:32]
     faults: list[ChatFault] = []
-    trigger = as_text(given.get("trigger"), f"{where}: trigger")
+    trigger = as_text(event.get("trigger"), f"{where}: trigger")
     arguments = []
-    for position, one in enumerate(as_list(given.get("arguments") or [], f"{where}: arguments")):
-        argument = as_dict(one, f"{where}: arguments[{position}]")
+    for position, value in enumerate(as_list(event.get("arguments") or [], f"{where}: arguments")):
+        argument = as_dict(value, f"{where}: arguments[{position}]")
         role = as_text(argument.get("role"), f"{where}: role", required=True)
         words = as_text(argument.get("argument"), f"{where}: argument")
         if words:

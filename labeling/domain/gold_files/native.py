@@ -42,7 +42,7 @@ class GoldLine:
     given: Mapping[str, Any] = field(default_factory=dict)
 
 
-Found = tuple[int, GoldLine] | Fault
+ReadLine = tuple[int, GoldLine] | Fault
 
 _MAY_BE_OPEN = re.compile(
     r"questions\.\d+\.(evidence|answer)|arcs\.\d+\.phases(\.\d+\.evidence)?|empty"
@@ -53,7 +53,7 @@ _SHOWN = 3  # problems of one line
 
 def read_native_gold(
     stream: BinaryIO, layer: str, *, event_schema: EventSchema | None = None
-) -> Iterator[Found]:
+) -> Iterator[ReadLine]:
     """The items of a file, each checked against the schema; a fault for each that is none."""
     return read_each(
         json_lines(stream),
@@ -85,23 +85,23 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
     if not record.turns:
         raise Unreadable('"conversation" has no message')
     gold = as_dict(document.get("gold"), '"gold"')
-    given = _given(document, layer)
-    _check({**given, **gold}, layer, record.turns, event_schema)
+    context = _context(document, layer)
+    _check({**context, **gold}, layer, record.turns, event_schema)
     published = as_dict(document.get("provenance") or {}, '"provenance"')
-    return GoldLine(record, gold, _origins(gold, layer, published), published, given=given)
+    return GoldLine(record, gold, _origins(gold, layer, published), published, given=context)
 
 
-def _given(document: Mapping[str, Any], layer: str) -> Mapping[str, Any]:
+def _context(document: Mapping[str, Any], layer: str) -> Mapping[str, Any]:
     """The labels of other layers that the gold refers to."""
-    given = as_dict(document.get("given") or {}, '"given"')
+    context = as_dict(document.get("given") or {}, '"given"')
     known = [LAYERS[name].key for name in LAYERS[layer].needs]
-    if unknown := sorted(set(given) - set(known)):
+    if unknown := sorted(set(context) - set(known)):
         raise Unreadable(f'"given" holds {unknown[0]!a}, to which {layer} does not refer')
-    return given
+    return context
 
 
-def _turn(given: Any, where: str) -> Turn:
-    message = as_dict(given, where)
+def _turn(value: Any, where: str) -> Turn:
+    message = as_dict(value, where)
     texts = {
         key: as_text(message.get(key), f"{where}.{key}", required=key != "speaker")
         for key in ("role", "content", "speaker")
@@ -127,9 +127,9 @@ def _check(
     asked = LAYERS[layer]
     if not isinstance(gold.get(asked.key), list):
         raise Unreadable(f'"gold" has no list "{asked.key}"')
-    beside = [name for name in asked.needs if LAYERS[name].key in gold]
+    needed = [name for name in asked.needs if LAYERS[name].key in gold]
     surroundings: dict[str, Any] = {
-        "layers": [layer, *beside],
+        "layers": [layer, *needed],
         "message_count": len(turns),
         "messages": [turn.content for turn in turns],
         "event_schema": event_schema,
@@ -139,7 +139,7 @@ def _check(
     whole = [
         problem
         for problem in check_payload(gold, complete=True, **surroundings)
-        if not _MAY_BE_OPEN.fullmatch(problem.path) and (beside or problem.fact != NOT_THERE)
+        if not _MAY_BE_OPEN.fullmatch(problem.path) and (needed or problem.fact != NOT_THERE)
     ]
     problems = [
         Fact("labels.problem", path=f"gold.{path}", why=why)
@@ -159,14 +159,17 @@ def _origins(
     labels = published.get("labels")
     known = labels if isinstance(labels, dict) else {}
     return {
-        str(label["uid"]): _kept(known.get(str(label["uid"]))) for label in gold[LAYERS[layer].key]
+        str(label["uid"]): _origin(known.get(str(label["uid"])))
+        for label in gold[LAYERS[layer].key]
     }
 
 
-def _kept(origin: Any) -> dict[str, Any]:
-    given = origin if isinstance(origin, dict) else {}
-    kept = {key: given[key] for key in ("cited", "unresolved", "unscorable") if key in given}
-    return {"how": "imported", "by": [], **kept}
+def _origin(value: Any) -> dict[str, Any]:
+    published = value if isinstance(value, dict) else {}
+    evidence = {
+        key: published[key] for key in ("cited", "unresolved", "unscorable") if key in published
+    }
+    return {"how": "imported", "by": [], **evidence}
 
 
 # --- naming conversations -------------------------------------------------------------------------

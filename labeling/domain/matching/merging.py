@@ -46,10 +46,15 @@ class Cluster(NamedTuple):
 def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
     """A settlement as plain JSON, in the order of the conversation."""
     everything = [*settlement.agreed, *settlement.disputed]
-    everything.sort(key=lambda one: first_place(one.label))
+    everything.sort(key=lambda settled: first_place(settled.label))
     return [
-        {"how": one.how, "label": one.label, "uids": one.uids, "dissent": one.dissent}
-        for one in everything
+        {
+            "how": settled.how,
+            "label": settled.label,
+            "uids": settled.uids,
+            "dissent": settled.dissent,
+        }
+        for settled in everything
     ]
 
 
@@ -61,8 +66,8 @@ def settlement_of(
         Settled(dict(row["label"]), row["how"], list(row["uids"]), row["uids"], row["dissent"])
         for row in stored
     ]
-    agreed = [each for each in settled if each.how != "disputed"]
-    disputed = [each for each in settled if each.how == "disputed"]
+    agreed = [cluster for cluster in settled if cluster.how != "disputed"]
+    disputed = [cluster for cluster in settled if cluster.how == "disputed"]
     return Settlement(cast(State, state), list(annotators), agreed, disputed, layer)
 
 
@@ -72,8 +77,8 @@ def agreement_of(settlement: Settlement) -> float:
     In (0, 1], 1 when everybody holds every label. Where nobody labelled anything, all agree: 1.
     """
     shares = [
-        len(one.by) / len(settlement.annotators)
-        for one in [*settlement.agreed, *settlement.disputed]
+        len(settled.by) / len(settlement.annotators)
+        for settled in [*settlement.agreed, *settlement.disputed]
     ]
     return sum(shares) / len(shares) if shares else 1.0
 
@@ -85,21 +90,23 @@ def read_clusters(
     fields: Collection[str] = (),
 ) -> list[Cluster]:
     """Stored clusters with everybody's labels; ``fields`` are those that are compared."""
-    return [_read(one, answers, fields) for one in stored]
+    return [_read(cluster, answers, fields) for cluster in stored]
 
 
 def _read(
     stored: Record, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
 ) -> Cluster:
     sides = [
-        Side(person, _with_uid(given, stored["uids"].get(person)))
-        for person, given in sorted(answers.items())
+        Side(person, _with_uid(own_labels, stored["uids"].get(person)))
+        for person, own_labels in sorted(answers.items())
     ]
-    held = [side.label for side in sides if side.label is not None]
+    labels = [side.label for side in sides if side.label is not None]
     differs = [
         name
         for name in fields
-        if any(bare(name, one.get(name)) != bare(name, held[0].get(name)) for one in held[1:])
+        if any(
+            bare(name, label.get(name)) != bare(name, labels[0].get(name)) for label in labels[1:]
+        )
     ]
     return Cluster(stored["how"], stored["label"], sides, differs)
 

@@ -203,10 +203,10 @@ def check_files(folder: Path, expected: Mapping[str, str]) -> None:
         if not path.is_file():
             raise EncoderUnusable("encoder.incomplete", file=name, details={"file": name})
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != sha256:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != sha256:
             raise EncoderUnusable(
                 "encoder.other_weights",
                 file=name,
-                details={"file": name, "expected": sha256, "found": found},
+                details={"file": name, "expected": sha256, "found": digest},
             )

@@ -71,8 +71,8 @@ def check_payload(
 
 
 def _by_uid(labels: Any) -> dict[str, Mapping[str, Any]]:
-    found = (label for label in _listed(labels) if isinstance(label, Mapping))
-    return {str(label.get("uid")): label for label in found}
+    mappings = (label for label in _listed(labels) if isinstance(label, Mapping))
+    return {str(label.get("uid")): label for label in mappings}
 
 
 def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator[Problem]:
@@ -84,18 +84,18 @@ def _layer_problems(layer: Layer, labels: Any, around: Surroundings) -> Iterator
         broken = list(_shape_problems(layer, label, path, around.complete))
         yield from broken
         if isinstance(label, Mapping):
-            said = {problem.path for problem in broken}
+            paths = {problem.path for problem in broken}
             linked = link_problems(layer, label, path, around)
-            yield from (problem for problem in linked if problem.path not in said)
+            yield from (problem for problem in linked if problem.path not in paths)
 
 
 def _shape_problems(layer: Layer, label: Any, path: str, complete: bool) -> Iterator[Problem]:
     try:
         layer.label.model_validate(label)
     except ValidationError as error:
-        for found in error.errors(include_url=False):
-            if complete or not _is_open(found):
-                yield Problem(".".join([path, *map(str, found["loc"])]), _fact_of(found))
+        for detail in error.errors(include_url=False):
+            if complete or not _is_open(detail):
+                yield Problem(".".join([path, *map(str, detail["loc"])]), _fact_of(detail))
 
 
 def _repeated_names(payload: Mapping[str, Any], layers: Iterable[str]) -> Iterator[Problem]:

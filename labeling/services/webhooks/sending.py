@@ -90,7 +90,7 @@ def _forget_old(webhook_id: int) -> None:
 
 def _renewed(webhook_id: int, sender: UUID) -> Webhook | None:
     """As it is now: it may have been paused, moved or removed since the last message."""
-    held = Webhook.objects.kept().filter(pk=webhook_id, sender=sender, active=True)
+    held = Webhook.objects.not_removed().filter(pk=webhook_id, sender=sender, active=True)
     held.update(sending_until=timezone.now() + LEASE)
     return held.first()
 

@@ -41,7 +41,7 @@ class Made(NamedTuple):
 
 
 def of_project(project: Project) -> QuerySet[Webhook]:
-    return project.webhooks.kept().select_related("created_by")
+    return project.webhooks.not_removed().select_related("created_by")
 
 
 def with_figures(webhooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
@@ -151,7 +151,7 @@ def remove(webhook: Webhook, *, by: User) -> None:
 
 
 def _kept(webhook: Webhook) -> QuerySet[Webhook]:
-    return Webhook.objects.kept().filter(pk=webhook.pk)
+    return Webhook.objects.not_removed().filter(pk=webhook.pk)
 
 
 def _try_now(webhook: Webhook) -> None:
