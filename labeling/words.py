@@ -114,6 +114,8 @@ WORDS: dict[str, Text] = {
     "check.last_conversation": _(
         "Switch these checks off before you take away the last conversation."
     ),
+    "check.no_gold": _("no layer of this project has gold for it any more"),
+    "check.skipped": _("skipped: nothing of it was found"),
     "check.no_conversations": _(
         "Choose conversations with gold for it first: there is nothing to check people by."
     ),

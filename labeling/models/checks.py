@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.models.assignments import Assignment
 from labeling.models.conversations import Conversation
+from labeling.models.fields import FactField
 from labeling.models.projects import Project
 
 SHARE = [MinValueValidator(0), MaxValueValidator(1)]
@@ -80,7 +81,7 @@ class GoldCheck(models.Model):
     releases = models.JSONField(default=dict, help_text="By layer, the gold that it met")
     layers = models.JSONField(default=dict)
     value = models.FloatField(null=True)
-    reason = models.TextField(blank=True)
+    reason = FactField(help_text="Why there is no value")
     scored_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.test import override_settings
 from django.utils.translation import override
 
 from labeling.domain.facts import Fact
-from labeling.models import Project, Round
+from labeling.models import GoldCheck, Project, Round, guards
 from labeling.words import in_english, words
 from tests import factories
 
@@ -65,3 +67,33 @@ def test_the_reasons_of_an_old_round_are_migrated_once(project: Project) -> None
     )
     with override("de"):
         assert words(Fact.from_json(figures["reasons"]["value"])).startswith("ana und ben: ")
+
+
+def test_the_reason_of_an_old_check_is_migrated_and_the_check_stays_guarded(
+    project: Project,
+) -> None:
+    checks = import_module("labeling.migrations.0017_facts_of_checks")
+    assignment = factories.open_full(project, 1).assignments.all()[0]
+    texts = ["", "skipped: nothing of it was found", "words of an older version"]
+    for version, text in enumerate(texts):
+        row = GoldCheck.objects.create(assignment=assignment, version=version, value=0.0)
+        guards.remove(connection)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "UPDATE labeling_goldcheck SET reason = %s WHERE id = %s", [text, row.pk]
+            )
+    with override_settings(MIGRATION_MODULES={}):  # also where the tests run without migrations
+        state = MigrationLoader(None).project_state([("labeling", "0017_facts_of_checks")])
+
+    for _again in range(2):
+        checks.forwards(state.apps, SimpleNamespace(connection=connection))
+    guards.install(connection)
+
+    rows = GoldCheck.objects.order_by("version")
+    assert [row.reason for row in rows] == [
+        None,
+        Fact("check.skipped"),
+        Fact("legacy.text", text="words of an older version"),
+    ]
+    with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
+        rows.update(value=1.0)

@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
+from labeling.domain.facts import Fact
 from labeling.domain.gold.gold_checks import compare, kappa_of, mean
 from labeling.domain.matching.matchers import Rules, texts_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted
 from labeling.domain.targets import END_TO_END
 from labeling.models import (
     Annotation,
@@ -79,7 +79,7 @@ def _store(found: Assignment, answer: Annotation, figures: dict[str, Any]) -> Go
 
 def _against_gold(found: Assignment, answer: Annotation, ruler: Ruler) -> dict[str, Any]:
     if answer.status == Annotation.Status.SKIPPED:
-        return {"value": 0.0, "reason": noted("skipped: nothing of it was found")}
+        return {"value": 0.0, "reason": Fact("check.skipped")}
     project = found.round.project
     items = gold_of(project, found.conversation_id)
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
@@ -99,7 +99,7 @@ def _against_gold(found: Assignment, answer: Annotation, ruler: Ruler) -> dict[s
         "releases": {layer: str(item.release) for layer, item in items.items()},
         "layers": layers,
         "value": mean(one["f1"] for one in layers.values()),
-        "reason": "" if layers else noted("no layer of this project has gold for it any more"),
+        "reason": None if layers else Fact("check.no_gold"),
     }
 
 
