@@ -56,7 +56,7 @@ class LaunchForm(forms.Form):
         required=False,
         max_length=500,
         help_text=_(
-            "Needed for the test split: why it is looked at. It is printed with the result."
+            "Needed for the test split: why you look at it. It is printed with the result."
         ),
     )
     name = forms.CharField(

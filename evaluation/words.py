@@ -8,7 +8,7 @@ from labeling.words import Text
 
 MODELS: dict[str, Text] = {
     "model.no_answer_in_time": _("The model's server gave no answer within {limit} s."),
-    "model.not_a_chat_completion": _("The server's answer is no chat completion: {said}"),
+    "model.not_a_chat_completion": _("The server's answer is not a chat completion: {said}"),
     "model.unreachable": _("The model's server cannot be reached: {said}"),
     "model.no_quota": _("The provider's account may spend no more: {said}"),
     "model.too_many_requests": _("The model's server takes no more requests: {said}"),
@@ -38,12 +38,12 @@ MODELS: dict[str, Text] = {
     "reply.too_deep": _("The reply is nested too deeply."),
     "reply.no_json": _("The reply holds no JSON."),
     "reply.broken_off": _("The reply breaks off before its end."),
-    "reply.no_number": _("The reply holds {name}, which is no JSON number."),
+    "reply.no_number": _("The reply holds {name}, which is not a JSON number."),
     "reply.wrong_fields": _(
         "The model's reply to {prompt} is not what was asked for: {fields} fields are missing or "
         "wrong."
     ),
-    "reply.no_pair_of_days": _("The model's time range {days} is no pair of days."),
+    "reply.no_pair_of_days": _("The model's time range {days} is not a pair of days."),
 }
 
 BUDGETS: dict[str, Text] = {
@@ -78,9 +78,7 @@ LAUNCHES: dict[str, Text] = {
         "Pipeline “{pipeline}” with these settings uses no language model: leave the budget empty."
     ),
     "launch.no_such_split": _("There is no split “{split}”. Known are: {known}."),
-    "launch.reason_missing": _(
-        "Say why the test split is looked at: it is kept for final figures."
-    ),
+    "launch.reason_missing": _("Say why you look at the test split: it is kept for final figures."),
     "launch.split_empty": _(
         "There is nothing to measure: the split “{split}” of {release} is empty."
     ),
@@ -98,7 +96,7 @@ LAUNCHES: dict[str, Text] = {
     ),
     "threshold.unknown_metric": _("There is no metric “{name}”."),
     "threshold.out_of_range": _(
-        "“{name}” lies between {lower} and {upper}: {value} is no threshold."
+        "“{name}” lies between {lower} and {upper}: {value} is not a threshold."
     ),
     "threshold.drop": _("The largest drop lies between 0 and 1."),
 }
@@ -223,17 +221,17 @@ OUTPUTS: dict[str, Text] = {
     "output.nothing": _("The pipeline returned no JSON object."),
     "output.too_deep": _("The output is nested too deeply."),
     "output.number_too_long": _("The output holds a number of more than {bits:d} bits."),
-    "output.no_json_value": _("The output holds {value}, which is no JSON value."),
+    "output.no_json_value": _("The output holds {value}, which is not a JSON value."),
     "output.no_list": _("The output has no list “{key}”."),
-    "output.no_object": _("{path} is no JSON object."),
-    "output.no_text": _("{path} is no text."),
-    "output.no_list_of_texts": _("{path} is no list of texts."),
-    "output.no_list_of_integers": _("{path} is no list of whole numbers."),
-    "output.no_list_of_positions": _("{path} is no list of message positions."),
+    "output.no_object": _("{path} is not a JSON object."),
+    "output.no_text": _("{path} is not text."),
+    "output.no_list_of_texts": _("{path} is not a list of texts."),
+    "output.no_list_of_integers": _("{path} is not a list of whole numbers."),
+    "output.no_list_of_positions": _("{path} is not a list of message positions."),
     "output.no_such_message": _("{path} names message {index:d}: there is none."),
     "output.not_in_evidence": _("{path} names {index:d}, which “evidence” does not hold."),
-    "output.no_share": _("{path} is no number between 0 and 1."),
-    "output.no_span": _("{path} is no piece of a text."),
+    "output.no_share": _("{path} is not a number between 0 and 1."),
+    "output.no_span": _("{path} is not a piece of text."),
     "output.raw_too_long": _("raw is longer than {most} characters."),
     "prediction.no_object": _("A prediction is an object with “case_id” and “output”."),
     "prediction.no_case_id": _("“case_id” is missing or no text."),
@@ -242,10 +240,10 @@ OUTPUTS: dict[str, Text] = {
     "verdict.no_score": _("“score” is not a number."),
     "verdict.no_claims": _("“claims” is not a list."),
     "verdict.no_json": _("The reply is no JSON."),
-    "verdict.no_object": _("The reply is no JSON object."),
+    "verdict.no_object": _("The reply is not a JSON object."),
     "verdict.no_number": _("The reply holds {name}, which is no number."),
     "verdict.said_twice": _("The reply says the same thing twice."),
-    "verdict.claim_no_object": _("A claim is no JSON object."),
+    "verdict.claim_no_object": _("A claim is not a JSON object."),
     "verdict.claim_not_decided": _("“supported” is neither true nor false."),
     "verdict.claim_no_message": _("“message” is no message number."),
     "verdict.missing": _("“{name}” is missing or empty."),
@@ -254,7 +252,7 @@ OUTPUTS: dict[str, Text] = {
 JUDGES: dict[str, Text] = {
     "gate.no_shared_case": _("no case has a value in both runs"),
     "gate.no_interval": _(
-        "the drop is too large, and with fewer than two conversations chance cannot be told"
+        "the drop is too large, and with fewer than two conversations chance cannot be ruled out"
     ),
     "gate.not_measured": _("the run has no such figure: score it again"),
     "gate.undefined": _("undefined: {reason}"),
@@ -269,7 +267,7 @@ JUDGES: dict[str, Text] = {
     ),
     "gate.own_baseline": _("Run {pk:d} cannot be its own baseline: choose an earlier run."),
     "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
-    "gate.run_unfinished": _("Run {pk:d} is {status}: a gate needs a finished run."),
+    "gate.run_unfinished": _("Run {pk:d} has not finished; try the gate when it has."),
     "certificate.none": _(
         "no certificate: this judge was not yet asked the probes and compared with people, so "
         "it decides nothing; see the page Judges of answers"
@@ -322,7 +320,7 @@ JUDGES: dict[str, Text] = {
         "The judge was asked for when “{model}” had other settings than it has now for the "
         "worker: {here}."
     ),
-    "probing.probes_changed": _("The probes have changed meanwhile: ask them again."),
+    "probing.probes_changed": _("The probes have changed in the meantime: ask them again."),
     "probe.good": _("plainly good"),
     "probe.paraphrase": _("the same in other words"),
     "probe.vague": _("vague but on the subject"),
@@ -337,8 +335,8 @@ JUDGES: dict[str, Text] = {
 
 PREDICTIONS: dict[str, Text] = {
     "predictions.line": _("line {line:d}: {why:.}"),
-    "predictions.nothing_taken": _("Nothing was taken: {faults}"),
-    "predictions.nothing_taken_and_more": _("Nothing was taken: {faults}; and {more} more."),
+    "predictions.nothing_taken": _("Nothing was read: {faults}"),
+    "predictions.nothing_taken_and_more": _("Nothing was read: {faults}; and {more} more."),
 }
 
 WORDS = PREDICTIONS | MODELS | BUDGETS | LAUNCHES | PIPELINES | METRICS | WORK | OUTPUTS | JUDGES

@@ -40,7 +40,7 @@ WORDS: dict[str, Text] = {
         "The decided labels of {conversation} are not complete: {path}: {message}"
     ),
     "adjudication.no_kind": _("Choose why the annotators differed."),
-    "adjudication.no_note": _("Write a note: this decision is one that no annotator had given."),
+    "adjudication.no_note": _("Write a note: no annotator had given this decision."),
     "adjudication.own_work_alone": _(
         "Only you have labelled this conversation, so somebody else has to decide about it."
     ),
@@ -71,7 +71,9 @@ WORDS: dict[str, Text] = {
         "events have no units that could be left out, so they are compared by F1"
     ),
     "agreement.label_not_rated": _("“{name}” is a label that they do not have or did not rate"),
-    "agreement.no_common_unit": _("their common samples hold no unit that both labelled"),
+    "agreement.no_common_unit": _(
+        "nobody used this layer on the same items, so agreement can't be measured"
+    ),
     "agreement.no_event_marked": _("neither marked an event"),
     "agreement.no_messages_cited": _("these records cite no messages"),
     "agreement.no_similar_text": _("no two of their requirements have similar text"),
@@ -192,16 +194,16 @@ WORDS: dict[str, Text] = {
         "{before} holds {layer} and {after} holds {layer2}: compare two releases of one layer."
     ),
     "gold.synthetic_items": _(
-        "{synthetic} of {total} conversations are synthetic: say that they may stand in the "
+        "{synthetic} of {total} conversations are synthetic: confirm that they may be in the "
         "release (“with synthetic conversations”, --with-synthetic), or leave them out."
     ),
     "gold.unknown_layer": _("{slug} has no layer “{layer}”. It labels: {layers}."),
     "gold.unknown_release": _("There is no gold release {address}. Newest releases: {known}."),
-    "guideline.labels_checked": _("Somebody has checked these labels meanwhile."),
+    "guideline.labels_checked": _("Somebody checked these labels in the meantime."),
     "guideline.labels_follow_newest": _("These labels follow the newest version already."),
     "guideline.unchanged": _("This is the text of version {number}: nothing was changed."),
     "guideline.written_meanwhile": _(
-        "Version {current} was written meanwhile. Compare it with your text, then save again."
+        "Version {current} was written in the meantime. Compare it with your text, then save again."
     ),
     "handover.calibration": _(
         "A calibration round is blind and ends with its last answer: nothing is returned in it."
@@ -213,7 +215,9 @@ WORDS: dict[str, Text] = {
     "import.refused": _("Nothing was stored: {problems: ·}"),
     "invitation.expired": _("This invitation expired on {day}."),
     "invitation.name_in_use": _("Somebody is called “{username}” already: choose another."),
-    "invitation.of_former_lead": _("Who made this invitation does not lead the project any more."),
+    "invitation.of_former_lead": _(
+        "The person who made this invitation no longer leads the project."
+    ),
     "invitation.over": _("This invitation is over: ask a lead of the project for a new link."),
     "invitation.revoked": _("This invitation was revoked."),
     "invitation.used": _("This invitation has been used."),
@@ -223,7 +227,7 @@ WORDS: dict[str, Text] = {
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
     "file.not_a_list": _("the file must hold one JSON list of tasks"),
-    "file.not_a_number": _("{name} is no JSON number"),
+    "file.not_a_number": _("{name} is not a JSON number"),
     "file.not_json": _("not valid JSON: {why}"),
     "file.not_utf8": _("the file is not UTF-8; save it as UTF-8"),
     "file.too_deep": _("nested too deeply"),
@@ -335,7 +339,7 @@ WORDS: dict[str, Text] = {
     "schema.bad_character": _("This text holds a character that cannot be stored."),
     "schema.empty": _("This is empty."),
     "schema.empty_with_labels": _(
-        "“Nothing here” cannot stand beside labels: remove one of the two."
+        "“Nothing here” cannot be combined with labels: remove one of the two."
     ),
     "schema.few_criteria": _("Write at least two criteria, one per line."),
     "schema.few_phases": _("A narrative has at least two phases."),
@@ -365,8 +369,8 @@ WORDS: dict[str, Text] = {
         "it has closed."
     ),
     "settings.changed_elsewhere": _(
-        "Somebody has changed these settings meanwhile. Nothing of yours is stored yet: look at "
-        "it below, next to what holds now, and save again."
+        "Somebody changed these settings in the meantime. Your changes are not stored yet: compare "
+        "them below with the current settings, and save again."
     ),
     "settings.events_in_use": _(
         "Labels or gold use what is not in the list: {names}. Add it again."
@@ -403,7 +407,7 @@ WORDS: dict[str, Text] = {
     "suggestion.test_or_blind": _(
         "Nothing is suggested for conversations of the test split or of a blind round."
     ),
-    "upload.gone": _("The file of this preview is no longer kept: choose it again."),
+    "upload.gone": _("The file of this preview is no longer stored: choose it again."),
     "verify.columns": _("The item's columns do not match its content."),
     "verify.content": _("The content does not match its hash."),
     "verify.conversation": _("The conversation is not the one that was labelled."),

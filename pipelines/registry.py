@@ -167,7 +167,7 @@ _ENTRIES = (
     ),
     Entry(
         name="retrieval",
-        title="One way of ranking",
+        title="Retrieval only",
         summary="Ranks messages by words, by meaning or by both, and returns the first ones.",
         layers=MEMORY,
         config=RetrievalConfig,
@@ -224,7 +224,7 @@ _ENTRIES = (
     ),
     Entry(
         name="lexical",
-        title="Same words (floor)",
+        title="BM25 baseline",
         summary="Returns a fixed number of messages that share words with the question (BM25).",
         layers=MEMORY,
         config=BudgetConfig,

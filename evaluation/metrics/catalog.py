@@ -323,7 +323,7 @@ EVENTS = [
         (
             "hallucination_rate",
             "Hallucination",
-            "Whether any argument does not stand in the text; samples that parsed.",
+            "Whether any argument is not in the text; samples that parsed.",
         ),
         direction="lower",
     ),
@@ -332,7 +332,7 @@ EVENTS = [
         (
             "hallucination_entity_rate",
             "Hallucinated arguments",
-            "Share of the checked arguments that do not stand in the text.",
+            "Share of the checked arguments that are not in the text.",
         ),
         direction="lower",
         scope="micro",

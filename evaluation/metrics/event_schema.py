@@ -18,13 +18,13 @@ def schema_violation(value: Any, mode: str, schema: Schema) -> str:
     An empty list complies: a text may tell of no event.
     """
     if not isinstance(value, list):
-        return "The answer is no list of events."
+        return "The answer is not a list of events."
     return next(filter(None, (_event_violation(one, mode, schema) for one in value)), "")
 
 
 def _event_violation(event: Any, mode: str, schema: Schema) -> str:
     if not isinstance(event, Mapping):
-        return "An event is no JSON object."
+        return "An event is not a JSON object."
     kind = event_type(event)
     if not kind:
         return "An event has no event_type."
@@ -39,7 +39,7 @@ def _event_violation(event: Any, mode: str, schema: Schema) -> str:
 
 def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> str:
     if not isinstance(argument, Mapping):
-        return f"An argument of {kind} is no JSON object."
+        return f"An argument of {kind} is not a JSON object."
     role = argument.get("role")
     if not isinstance(role, str) or not role.strip():
         return f"An argument of {kind} has no role."

@@ -101,7 +101,7 @@ def _why_not_askable(judge: Judge) -> str:
     if not model or model["id"] != judge.model:
         return _("Another model is set up now, so this judge cannot be asked.")
     if judge.parser != probings.PARSER_VERSION:
-        return _("Replies are read in another way now, so this judge is no more.")
+        return _("Replies are read differently now, so this judge no longer exists.")
     if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
         return _(
             "The model has other settings now ({told}), so this judge cannot be asked."

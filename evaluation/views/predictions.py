@@ -22,7 +22,7 @@ def run_predictions(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         run = form.launch(by=request.user)
         if run is not None:
-            said = _("The predictions are taken; run {number} scores them.")
+            said = _("The predictions were read; run {number} scores them.")
             messages.success(request, said.format(number=run.pk))
             return redirect(run)
     status = 422 if form.errors else 200

@@ -109,7 +109,7 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
             "pause": _("The run pauses before its next case."),
             "resume": _("The run goes on."),
             "cancel": _("The run is cancelled; what it has found is kept."),
-            "rescore": _("The scores are being computed anew."),
+            "rescore": _("The scores are being computed again."),
             "call off": _("What was left of answers and judgements is called off."),
         }
         messages.success(request, done[called_off(run, action) or action])

@@ -20,7 +20,7 @@ class PlanForm(forms.ModelForm):
     """How often hidden checks come, when somebody is paused, and the test of newcomers."""
 
     every = forms.IntegerField(
-        label=_("One hidden check in so many conversations"),
+        label=_("Hidden-check frequency"),
         min_value=0,
         max_value=MOST,
         help_text=_("10 makes every tenth conversation a hidden check; 0 gives none."),
@@ -33,18 +33,18 @@ class PlanForm(forms.ModelForm):
         help_text=_("A mean F1 from 0 to 1; empty pauses nobody."),
     )
     pause_after = forms.IntegerField(
-        label=_("Looked at over so many of the last hidden checks"), min_value=1, max_value=MOST
+        label=_("Number of recent hidden checks to consider"), min_value=1, max_value=MOST
     )
     test = forms.BooleanField(
-        label=_("Whoever has not passed the qualification test gets no other work"), required=False
+        label=_("No other work until the qualification test is passed"), required=False
     )
     pass_at = forms.FloatField(
-        label=_("Passed from this mean F1 on"),
+        label=_("Minimum F1 to pass"),
         min_value=0,
         max_value=1,
         help_text=_(
             "If this or the number of tries changes, finished tests that were not passed are "
-            "judged anew. Who has passed goes on working."
+            "judged again. People who have passed go on working."
         ),
     )
     tries = forms.IntegerField(label=_("Tries"), min_value=1, max_value=100)

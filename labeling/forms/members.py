@@ -46,7 +46,7 @@ class NewAccountForm(UserCreationForm):
         label=_("Your name"),
         required=False,
         max_length=150,
-        help_text=_("Shown beside the user name."),
+        help_text=_("Shown next to the user name."),
     )
     field_order = ("username", "full_name", "password1", "password2")
 

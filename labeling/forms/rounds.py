@@ -81,7 +81,7 @@ class RoundForm(forms.Form):
         min_value=1,
         max_value=100_000,
         initial=20,
-        help_text=_("Drawn by the seed from those that are in no round yet."),
+        help_text=_("Drawn by the seed from the unassigned conversations."),
     )
     split = forms.ChoiceField(required=False)
     domain = forms.ChoiceField(required=False)
@@ -126,7 +126,7 @@ class RoundForm(forms.Form):
         help_text=_("Full labeling without a pool only."),
     )
     override_reason = forms.CharField(
-        label=_("Reason for passing the locked gate"),
+        label=_("Reason for override"),
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -218,7 +218,7 @@ class RoundForm(forms.Form):
             self.data = again
             raise forms.ValidationError(
                 _(
-                    "Round {newest} was opened meanwhile. Look at it first; send this again "
+                    "Round {newest} was opened in the meantime. Look at it first; send this again "
                     "only if you want one more."
                 ).format(newest=newest)
             )
@@ -291,7 +291,7 @@ class BatchForm(forms.Form):
         min_value=1,
         max_value=100_000,
         initial=20,
-        help_text=_("Drawn by the round's seed from those that are in no round yet."),
+        help_text=_("Drawn by the round's seed from the unassigned conversations."),
     )
     annotators = forms.ModelMultipleChoiceField(
         queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple

@@ -21,7 +21,7 @@ class WebhookForm(forms.Form):
         help_text=_("Where messages are sent by POST, for example https://example.org/assay."),
     )
     which = forms.ChoiceField(
-        label=_("Of what it is told"),
+        label=_("Events to send"),
         choices=[(EVERY, _("Every event")), (SOME, _("Only the events chosen here"))],
         initial=EVERY,
         widget=forms.RadioSelect,

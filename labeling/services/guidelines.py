@@ -93,7 +93,7 @@ def check(
     """Say whether labels of an older version hold under the newest one.
 
     What does not hold goes back to its annotator, to be made under the newest version, unless it
-    is locked; then the check alone says that it has to be labelled anew.
+    is locked; then the check alone says that it has to be labelled again.
     """
     note = reason_in(note)
     if not stands and not note:
@@ -123,7 +123,7 @@ def check(
         conversation=assignment.conversation.external_id,
         annotator=assignment.annotator.get_username(),
         version=newest.version,
-        found="still stands" if stands else "has to be labelled anew",
+        found="still stands" if stands else "has to be labelled again",
     )
     return made
 

@@ -99,7 +99,7 @@ WORDS = {
     "run.rescored": _("had run {object_id} scored again"),
     "run.resumed": _("resumed run {object_id}"),
     "suggestions.broke_off": _("The suggestions of {pipeline} could not be made: {reason}"),
-    "suggestions.made": _("The suggestions of {pipeline} are made: {conversations} conversations"),
+    "suggestions.made": _("The suggestions of {pipeline} are ready: {conversations} conversations"),
     "suggestions.requested": _(
         "asked {pipeline} for suggestions for {conversations} conversations"
     ),

@@ -48,7 +48,7 @@ def project_new(request: HttpRequest) -> HttpResponse:
         except RuleError as error:
             form.add_error(None, words(error.fact))
         else:
-            messages.success(request, _("The project is there. Add its people and its guidelines."))
+            messages.success(request, _("Project created. Add its people and its guidelines."))
             return redirect(created)
     return render(request, "labeling/project_new.html", {"form": form}, status=_status(form))
 

@@ -51,7 +51,7 @@ PROBLEMS = {
     "reply.too_deep": "The reply is nested too deeply.",
     "reply.no_json": "The reply holds no JSON.",
     "reply.broken_off": "The reply breaks off before its end.",
-    "reply.no_number": "The reply holds {name}, which is no JSON number.",
+    "reply.no_number": "The reply holds {name}, which is not a JSON number.",
     "reply.unfit": "It does not fit the schema: {problem}.",
 }
 """What the model reads of its own reply: part of the prompt that asks again."""

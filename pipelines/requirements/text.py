@@ -7,7 +7,7 @@ from functools import cache
 
 from pipelines.requirements.lexicon import mapping, words
 
-# What is no text: control characters, halves of surrogate pairs, marks of width or direction.
+# What is not text: control characters, halves of surrogate pairs, marks of width or direction.
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ud800-\udfff]+")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)]|[a-z]\))\s+", re.M)

@@ -158,7 +158,7 @@ class Adjudication {
     const disputed = clusters.some((cluster) => cluster.how === "disputed");
     if (disputed && !kind) return [t("Choose why they differed."), () => byId("kind").focus()];
     if (!note.trim() && clusters.some(overrulesAll)) {
-      return [t("Write a note: this decision is one that no annotator had given."), () => byId("note").focus()];
+      return [t("Write a note: no annotator had given this decision."), () => byId("note").focus()];
     }
     return undefined;
   }

@@ -35,7 +35,7 @@ export class Caret {
     this.leave();
     this.node = element.firstChild;
     this.words = wordsOf(this.node?.data ?? "");
-    if (!this.words.length) return this.say(t("There is no text to select here."));
+    if (!this.words.length) return this.say(t("There is not text to select here."));
     this.element = element;
     this.back = focused();
     this.anchor = this.focus = 0;

@@ -15,7 +15,7 @@ export function setUpKeyTable(keys) {
   toggle.addEventListener("change", () => (keys.singleKeys = toggle.checked));
   byId("keys-reset").addEventListener("click", () => {
     keys.reset();
-    table.draw(t("All keys are as they were at first."));
+    table.draw(t("Shortcuts reset."));
   });
   dialog.addEventListener("close", () => table.draw());
   dialog.querySelector("[data-close]").addEventListener("click", () => dialog.close());

@@ -140,12 +140,12 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
     def marks(url: str) -> tuple[list[str], int]:
         with CaptureQueriesContext(connection) as captured:
             told = noor.get(url).content.decode()
-        return re.findall("certified judge|no certificate|uncalibrated judge", told), len(captured)
+        return re.findall("certified judge|no certificate|judge not certified", told), len(captured)
 
-    assert marks(reverse("runs"))[0] == ["uncalibrated judge"]  # one word for all four figures
+    assert marks(reverse("runs"))[0] == ["judge not certified"]  # one word for all four figures
     agree(run, [people["noor"]])
     probe(project)
-    certified = ["certified judge", *["uncalibrated judge"] * 3]
+    certified = ["certified judge", *["judge not certified"] * 3]
     found, few = marks(reverse("runs"))
     assert found == certified
     claims = "Claims have no probes and are rated by nobody"
@@ -158,7 +158,10 @@ def test_lists_say_what_the_judge_of_each_figure_is_worth_by_the_same_number_of_
     judgings.counting(third).judgements.filter(kind=KIND).update(model="small-1-2026-02-28")
     assert marks(reverse("runs"))[0].count("no certificate") == 1
     two = reverse("run-compare") + f"?before={run.pk}&after={third.pk}"
-    assert marks(two)[0] == ["no certificate", *["uncalibrated judge"] * 3]  # the lesser of the two
+    assert marks(two)[0] == [
+        "no certificate",
+        *["judge not certified"] * 3,
+    ]  # the lesser of the two
 
 
 def test_a_judge_that_is_asked_in_another_way_is_another_judge(

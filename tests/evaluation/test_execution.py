@@ -111,8 +111,8 @@ def test_a_transient_error_waits_before_the_next_try(launch: Any, script: Any) -
     [
         (None, "no JSON object"),
         ({}, "no list “requirements”"),
-        ({"requirements": [3]}, "requirements.0 is no JSON object"),
-        ({"requirements": [{"title": 5}]}, "requirements.0.title is no text"),
+        ({"requirements": [3]}, "requirements.0 is not a JSON object"),
+        ({"requirements": [{"title": 5}]}, "requirements.0.title is not text"),
         ({"requirements": [{"confidence": 2}]}, "between 0 and 1"),
         ({"requirements": [{"confidence": float("nan")}]}, "no JSON value"),
         ({"requirements": [{"source_messages": [9]}]}, "names message 9"),

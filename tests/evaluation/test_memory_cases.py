@@ -150,7 +150,7 @@ def test_cases_without_checkpoints_are_counted_beside_the_funnel(
         "cases": 1,
         "messages": 2,
     }
-    assert "1 case tells nothing of its checkpoints" in page
+    assert "1 case does not report its checkpoints" in page
 
 
 def test_scoring_again_keeps_one_trace_a_checkpoint(
@@ -195,14 +195,14 @@ def test_an_arc_is_given_what_it_returned_beside_its_phases(
 @pytest.mark.parametrize(
     ("output", "problem"),
     [
-        ({"evidence": "4"}, "evidence is no list of whole numbers"),
-        ({"evidence": [True]}, "evidence is no list of whole numbers"),
+        ({"evidence": "4"}, "evidence is not a list of whole numbers"),
+        ({"evidence": [True]}, "evidence is not a list of whole numbers"),
         ({"evidence": [1], "ranked": [1.5]}, "ranked is no list"),
         ({"evidence": [1], "phases": {}}, None),
-        ({"evidence": [1], "phases": [3]}, "phases.0 is no JSON object"),
+        ({"evidence": [1], "phases": [3]}, "phases.0 is not a JSON object"),
         ({"evidence": [], "phases": [{"evidence": [4]}]}, "phases.0 names 4, which “evidence”"),
         ({"evidence": [1], "trace": {"candidates": {"ids": "1"}}}, "trace.candidates.ids is no"),
-        ({"evidence": [1], "trace": [1]}, "trace is no JSON object"),
+        ({"evidence": [1], "trace": [1]}, "trace is not a JSON object"),
         ({"evidence": [1], "trace": {"shown": [[1]]}}, "trace.shown is no list"),
     ],
 )

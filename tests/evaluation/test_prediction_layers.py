@@ -109,7 +109,7 @@ def test_the_command_and_the_page_measure_them_alike_and_report_the_ids(
     assert f"Extra, left aside: elsewhere{suffix}." in out.getvalue()
     page = client.get(by_page.get_absolute_url()).content.decode()
     assert "1 case has no prediction and counts as failed" in page
-    assert "1 id of the file is no case of this run and was left aside" in page
+    assert "1 id of the file is not a case of this run and was left out" in page
     assert f"elsewhere{suffix}" in page
     for case in by_page.cases.all():
         assert client.get(case.get_absolute_url()).status_code == 200

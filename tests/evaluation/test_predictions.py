@@ -227,7 +227,7 @@ def test_a_look_at_the_test_split_is_counted(make_release, write):
         ([RIGHT[0], RIGHT[1], RIGHT[0]], "line 3: doc-1 was predicted before, in line 1"),
         ([{"case_id": "doc-1"}], "line 1: doc-1 has no “output” object"),
         ([{"case_id": "doc-1", "output": {"events": 3}}], "line 1: The output has no list"),
-        ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is no text"),
+        ([{"case_id": "doc-1", "output": {"raw": 3}}], "line 1: raw is not text"),
         ([DEEP], "line 1: The output is nested too deeply"),
         ([prediction("doc-9")], "No case_id of the file is in news@1; one that is: doc-1."),
     ],

@@ -141,7 +141,7 @@ def test_synthetic_questions_are_marked_everywhere_and_measured_by_every_mode(
     asked = item.content["gold"]["questions"][0]
     text = client.get(f"{release.get_absolute_url()}items/{item.item_id}/").content.decode()
     assert f'href="#m{asked["evidence"][0]}"' in text
-    assert "nobody: a program made them" in text
+    assert "nobody: a program created them" in text
     assert "6 synthetic cases" in client.get(run.get_absolute_url()).content.decode()
     case = client.get(run.cases.all()[0].get_absolute_url()).content.decode()
     assert ">synthetic<" in case

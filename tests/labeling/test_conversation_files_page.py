@@ -54,7 +54,7 @@ def test_a_preview_says_what_the_file_holds_and_stores_nothing(lead):
     shown = text_of(preview)
     assert "Nothing is stored yet" in shown
     assert "Conversations read 3 New 2, with 4 messages Known already 1" in shown
-    assert "Split of those that name none train" in shown
+    assert "Default split train" in shown
     assert "Preview of &lt;b&gt;talks.jsonl" in preview.content.decode()
     assert not Conversation.objects.exists()
     assert not Event.objects.filter(verb="conversations.imported").exists()

@@ -46,7 +46,7 @@ def test_a_new_version_makes_a_worklist_of_what_was_labelled_before(signed_in, r
 
     shown = text_of(response)
     assert listed(signed_in(rita)) == [one.pk for one in older]
-    assert "6 of 6 answers made under older versions are still to be checked" in shown
+    assert "6 of 6 answers made under older versions still have to be checked" in shown
     assert "6 answers" in page(signed_in(rita), "/projects/orders/guidelines/")
 
 

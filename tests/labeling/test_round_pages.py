@@ -96,7 +96,7 @@ def test_an_open_gate_asks_for_no_reason(signed_in, rita, people, project, conve
     factories.answer_all(factories.open_calibration(project, 2))
     client = signed_in(rita)
 
-    assert "Reason for passing the locked gate" not in page(client, URL)
+    assert "Reason for override" not in page(client, URL)
     client.post(URL, form(people, kind="full", pool="on", overlap="1", seen="1"))
     assert project.rounds.get(kind="full").pool
 

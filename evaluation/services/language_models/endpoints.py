@@ -50,7 +50,7 @@ def require(what: Sentence, *, judging: bool = False) -> None:
         raise ModelMissing(
             say(
                 "{what} needs a language model: set {name} in the environment or in .env, and "
-                "start the servers anew.",
+                "restart the servers.",
                 what=what,
                 name=missing,
             ),

@@ -364,7 +364,7 @@ def _check_text(text: str, path: str, max_length: int | None) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _Refused(f'"{path}" contains half of a surrogate pair, which is no text') from None
+        raise _Refused(f'"{path}" contains half of a surrogate pair, which is not text') from None
 
 
 def _choice(document: dict[str, Any], key: str, known: Sequence[str]) -> str:

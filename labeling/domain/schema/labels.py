@@ -78,7 +78,7 @@ REQUIREMENT_FIELDS = {
 }
 CATEGORIES = {
     "single-hop": "One message holds the answer",
-    "multi-hop": "Several messages have to be put together",
+    "multi-hop": "Several messages have to be combined",
     "temporal": "It asks when, how long, or in what order",
     "commonsense": "The messages and general knowledge together give the answer",
     "open-domain": "It needs knowledge from outside the conversation",

@@ -37,7 +37,7 @@ class NothingToSuggest(RuleError):
 
 
 class UnusableSuggestion(RuleError):
-    """What the pipeline returned is no list of labels of this layer."""
+    """What the pipeline returned is not a list of labels of this layer."""
 
     code = "unusable_suggestion"
 

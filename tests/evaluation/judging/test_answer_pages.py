@@ -29,7 +29,7 @@ def test_the_page_of_a_run_names_its_judge_and_calls_it_uncalibrated(
 
     text = signed_in("noor").get(run.get_absolute_url()).content.decode()
 
-    assert "uncalibrated judge" in text
+    assert "judge not certified" in text
     assert "3 of 6 claims are supported" in text
     assert "Author and judge are the same model" in text
     assert "faithfulness.v1" in text

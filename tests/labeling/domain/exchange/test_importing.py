@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_conversation_is_named(keys, said):
         ),
         (
             {"content": "\ud83d"},
-            '"messages[1].content" contains half of a surrogate pair, which is no text',
+            '"messages[1].content" contains half of a surrogate pair, which is not text',
         ),
         ({"contents": "Hi"}, 'messages[1]: unknown key "contents"; did you mean "content"?'),
         (
