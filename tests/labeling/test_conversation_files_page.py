@@ -118,25 +118,25 @@ def test_a_preview_is_confirmed_once_and_by_nobody_else(lead, signed_in, admin):
 
     other = confirm(signed_in(admin), preview)
     assert (other.status_code, Conversation.objects.count()) == (400, 0)
-    assert "no longer kept" in text_of(other)
+    assert "no longer stored" in text_of(other)
 
     confirm(lead, preview)
     again = confirm(lead, preview)
     assert (again.status_code, Conversation.objects.count()) == (400, 1)
-    assert "no longer kept" in text_of(again)
+    assert "no longer stored" in text_of(again)
 
 
 def test_a_file_that_was_kept_for_labels_is_no_file_of_conversations(lead):
     kept = upload(lead, native(talk("a")))
     as_labels = {"format": "native", "upload": kept.context["upload"].key, "reason": "Pilot"}
     answer = lead.post("/projects/orders/labels/import/", as_labels)
-    assert "no longer kept" in text_of(answer)
+    assert "no longer stored" in text_of(answer)
 
     file = SimpleUploadedFile("labels.jsonl", native(talk("a", schema_version=1, answers=[])))
     confirm(lead, upload(lead, native(talk("a"))))
     preview = lead.post("/projects/orders/labels/preview/", {"format": "native", "file": file})
     answer = confirm(lead, kept, upload=preview.context["upload"].key)
-    assert "no longer kept" in text_of(answer)
+    assert "no longer stored" in text_of(answer)
 
 
 @pytest.mark.parametrize("fields", [{"format": "realtalk"}, {"split": "all"}, {"upload": "../key"}])

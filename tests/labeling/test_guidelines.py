@@ -68,7 +68,7 @@ def test_a_version_written_meanwhile_is_not_passed_over(signed_in, rita, project
     response = client.post(f"{URL}new/", form(body="Something else."))
 
     assert response.status_code == 400
-    assert "Version 2 was written meanwhile." in text_of(response)
+    assert "Version 2 was written in the meantime." in text_of(response)
     assert project.guidelines.count() == 2
 
 

@@ -192,7 +192,7 @@ def test_nobody_from_outside_of_the_project_is_made_to_have_labelled(source, tar
         (lambda one: one["answers"][2].update(skip_reason=""), "skipped without a reason"),
         (lambda one: one["answers"][0].update(guideline_version=9), "version 9 of the guidelines"),
         (lambda one: one["answers"][1].update(empty=False), "There is no label"),
-        (lambda one: one["answers"][0].update(empty=True), "cannot stand beside labels"),
+        (lambda one: one["answers"][0].update(empty=True), "cannot be combined with labels"),
         (
             lambda one: one["answers"][0]["labels"]["events"][0]["trigger"].update(start=0),
             "events.0.trigger",

@@ -142,12 +142,12 @@ def test_a_preview_is_confirmed_once_and_by_nobody_else(
     sent = confirmation(upload(lead, download(lead, "native")))
 
     other = signed_in(admin).post("/projects/other/labels/import/", sent)
-    assert "no longer kept" in text_of(other)
+    assert "no longer stored" in text_of(other)
     lead.post("/projects/other/labels/import/", sent)
     again = lead.post("/projects/other/labels/import/", sent)
 
     assert again.status_code == 400
-    assert "no longer kept" in text_of(again)
+    assert "no longer stored" in text_of(again)
 
 
 def test_without_a_reason_the_preview_cannot_be_stored(labelled, elsewhere, lead):

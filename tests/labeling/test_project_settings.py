@@ -147,7 +147,7 @@ def test_whoever_saves_after_somebody_else_is_told_and_overwrites_nothing(lead, 
     response = lead.post(URL, mine)
 
     assert response.status_code == 409
-    assert "Somebody has changed these settings meanwhile" in text_of(response)
+    assert "Somebody changed these settings in the meantime" in text_of(response)
     assert "κ threshold (0.75 → 0.6)" in text_of(response)
     assert "Event types and their roles now: Sale: buyer" in text_of(response)
     project.refresh_from_db()

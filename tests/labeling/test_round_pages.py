@@ -120,7 +120,7 @@ def test_a_form_sent_twice_opens_one_round(signed_in, rita, people, project, con
     again = client.post(URL, fields)
 
     assert again.status_code == 400
-    assert "Round 1 was opened meanwhile." in text_of(again)
+    assert "Round 1 was opened in the meantime." in text_of(again)
     assert project.rounds.count() == 1
     assert b'name="seen" value="1"' in again.content  # meant the third time
 
@@ -188,7 +188,7 @@ def test_a_calibration_round_cannot_be_closed_by_hand(signed_in, rita, project):
     opened = factories.open_calibration(project, 2)
     client, url = signed_in(rita), "/projects/orders/rounds/1/close/"
 
-    assert "closes by itself" in page(client, url)
+    assert "closes automatically" in page(client, url)
     assert "Only an open round of full labeling" in client.post(url, follow=True).content.decode()
     opened.refresh_from_db()
     assert opened.state == "open"
@@ -246,7 +246,7 @@ def test_a_lead_adds_a_batch_to_full_labeling(signed_in, rita, people, project, 
     opened = factories.open_full(project, 2)
     client, url = signed_in(rita), "/projects/orders/rounds/1/batch/"
 
-    assert "28 conversations are in no round yet" in page(client, url)
+    assert "28 unassigned conversations" in page(client, url)
     client.post(url, {"batch": "5", "annotators": [people[name].pk for name in ROLES_WHO_LABEL]})
 
     assert opened.conversations.count() == 7
