@@ -312,7 +312,7 @@ _ENTRIES = (
         project_types=True,
         published=frozenset({"duee"}),
         words=Words(
-            units="Nobody says what is not an event, so there is no κ: two events are the same "
+            units="Nobody marks what is not an event, so there is no κ: two events are the same "
             "if their types are equal and their triggers overlap, and the figure is the F1 of the "
             "two.",
             marked="marked it as",
