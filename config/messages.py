@@ -198,7 +198,8 @@ def catalogue(domain: str, texts: set[Text], old: Catalog | None = None) -> Cata
     new = Catalog(locale="de", domain=domain, fuzzy=False, project="Assay", creation_date=THE_DAY)
     for one, many in sorted(texts):
         said = old.get(one) if old is not None else None
-        new.add((one, many) if many else one, said.string if said is not None else None)
+        same = said is not None and bool(said.pluralizable) == bool(many)
+        new.add((one, many) if many else one, said.string if said is not None and same else None)
     return new
 
 

@@ -23,7 +23,6 @@ from evaluation.metrics.answers import (
 )
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.sentences import Sentence, say
 from pipelines.llm import ChatMessage
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -102,12 +101,7 @@ def prompts(edited: dict[str, str] | None = None) -> dict[str, Prompt]:
     unknown = sorted(given.keys() - set(KINDS))
     if unknown:
         raise PromptRefused(
-            say(
-                "There is no kind of judgement “{kind}”. Known are: {known}.",
-                kind=unknown[0],
-                known=", ".join(KINDS),
-            ),
-            kind=unknown[0],
+            "prompt.unknown_kind", kind=unknown[0], known=KINDS, details={"kind": unknown[0]}
         )
     return {kind: checked(kind, given[kind]) if kind in given else shipped(kind) for kind in KINDS}
 
@@ -119,28 +113,27 @@ def checked(kind: str, text: str) -> Prompt:
         return shipped(kind)
     problem = _problem_with(kind, plain)
     if problem:
-        said = say("The prompt for {kind} cannot be used: {problem}", kind=kind, problem=problem)
-        raise PromptRefused(said, kind=kind)
+        raise PromptRefused("prompt.unusable", kind=kind, problem=problem, details={"kind": kind})
     return Prompt(OWN, plain)
 
 
-def _problem_with(kind: str, text: str) -> Sentence | None:
+def _problem_with(kind: str, text: str) -> Fact | None:
     if len(text) > MOST_CHARACTERS:
-        return say("it has more than {most} characters.", most=f"{MOST_CHARACTERS:,}")
+        return Fact("prompt.too_long", most=MOST_CHARACTERS)
     if "\x00" in text:
-        return say("it holds a NUL character.")
+        return Fact("prompt.nul")
     if LINE not in text:
-        return say("a line “---” has to stand between the instructions and the data.")
+        return Fact("prompt.no_line")
     data = Template(text.split(LINE, 1)[1])
     if not data.is_valid():
-        return say("after “---”, write $$ for a dollar sign that names no data.")
+        return Fact("prompt.dollar")
     named = set(data.get_identifiers())
     if missing := sorted(NEEDED[kind] - named):
-        return say("${name} is missing after “---”: the judge would not see it.", name=missing[0])
+        return Fact("prompt.missing", name=missing[0])
     known = {"question", "messages", "answer"} | NEEDED[kind]
     if unknown := sorted(named - known):
-        told = ", ".join(f"${name}" for name in sorted(known))
-        return say("there is no ${name}. Known are: {known}.", name=unknown[0], known=told)
+        names = [f"${name}" for name in sorted(known)]
+        return Fact("prompt.unknown_name", name=unknown[0], known=names)
     return None
 
 

@@ -335,8 +335,108 @@ JUDGES: dict[str, Text] = {
 
 PREDICTIONS: dict[str, Text] = {
     "predictions.line": _("line {line:d}: {why:.}"),
+    "predictions.too_many_extra": _(
+        "The file holds more than {most} predictions of cases that are not measured: take them "
+        "out, or choose the release and the split that they belong to."
+    ),
+    "predictions.no_case": _("No case_id of the file is in {release}; one that is: {example}."),
     "predictions.nothing_taken": _("Nothing was read: {faults}"),
     "predictions.nothing_taken_and_more": _("Nothing was read: {faults}; and {more} more."),
 }
 
-WORDS = PREDICTIONS | MODELS | BUDGETS | LAUNCHES | PIPELINES | METRICS | WORK | OUTPUTS | JUDGES
+REFUSALS: dict[str, Text] = {
+    "memory.setting": _("Setting “{setting}” of the layers: {msg}. Known are: {known}."),
+    "memory.no_conversation": _("Project “{slug}” has no conversation “{external_id}”."),
+    "model.missing": _(
+        "{what} needs a language model: set {name} in the environment or in .env, and "
+        "restart the servers."
+    ),
+    "task.pipeline": _("Pipeline “{name}” with these settings"),
+    "task.evaluate_answers": _("Evaluating answers"),
+    "task.judge_answers": _("Judging answers"),
+    "task.ask_probes": _("Asking a judge the probes"),
+    "task.look_at_judge": _("Looking at a judge"),
+    "task.generate_conversations": _("Generating conversations by a language model"),
+    "task.ask_questions": _("Asking questions by a language model"),
+    "compare.not_scored": _("Run {pk:d} has no scores yet: wait until it is finished."),
+    "compare.other_gold": _(
+        "Run {pk:d} was measured on {release} and run {pk2:d} on {release2}: figures of "
+        "different gold cannot be compared."
+    ),
+    "compare.other_versions": _(
+        "The runs were scored by different versions of the metrics: score the older one again."
+    ),
+    "compare.other_settings": _(
+        "The runs were scored with different settings of the metrics: launch one of them again."
+    ),
+    "compare.other_matching": _(
+        "The runs were matched with gold by different thresholds or synonyms: launch one of "
+        "them again."
+    ),
+    "compare.other_basis": _(
+        "One of the runs was rated by people and the other one by gold: have both rated."
+    ),
+    "rating.other_layer": _(
+        "People rate inferred requirements only, and only in runs on gold of the layer "
+        "“Inferred requirements”: launch the pipeline on such gold."
+    ),
+    "rating.run_unfinished": _("Wait until the run is finished: then its labels can be rated."),
+    "rating.nothing_inferred": _("The run has inferred nothing, so there is nothing to rate."),
+    "rating.closed": _("This rating is closed: its ratings stay as they are."),
+    "rating.out_of_range": _("A rating is 0, 1 or 2."),
+    "rating.nothing_rated": _("Nobody has rated anything yet, so there is nothing to close."),
+    "rating.no_answers": _("This run has no answers: launch one that is to evaluate answers."),
+    "rating.answers_unfinished": _(
+        "Wait until the run is finished: then its answers can be rated."
+    ),
+    "rating.no_answer_written": _("No answer could be written, so there is nothing to rate."),
+    "rating.answer_out_of_range": _("A rating of an answer is a whole number from 0 to 10."),
+    "rating.note_too_long": _("A note has at most {most} characters."),
+    "answers.no_question": _(
+        "Answers cannot be evaluated on the layer “{layer}”: it asks no question. Layers that "
+        "do are {asking}."
+    ),
+    "answers.none_in_run": _("Run {pk:d} has no answers: launch one that is to evaluate answers."),
+    "probing.unknown_kind": _("There are no probes for “{kind}”. Known are: {known}."),
+    "suggestions.unsuitable": _(
+        "Pipeline “{pipeline}” suggests nothing for {what}. Those that do: {known}."
+    ),
+    "suggestions.for_layer": _("the layer “{layer}”"),
+    "suggestions.for_project": _("the project’s layers"),
+    "suggestions.no_pipeline": _("none"),
+    "prompt.unknown_kind": _("There is no kind of judgement “{kind}”. Known are: {known}."),
+    "prompt.unusable": _("The prompt for {kind} cannot be used: {problem}"),
+    "prompt.too_long": _("it has more than {most} characters."),
+    "prompt.nul": _("it holds a NUL character."),
+    "prompt.no_line": _("a line “---” has to stand between the instructions and the data."),
+    "prompt.dollar": _("after “---”, write $$ for a dollar sign that names no data."),
+    "prompt.missing": _("${name} is missing after “---”: the judge would not see it."),
+    "prompt.unknown_name": _("there is no ${name}. Known are: {known}."),
+    "estimate.both": "{first}; {second}",
+    "estimate.earlier_run": _("what run {run:d} used for each case"),
+    "estimate.one_reading": _(
+        "one reading of each case’s conversation and {tokens} tokens of reply"
+    ),
+    "estimate.most_calls": _(
+        "the most that a case takes if every reply can be used, {most} calls (at least "
+        "{least}), each with {read} and {tokens} tokens of reply"
+    ),
+    "estimate.conversation": _("its conversation"),
+    "estimate.messages": _("{n} of its messages"),
+    "estimate.answers": _("an answer and {kinds} judgements for each case"),
+    "estimate.as_before": _("{basis}, as long as those before"),
+    "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),
+}
+
+WORDS = (
+    PREDICTIONS
+    | MODELS
+    | BUDGETS
+    | LAUNCHES
+    | PIPELINES
+    | METRICS
+    | WORK
+    | OUTPUTS
+    | JUDGES
+    | REFUSALS
+)

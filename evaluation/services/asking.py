@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import Sentence
+from labeling.domain.facts import Fact
 from pipelines.llm import NO_USAGE, ModelError, OverBudget, RateLimited, Reply, Unavailable
 
 ENDS = (*STOPS, RateLimited, Unavailable)
@@ -31,7 +31,7 @@ class Asking:
         self.spent = NO_USAGE
 
     @classmethod
-    def opened(cls, what: Sentence, budget_cost: float | None, budget_tokens: int | None) -> Asking:
+    def opened(cls, what: Fact, budget_cost: float | None, budget_tokens: int | None) -> Asking:
         """Refused where no model is set up, or where the budget makes no sense."""
         endpoints.require(what)
         problem = budgets.problem_with(budget_cost, budget_tokens)

@@ -28,7 +28,6 @@ from evaluation.services.work import working
 from evaluation.services.work.leases import MAX_ATTEMPTS, KeepAlive, expiry
 from evaluation.services.work.steering import RESEND_SECONDS
 from labeling.domain.facts import Fact
-from labeling.domain.sentences import say
 from labeling.models import Conversation, Project
 from labeling.services import events, wakeups
 from labeling.services.vectors import StoredVectors
@@ -77,15 +76,12 @@ def checked_config(settings: Mapping[str, Any]) -> LayersConfig:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         setting = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(LayersConfig.model_fields)
         raise PipelineRefused(
-            say(
-                "Setting “{setting}” of the layers: {msg}. Known are: {known}.",
-                setting=setting,
-                msg=first["msg"],
-                known=known,
-            ),
+            "memory.setting",
             setting=setting,
+            msg=first["msg"],
+            known=list(LayersConfig.model_fields),
+            details={"setting": setting},
         ) from error
 
 
@@ -308,10 +304,6 @@ def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conv
     for external_id in wanted:
         if external_id not in known:
             raise PipelineRefused(
-                say(
-                    "Project “{slug}” has no conversation “{external_id}”.",
-                    slug=project.slug,
-                    external_id=external_id,
-                )
+                "memory.no_conversation", slug=project.slug, external_id=external_id
             )
     return [known[external_id] for external_id in wanted]

@@ -20,6 +20,7 @@ from evaluation.services.judging.panels import Panel
 from evaluation.services.run import ratings, scoring
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.views import access
 from labeling.words import words
 
@@ -80,7 +81,9 @@ def _led_run(request: HttpRequest, pk: int) -> Run:
     return run
 
 
-def _frame(request: HttpRequest, run: Run, panel: Panel | None, problem: str) -> dict[str, Any]:
+def _frame(
+    request: HttpRequest, run: Run, panel: Panel | None, problem: Fact | None
+) -> dict[str, Any]:
     invited = set(panel.invited.values_list("pk", flat=True)) if panel else set()
     people = panels.invitable(panel) if panel else []
     return {

@@ -17,6 +17,7 @@ from evaluation.services.language_models import budgets, metering
 from evaluation.services.launch.launch import LaunchRefused, checked_pipeline
 from evaluation.services.run import execution, results
 from evaluation.services.work import leases, steering
+from labeling.domain.facts import Fact
 from labeling.words import in_english
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import ChatMessage
@@ -180,21 +181,23 @@ def test_the_estimate_counts_every_call_and_says_so(
     assert four
     assert four.prompt_tokens == 4 * one.prompt_tokens
     assert four.completion_tokens == 2 * 4 * 700
-    assert "the most that a case takes if every reply can be used, 4 calls" in four.basis
+    assert "the most that a case takes if every reply can be used, 4 calls" in in_english(
+        four.basis
+    )
 
 
 def test_the_estimate_learns_from_a_finished_run(
     release: Any, launch: Any, server: LanguageServer
 ) -> None:
     before = estimated(release)
-    assert "one reading" in before.basis
+    assert "one reading" in in_english(before.basis)
     # 29 characters a conversation: 10 tokens and 500; 700 of reply; three cases, twice
     assert (before.prompt_tokens, before.completion_tokens) == (6 * 510, 6 * 700)
     run = work(launch(pipeline="asking"))
 
     after = estimated(release)
 
-    assert after.basis == f"what run {run.pk} used for each case"
+    assert after.basis == Fact("estimate.earlier_run", run=run.pk)
     assert (after.cases, after.prompt_tokens, after.completion_tokens) == (6, 1200, 120)
     assert after.cost == pytest.approx(12 * ONE_CALL)
 

@@ -14,7 +14,7 @@ from evaluation.models import Answer, AnswerPanel, AnswerRating, Judgement, Run
 from evaluation.services.judging import panels
 from evaluation.services.judging.panels import RatingRefused, check_note, record
 from evaluation.services.judging.probings import KINDS
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 
 HIGHEST = 10
 
@@ -27,22 +27,22 @@ class Place(NamedTuple):
     kind: str
 
 
-def why_not_ratable(run: Run) -> str:
-    """Why nobody can rate answers of this run, as a sentence; empty if people can."""
+def why_not_ratable(run: Run) -> Fact | None:
+    """Why nobody can rate answers of this run; ``None`` if people can."""
     if not run.spec.has_answers:
-        return noted("This run has no answers: launch one that is to evaluate answers.")
+        return Fact("rating.no_answers")
     if run.scored_at is None:
-        return noted("Wait until the run is finished: then its answers can be rated.")
+        return Fact("rating.answers_unfinished")
     if not _answers(run).exists():
-        return noted("No answer could be written, so there is nothing to rate.")
-    return ""
+        return Fact("rating.no_answer_written")
+    return None
 
 
 @transaction.atomic
 def open_panel(run: Run, *, by: Any) -> AnswerPanel:
     problem = why_not_ratable(run)
     if problem:
-        raise RatingRefused(problem, run=run.pk)
+        raise RatingRefused(problem, details={"run": run.pk})
     panel, is_new = AnswerPanel.objects.get_or_create(run=run, defaults={"opened_by": by})
     if is_new:
         record("answers.rating_opened", panel, by)
@@ -78,7 +78,7 @@ def _without_reference(run: Run) -> QuerySet[Judgement, int]:
 def rate(place: Place, *, rater: Any, score: int | None, note: str = "") -> None:
     """Keep what the rater says of one answer in one respect; ``None`` takes it back."""
     if score is not None and not 0 <= score <= HIGHEST:
-        raise RatingRefused(noted("A rating of an answer is a whole number from 0 to 10."))
+        raise RatingRefused("rating.answer_out_of_range")
     check_note(note)
     own = {"answer_id": place.answer, "kind": place.kind, "rater": rater}
     if score is None:

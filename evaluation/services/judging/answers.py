@@ -14,7 +14,7 @@ from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, WorkQuer
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
+from labeling.domain.facts import Fact
 from pipelines.llm import ChatModel
 
 MOST_CHARACTERS = 60_000
@@ -30,18 +30,12 @@ class AnswersRefused(RuleError):
 def check(layer: str) -> None:
     """Refuse before anything runs: the layer has to ask a question, and a model to answer it."""
     if not isinstance(gold_layer(layer), Memory):
-        asking = " and ".join(name for name, one in GOLD_LAYERS.items() if isinstance(one, Memory))
+        asking = [name for name, one in GOLD_LAYERS.items() if isinstance(one, Memory)]
         raise AnswersRefused(
-            say(
-                "Answers cannot be evaluated on the layer “{layer}”: it asks no question. "
-                "Layers that do are {asking}.",
-                layer=layer,
-                asking=asking,
-            ),
-            layer=layer,
+            "answers.no_question", layer=layer, asking=asking, details={"layer": layer}
         )
-    endpoints.require(say("Evaluating answers"))
-    endpoints.require(say("Judging answers"), judging=True)
+    endpoints.require(Fact("task.evaluate_answers"))
+    endpoints.require(Fact("task.judge_answers"), judging=True)
 
 
 def describe() -> dict[str, Any]:

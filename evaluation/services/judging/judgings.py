@@ -17,7 +17,7 @@ from evaluation.models import Answer, Judgement, Judging, Run, WorkQuerySet
 from evaluation.services.judging.answers import AnswersRefused, prepare_judging, shown
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.work import leases, steering
-from labeling.domain.sentences import say
+from labeling.domain.facts import Fact
 from labeling.services import events
 from pipelines.llm import ChatModel
 
@@ -35,11 +35,8 @@ def request(
 ) -> Judging:
     """Have the answers of a finished run judged anew; ``prompts`` differ from the shipped ones."""
     if not run.spec.has_answers:
-        raise AnswersRefused(
-            say("Run {pk} has no answers: launch one that is to evaluate answers.", pk=run.pk),
-            run=run.pk,
-        )
-    endpoints.require(say("Judging answers"), judging=True)
+        raise AnswersRefused("answers.none_in_run", pk=run.pk, details={"run": run.pk})
+    endpoints.require(Fact("task.judge_answers"), judging=True)
     checked = judges.prompts(prompts)
     problem = budgets.problem_with(budget_cost, budget_tokens, judging=True)
     if problem:

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 
 from evaluation.models import AnswerPanel, RatingPanel
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import say
 from labeling.models import Membership
 from labeling.services import events
 
@@ -41,7 +40,7 @@ def invite(panel: Panel, usernames: Iterable[str]) -> str:
 
 def check_note(note: str) -> None:
     if len(note) > LONGEST_NOTE:
-        raise RatingRefused(say("A note has at most {most} characters.", most=LONGEST_NOTE))
+        raise RatingRefused("rating.note_too_long", most=LONGEST_NOTE)
 
 
 def record(verb: str, panel: Panel, actor: Any, **data: Any) -> None:

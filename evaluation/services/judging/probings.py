@@ -27,7 +27,6 @@ from evaluation.services.language_models.metering import PaidModel
 from evaluation.services.work import leases, working
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.sentences import say
 from labeling.models import Project
 from labeling.services import events, wakeups
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
@@ -71,7 +70,7 @@ def request(
 ) -> list[Probing]:
     """Have the judges of these kinds asked; by the model that is set up, and the shipped prompts
     where none is given."""
-    endpoints.require(say("Asking a judge the probes"), judging=True)
+    endpoints.require(Fact("task.ask_probes"), judging=True)
     chosen = list(dict.fromkeys(kinds))
     if unknown := sorted(set(chosen) - set(KINDS)):
         raise _unknown(unknown[0])
@@ -223,7 +222,7 @@ def _hold_to_one_model(probing: Probing, reply: Reply) -> None:
 
 def asked_last(project: Project, kind: str, given: dict[str, str] | None = None) -> Probing:
     """Of the judge that would be asked now: what it said when it was asked to the end."""
-    endpoints.require(say("Looking at a judge"), judging=True)
+    endpoints.require(Fact("task.look_at_judge"), judging=True)
     if kind not in KINDS:
         raise _unknown(kind)
     model = endpoints.describe(judging=True)
@@ -241,11 +240,4 @@ def last_of(project: Project, kind: str, judge_sha256: str) -> Probing:
 
 
 def _unknown(kind: str) -> ProbingRefused:
-    return ProbingRefused(
-        say(
-            "There are no probes for “{kind}”. Known are: {known}.",
-            kind=kind,
-            known=", ".join(KINDS),
-        ),
-        kind=kind,
-    )
+    return ProbingRefused("probing.unknown_kind", kind=kind, known=KINDS, details={"kind": kind})

@@ -18,7 +18,6 @@ from evaluation.layers import gold_layer
 from evaluation.models import Answer, CaseRun, Judgement, Probing, Run
 from evaluation.services.language_models import endpoints
 from labeling.domain.facts import Fact
-from labeling.domain.sentences import say
 from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
 from pipelines.llm import OverBudget, Usage
@@ -83,7 +82,7 @@ class Estimate:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
-    basis: str
+    basis: Fact
 
     @property
     def tokens(self) -> int:
@@ -96,7 +95,7 @@ class Estimate:
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             added(self.cost, other.cost),
-            say("{first}; {second}", first=self.basis, second=other.basis),
+            Fact("estimate.both", first=self.basis, second=other.basis),
         )
 
 
@@ -266,29 +265,25 @@ def estimate(
     if known:
         run, prompt, reply = known
         return _estimate(
-            cases, prompt * cases, reply * cases, say("what run {run} used for each case", run=run)
+            cases, prompt * cases, reply * cases, Fact("estimate.earlier_run", run=run)
         )
     prompts = sum(tokens_in(size) + PROMPT_TOKENS for size in sizes) * repetitions
     replies = REPLY_TOKENS * cases
     return _estimate(cases, prompts * calls.most, replies * calls.most, _basis(calls))
 
 
-def _basis(calls: Calls) -> str:
+def _basis(calls: Calls) -> Fact:
     """What is counted of a pipeline that has not been run yet."""
     if calls.most == 1:
-        return say(
-            "one reading of each case’s conversation and {tokens} tokens of reply",
-            tokens=REPLY_TOKENS,
-        )
-    return say(
-        "the most that a case takes if every reply can be used, {most} calls (at least {least}), "
-        "each with {read} and {tokens} tokens of reply",
+        return Fact("estimate.one_reading", tokens=REPLY_TOKENS)
+    return Fact(
+        "estimate.most_calls",
         most=calls.most,
         least=calls.least,
         tokens=REPLY_TOKENS,
-        read=say("its conversation")
+        read=Fact("estimate.conversation")
         if calls.messages is None
-        else say("{n} of its messages", n=calls.messages),
+        else Fact("estimate.messages", n=calls.messages),
     )
 
 
@@ -306,17 +301,17 @@ def estimate_answers(
     asked = asked.filter(judging__run__release__layer=release.layer)
     asked = asked.filter(judging__run__release__project=release.project_id)
     row = asked.aggregate(n=Count("pk"), p=_sum("prompt_tokens"), c=_sum("completion_tokens"))
-    basis = say("an answer and {kinds} judgements for each case", kinds=kinds)
+    basis = Fact("estimate.answers", kinds=kinds)
     if row["n"]:
         prompt, reply = row["p"] / row["n"], row["c"] / row["n"]
-        basis = say("{basis}, as long as those before", basis=basis)
+        basis = Fact("estimate.as_before", basis=basis)
     else:
         prompt, reply = ANSWER_PROMPT_TOKENS, ANSWER_REPLY_TOKENS
-        basis = say(
-            "{basis} of {prompt} + {reply} tokens each",
+        basis = Fact(
+            "estimate.tokens_each",
             basis=basis,
-            prompt=f"{ANSWER_PROMPT_TOKENS:,}",
-            reply=f"{ANSWER_REPLY_TOKENS:,}",
+            prompt=ANSWER_PROMPT_TOKENS,
+            reply=ANSWER_REPLY_TOKENS,
         )
     times = cases * repetitions
     written = _estimate(cases, prompt * times, reply * times, basis)
@@ -325,7 +320,7 @@ def estimate_answers(
 
 
 def _estimate(
-    cases: int, prompt: float, reply: float, basis: str, *, judging: bool = False
+    cases: int, prompt: float, reply: float, basis: Fact, *, judging: bool = False
 ) -> Estimate:
     usage = Usage(round(prompt), round(reply))
     endpoint = endpoints.endpoint_from_settings(judging=judging)

@@ -16,7 +16,7 @@ from django.conf import settings
 from evaluation.judge import how_asked
 from evaluation.services.language_models.replies import CachedModel
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import Sentence, say
+from labeling.domain.facts import Fact
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.chat.redaction import redacted
@@ -43,19 +43,11 @@ def missing_setting(*, judging: bool = False) -> str:
     return ""
 
 
-def require(what: Sentence, *, judging: bool = False) -> None:
+def require(what: Fact, *, judging: bool = False) -> None:
     """Refuse ``what`` before anything runs, if there is no model for it."""
     missing = missing_setting(judging=judging)
     if missing:
-        raise ModelMissing(
-            say(
-                "{what} needs a language model: set {name} in the environment or in .env, and "
-                "restart the servers.",
-                what=what,
-                name=missing,
-            ),
-            setting=missing,
-        )
+        raise ModelMissing("model.missing", what=what, name=missing, details={"setting": missing})
 
 
 def uses_model(entry: Entry, config: Mapping[str, Any]) -> bool:

@@ -25,7 +25,6 @@ from evaluation.services.work.steering import BudgetRefused, RunRefused
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.reasons import reason_in
-from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldItem, GoldRelease
 from pipelines.errors import PipelineError
 from pipelines.registry import PIPELINES, Entry, check_config, entry_for
@@ -190,7 +189,7 @@ def checked_pipeline(name: str, config: Mapping[str, Any], layer: str) -> tuple[
 def check_model(entry: Entry, *, asks_model: bool) -> None:
     """Refuse before anything runs what needs a language model, where none is set up."""
     if asks_model:
-        endpoints.require(say("Pipeline “{name}” with these settings", name=entry.name))
+        endpoints.require(Fact("task.pipeline", name=entry.name))
 
 
 def check_budget(

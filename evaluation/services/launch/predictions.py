@@ -21,7 +21,6 @@ from labeling.domain.formats.reading import json_lines
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
 from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers
@@ -124,13 +123,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
 
 def _leave_aside(case_id: str, found: _Found) -> None:
     if len(found.extra) == MAX_EXTRA:
-        raise PredictionsRefused(
-            say(
-                "The file holds more than {most} predictions of cases that are not measured: take "
-                "them out, or choose the release and the split that they belong to.",
-                most=f"{MAX_EXTRA:,}",
-            )
-        )
+        raise PredictionsRefused("predictions.too_many_extra", most=MAX_EXTRA)
     found.extra.append(case_id[:SHOWN_CHARACTERS])
 
 
@@ -166,12 +159,10 @@ def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRel
     if not found.outputs:
         example = next(iter(cases))
         raise PredictionsRefused(
-            say(
-                "No case_id of the file is in {release}; one that is: {example}.",
-                release=str(release),
-                example=example,
-            ),
-            extra=found.extra[:SHOWN_FAULTS],
+            "predictions.no_case",
+            release=str(release),
+            example=example,
+            details={"extra": found.extra[:SHOWN_FAULTS]},
         )
 
 

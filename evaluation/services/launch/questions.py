@@ -16,9 +16,9 @@ from evaluation.questions.sample import Asked, Said, Talk
 from evaluation.services.asking import ENDS, Asking, GenerationRefused
 from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
+from labeling.domain.facts import Fact
 from labeling.domain.schema import check_payload
 from labeling.domain.schema.layers import published_as
-from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease, Project
 from labeling.services.exchange.gold_imports import freeze_imported
 from labeling.words import in_english
@@ -76,7 +76,7 @@ def make_by_model(
 ) -> Made:
     """By the language model of the settings; of what does not verify another one is asked."""
     project, talks = _opened(wish)
-    asking = Asking.opened(say("Asking questions by a language model"), budget_cost, budget_tokens)
+    asking = Asking.opened(Fact("task.ask_questions"), budget_cost, budget_tokens)
     made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200], project=project)
     turns = _in_turns([_choices(talk, wish.seed) for talk in talks])
     for tries, chosen in enumerate(turns):

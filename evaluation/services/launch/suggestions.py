@@ -23,8 +23,8 @@ from evaluation.services.launch import launch
 from evaluation.services.work import working
 from evaluation.services.work.leases import KeepAlive
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import say
 from labeling.models import Conversation, Project, SuggestionRequest
 from labeling.services import wakeups
 from labeling.services.gold import releases
@@ -154,12 +154,15 @@ def _entry(pipeline: str) -> Entry:
         ) from error
 
 
-def _unsuitable(entry: Entry, project: Project, layer: str) -> str:
-    return say(
-        "Pipeline “{pipeline}” suggests nothing for {what}. Those that do: {known}.",
+def _unsuitable(entry: Entry, project: Project, layer: str) -> Fact:
+    able = [f"“{one.name}”" for one in offered(project)]
+    return Fact(
+        "suggestions.unsuitable",
         pipeline=entry.name,
-        what=say("the layer “{layer}”", layer=layer) if layer else say("the project’s layers"),
-        known=", ".join(f"“{one.name}”" for one in offered(project)) or say("none"),
+        what=Fact("suggestions.for_layer", layer=layer)
+        if layer
+        else Fact("suggestions.for_project"),
+        known=able or Fact("suggestions.no_pipeline"),
     )
 
 

@@ -18,8 +18,8 @@ from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, MIXED, Sample, difficulties, problems_of
 from labeling.domain.exchange.importing import Record
 from labeling.domain.exchange.importing import Turn as StoredTurn
+from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER
-from labeling.domain.sentences import say
 from labeling.models import Conversation, GoldRelease
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import freeze_imported
@@ -71,9 +71,7 @@ def make_by_model(
 ) -> Made:
     """By the language model of the settings; what does not verify is made anew a few times."""
     _check(wish)
-    asking = Asking.opened(
-        say("Generating conversations by a language model"), budget_cost, budget_tokens
-    )
+    asking = Asking.opened(Fact("task.generate_conversations"), budget_cost, budget_tokens)
     made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
     for number, domain, difficulty in _asked(wish):
         try:

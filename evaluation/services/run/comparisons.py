@@ -13,7 +13,7 @@ from evaluation.metrics.comparison import Comparison, compare, holm, verdict
 from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.errors import RuleError
-from labeling.domain.sentences import noted, say
+from labeling.domain.facts import Fact
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -130,46 +130,32 @@ def _rows(metrics: list[Metric], found: list[Comparison], main: Collection[str])
 def _check(before: Run, after: Run) -> None:
     for run in (before, after):
         if run.scored_at is None:
-            raise NotComparable(
-                say("Run {pk} has no scores yet: wait until it is finished.", pk=run.pk)
-            )
+            raise NotComparable("compare.not_scored", pk=run.pk)
     if before.release_id != after.release_id:
         raise NotComparable(
-            say(
-                "Run {pk} was measured on {release} and run {pk2} on {release2}: figures "
-                "of different gold cannot be compared.",
-                pk=before.pk,
-                release=before.release,
-                pk2=after.pk,
-                release2=after.release,
-            ),
+            "compare.other_gold",
+            pk=before.pk,
+            release=str(before.release),
+            pk2=after.pk,
+            release2=str(after.release),
         )
     problem = _measured_otherwise(before, after)
     if problem:
         raise NotComparable(problem)
 
 
-def _measured_otherwise(before: Run, after: Run) -> str:
-    """Why figures on the same gold mean different things; empty if they mean the same."""
+def _measured_otherwise(before: Run, after: Run) -> Fact | None:
+    """Why figures on the same gold mean different things, if they do."""
     old, new = before.spec, after.spec
     if _differ_in_metrics(old.metrics, new.metrics):
-        return noted(
-            "The runs were scored by different versions of the metrics: score the older one again."
-        )
+        return Fact("compare.other_versions")
     if old.metrics_config != new.metrics_config:
-        return noted(
-            "The runs were scored with different settings of the metrics: launch one of them again."
-        )
+        return Fact("compare.other_settings")
     if gold_layer(new.layer).matched and old.matching != new.matching:
-        return noted(
-            "The runs were matched with gold by different thresholds or synonyms: launch one of "
-            "them again."
-        )
+        return Fact("compare.other_matching")
     if len({_basis(before), _basis(after)} - {None}) > 1:
-        return noted(
-            "One of the runs was rated by people and the other one by gold: have both rated."
-        )
-    return ""
+        return Fact("compare.other_basis")
+    return None
 
 
 def _differ_in_metrics(old: Mapping[str, int], new: Mapping[str, int]) -> bool:

@@ -17,7 +17,7 @@ from evaluation.services.judging import panels
 from evaluation.services.judging.panels import RatingRefused, check_note, record
 from evaluation.services.run import scoring
 from labeling.domain.agreement.weighted import JudgePair, judge_pairs
-from labeling.domain.sentences import noted
+from labeling.domain.facts import Fact
 from labeling.services import wakeups
 
 SCORES = (2, 1, 0)
@@ -31,18 +31,15 @@ class Judge(NamedTuple):
     is_done: bool
 
 
-def why_not_ratable(run: Run) -> str:
-    """Why nobody can rate this run, as a sentence; empty if people can."""
+def why_not_ratable(run: Run) -> Fact | None:
+    """Why nobody can rate this run; ``None`` if people can."""
     if not gold_layer(run.release.layer).rated:
-        return noted(
-            "People rate inferred requirements only, and only in runs on gold of the layer "
-            "“Inferred requirements”: launch the pipeline on such gold."
-        )
+        return Fact("rating.other_layer")
     if run.scored_at is None:
-        return noted("Wait until the run is finished: then its labels can be rated.")
+        return Fact("rating.run_unfinished")
     if next(iter(_places(run)), None) is None:
-        return noted("The run has inferred nothing, so there is nothing to rate.")
-    return ""
+        return Fact("rating.nothing_inferred")
+    return None
 
 
 @transaction.atomic
@@ -50,7 +47,7 @@ def open_panel(run: Run, *, by: Any) -> RatingPanel:
     """Number the labels of the run, so that judges can go through them; once for each run."""
     problem = why_not_ratable(run)
     if problem:
-        raise RatingRefused(problem, run=run.pk)
+        raise RatingRefused(problem, details={"run": run.pk})
     places = list(_places(run))
     panel, is_new = RatingPanel.objects.get_or_create(
         run=run, defaults={"n_labels": len(places), "opened_by": by}
@@ -71,9 +68,9 @@ def rate(panel: RatingPanel, number: int, *, judge: Any, score: int | None, note
     """Keep the judge's rating of one label; ``None`` takes it back."""
     held = RatingPanel.objects.select_for_update().get(pk=panel.pk)
     if held.closed_at:
-        raise RatingRefused(noted("This rating is closed: its ratings stay as they are."))
+        raise RatingRefused("rating.closed")
     if score is not None and score not in SCORES:
-        raise RatingRefused(noted("A rating is 0, 1 or 2."))
+        raise RatingRefused("rating.out_of_range")
     check_note(note)
     label = RatedLabel.objects.get(panel=panel, number=number)
     was_whole = _is_whole(label, judge)
@@ -91,9 +88,9 @@ def close(panel: RatingPanel, *, by: Any) -> None:
     """For good: the ratings and what is computed from them stay as they are."""
     held = RatingPanel.objects.select_for_update().get(pk=panel.pk)
     if held.closed_at:
-        raise RatingRefused(noted("This rating is closed: its ratings stay as they are."))
+        raise RatingRefused("rating.closed")
     if not ratings_of(held).exists():
-        raise RatingRefused(noted("Nobody has rated anything yet, so there is nothing to close."))
+        raise RatingRefused("rating.nothing_rated")
     RatingPanel.objects.filter(pk=held.pk).update(closed_at=timezone.now(), closed_by=by)
     ratings_of(held).update(frozen=True)
     record("rating.closed", held, by, ratings=ratings_of(held).count())

@@ -79,7 +79,7 @@ def test_a_prompt_that_hides_what_is_judged_is_refused(
     with pytest.raises(judge.PromptRefused) as refused:
         judgings.request(run, by=people["rita"], prompts={"faithfulness": text}, queue=False)
 
-    assert problem in refused.value.message
+    assert problem in in_english(refused.value.fact)
     assert Run.objects.get(pk=run.pk).scored_at is not None
 
 
