@@ -167,7 +167,7 @@ def _sides(
                 if _says(label, split, name)
             ],
         )
-        for name, choice in split.given.items()
+        for name, choice in split.labels.items()
     ]
     return sorted(sides, key=lambda side: side.name)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self, TypedDict
 
 from labeling.domain.agreement.ratings import Ratings
 from labeling.domain.agreement.units import Units, concerned, slots_of
@@ -15,37 +15,69 @@ Payloads = Mapping[str, Mapping[str, Any]]
 """What each annotator of a conversation submitted."""
 
 
+class StoredSplit(TypedDict):
+    """A split as plain JSON."""
+
+    conversation: str
+    unit: int
+    given: dict[str, Any]
+    name: str
+    message: int | None
+    uids: dict[str, list[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """One unit on which the annotators differ, and what each of them says of it.
 
     ``unit`` is its position among those of the conversation; of messages, the message. ``name``
-    says what it is where it is no message; ``message`` is where to read on; ``uids`` are the labels
-    that say it, by annotator, where the message alone does not tell them.
+    says what it is where it is not a message; ``message`` is where to read on; ``uids`` are
+    the labels that say it, by annotator, where the message alone does not show them.
     """
 
     conversation: str
     unit: int
-    given: dict[str, Hashable]
+    labels: dict[str, Hashable]
     name: str = ""
     message: int | None = None
     uids: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def marked(self) -> tuple[str, ...]:
-        return tuple(person for person, label in self.given.items() if label)
+        return tuple(person for person, label in self.labels.items() if label)
 
     @property
     def unmarked(self) -> tuple[str, ...]:
-        return tuple(person for person, label in self.given.items() if not label)
+        return tuple(person for person, label in self.labels.items() if not label)
+
+    def as_json(self) -> StoredSplit:
+        return {
+            "conversation": self.conversation,
+            "unit": self.unit,
+            "given": self.labels,
+            "name": self.name,
+            "message": self.message,
+            "uids": self.uids,
+        }
+
+    @classmethod
+    def from_json(cls, stored: StoredSplit) -> Self:
+        return cls(
+            conversation=stored["conversation"],
+            unit=stored["unit"],
+            labels=stored["given"],
+            name=stored["name"],
+            message=stored["message"],
+            uids=stored["uids"],
+        )
 
     def divides(self, a: str, b: str) -> bool:
         """Whether the two say different things of it."""
-        return a in self.given and b in self.given and self.given[a] != self.given[b]
+        return a in self.labels and b in self.labels and self.labels[a] != self.labels[b]
 
 
 def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
-    """The units that were not marked alike, in the order of the conversations given.
+    """The units that were labelled differently, in the order of ``order``.
 
     Parameters
     ----------
@@ -58,15 +90,15 @@ def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
 
     Examples
     --------
-    >>> found = splits({"ana": {"c1": [1, 0, 1]}, "ben": {"c1": [1, 1, 0]}}, ["c1"])
-    >>> [(one.unit, one.marked, one.unmarked) for one in found]
+    >>> divided = splits({"ana": {"c1": [1, 0, 1]}, "ben": {"c1": [1, 1, 0]}}, ["c1"])
+    >>> [(split.unit, split.marked, split.unmarked) for split in divided]
     [(1, ('ben',), ('ana',)), (2, ('ana',), ('ben',))]
     """
     return [
-        Split(name, unit, given, message=unit)
+        Split(name, unit, labels, message=unit)
         for name in order
-        for unit, given in _units(ratings, name)
-        if len(set(given.values())) > 1
+        for unit, labels in _units(ratings, name)
+        if len(set(labels.values())) > 1
     ]
 
 
@@ -74,38 +106,38 @@ def splits_of(
     layer: str,
     conversation: str,
     payloads: Payloads,
-    found: Units,
+    compared: Units,
     base: Sequence[Mapping[str, Any]] = (),
 ) -> list[Split]:
     """The same of one conversation and layer, with what is needed to show it.
 
-    ``base`` are the judged labels that ``found`` was made from
+    ``base`` are the judged labels that the units ``compared`` are about
     (:mod:`labeling.domain.agreement.units`).
     """
-    ratings = {who: {conversation: labels} for who, labels in found.labels.items()}
+    ratings = {who: {conversation: labels} for who, labels in compared.labels.items()}
     divided = splits(ratings, [conversation])
     if LAYERS[layer].by_message:
         return divided
     slots = slots_of(layer)
     return [
         replace(
-            one,
-            name=found.names[one.unit],
-            message=min(cited_by(_first(base[one.unit // slots])), default=None),
-            uids=concerned(layer, payloads, base[one.unit // slots], one.unit % slots),
+            split,
+            name=compared.names[split.unit],
+            message=min(cited_by(_first(base[split.unit // slots])), default=None),
+            uids=concerned(layer, payloads, base[split.unit // slots], split.unit % slots),
         )
-        for one in divided
+        for split in divided
     ]
 
 
 def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:
     """Of a layer without units: the labels that only some have, by the words that they mark."""
     key, kind = LAYERS[layer].key, LAYERS[layer].type_field
-    given = {who: own.get(key, []) for who, own in payloads.items()}
+    labels_of = {who: own.get(key, []) for who, own in payloads.items()}
     divided = [
-        ({held.annotator: held.label for held in cluster}, cluster[0].label)
-        for cluster in clusters(given, ruler=ruler, layer=layer)
-        if len(cluster) < len(given)
+        ({member.annotator: member.label for member in cluster}, cluster[0].label)
+        for cluster in clusters(labels_of, ruler=ruler, layer=layer)
+        if len(cluster) < len(labels_of)
     ]
     spans = [label[LAYERS[layer].heading] for _, label in divided]
     order = sorted(range(len(divided)), key=lambda at: (spans[at]["message"], spans[at]["start"]))
@@ -113,7 +145,7 @@ def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ru
         Split(
             conversation,
             unit,
-            {who: int(who in divided[at][0]) for who in sorted(given)},
+            {who: int(who in divided[at][0]) for who in sorted(labels_of)},
             name=f"{divided[at][1][kind]}: “{spans[at]['text']}”",
             message=spans[at]["message"],
             uids={who: [str(label["uid"])] for who, label in divided[at][0].items()},
@@ -142,7 +174,7 @@ def _judged(people: Sequence[str], row: Sequence[Hashable]) -> Iterator[tuple[st
 def letters(keys: Mapping[str, str]) -> dict[str, str]:
     """A letter for each person, in the order of their keys: A, B, …, Z, AA, AB, …
 
-    The keys decide, so that letters tell nothing about names and stay the same.
+    The keys decide, so that letters say nothing about names and stay the same.
 
     Examples
     --------

@@ -48,12 +48,12 @@ class Grid:
         """
         left, right = self.codes[a], self.codes[b]
         both = (left != MISSING) & (right != MISSING)
-        layers = ((left, both & (left == right)), (left, both), (right, both))
+        countings = ((left, both & (left == right)), (left, both), (right, both))
         shape = (len(self.conversations), len(self.labels))
         start = self.conversation_of * len(self.labels)
         rows = [
-            np.bincount((start + codes)[kept], minlength=shape[0] * shape[1]).reshape(shape)
-            for codes, kept in layers
+            np.bincount((start + codes)[is_rated], minlength=shape[0] * shape[1]).reshape(shape)
+            for codes, is_rated in countings
         ]
         return np.stack(rows, axis=1)[self.shared(a, b)].astype(np.float64)
 
@@ -72,15 +72,24 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
         If two annotators give a conversation different numbers of units.
     """
     sizes = _sizes(ratings)
-    seen = {label for given in ratings.values() for units in given.values() for label in units}
+    seen = {
+        label
+        for by_conversation in ratings.values()
+        for units in by_conversation.values()
+        for label in units
+    }
     labels: list[Hashable] = [0, 1]
     if not seen <= {0, 1, None}:
         labels = category_order(seen - {None})
     code: dict[Hashable, int] = {label: position for position, label in enumerate(labels)}
     code[None] = MISSING
     rows = [
-        [code[label] for name, size in sizes.items() for label in given.get(name, [None] * size)]
-        for given in (ratings[annotator] for annotator in sorted(ratings))
+        [
+            code[label]
+            for name, size in sizes.items()
+            for label in by_conversation.get(name, [None] * size)
+        ]
+        for by_conversation in (ratings[annotator] for annotator in sorted(ratings))
     ]
     submitted = [[name in ratings[annotator] for name in sizes] for annotator in sorted(ratings)]
     return Grid(
@@ -96,8 +105,8 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
 def _sizes(ratings: Mapping[str, Ratings]) -> dict[str, int]:
     """The number of units of each conversation, in order of conversation."""
     first: dict[str, tuple[str, int]] = {}
-    for annotator, given in ratings.items():
-        for conversation, units in given.items():
+    for annotator, by_conversation in ratings.items():
+        for conversation, units in by_conversation.items():
             other, size = first.setdefault(conversation, (annotator, len(units)))
             if size != len(units):
                 raise ValueError(

@@ -83,12 +83,12 @@ def marks(layer: str, payload: Payload, message_count: int) -> list[Hashable]:
     ValueError
         If a message is cited that does not exist.
     """
-    found: list[Hashable] = [0] * message_count
+    marked: list[Hashable] = [0] * message_count
     for index in cited(layer, payload):
         if not 0 <= index < message_count:
             raise ValueError(f"units: message {index} is cited, there are {message_count}")
-        found[index] = 1
-    return found
+        marked[index] = 1
+    return marked
 
 
 def cited(layer: str, payload: Payload) -> Iterator[int]:
@@ -100,8 +100,8 @@ def cited(layer: str, payload: Payload) -> Iterator[int]:
 def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
     """The payload with only those labels of the layer that have this type."""
     key, field = LAYERS[layer].key, LAYERS[layer].type_field
-    kept = [label for label in payload.get(key, []) if label.get(field) == wanted]
-    return {**payload, key: kept}
+    labels = [label for label in payload.get(key, []) if label.get(field) == wanted]
+    return {**payload, key: labels}
 
 
 def own_units(typed: Units, everything: Units) -> Units:
@@ -113,9 +113,9 @@ def own_units(typed: Units, everything: Units) -> Units:
     labels = {
         person: [
             own if own == label else None
-            for own, label in zip(given, everything.labels[person], strict=True)
+            for own, label in zip(own_labels, everything.labels[person], strict=True)
         ]
-        for person, given in typed.labels.items()
+        for person, own_labels in typed.labels.items()
     }
     return typed._replace(labels=labels)
 
@@ -129,8 +129,8 @@ def judged(
     threshold: float = THRESHOLD,
 ) -> list[dict[str, Any]]:
     """The labels that those of the layer are about, matched between the annotators."""
-    found = [
-        {held.annotator: held.label for held in cluster}
+    matched = [
+        {member.annotator: member.label for member in cluster}
         for name in LAYERS[layer].needs
         for cluster in clusters(
             {who: own.get(LAYERS[name].key, []) for who, own in payloads.items()},
@@ -140,7 +140,7 @@ def judged(
             threshold=threshold,
         )
     ]
-    return sorted(found, key=lambda cluster: (_title(cluster), sorted(cluster)))
+    return sorted(matched, key=lambda cluster: (_title(cluster), sorted(cluster)))
 
 
 def _title(cluster: Mapping[str, Any]) -> str:
@@ -155,27 +155,27 @@ def _names(unit: Judged, cluster: Mapping[str, Any]) -> list[str]:
 def _told_apart(names: Iterable[str]) -> list[str]:
     """Requirements may have one title: their second unit of a name is called "… (2)"."""
     seen: Counter[str] = Counter()
-    found = []
+    distinct = []
     for name in names:
         seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        distinct.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return distinct
 
 
 def _judgements(unit: Judged, who: str, labels: Base, base: Base) -> list[Hashable]:
     """What one annotator says of each unit, ``None`` where they have no such label to judge."""
-    found: list[Hashable] = []
+    judgements: list[Hashable] = []
     for cluster in base:
         if who not in cluster:
-            found += [None] * len(unit.slots)
+            judgements += [None] * len(unit.slots)
             continue
         about = [label for label in labels if _names_it(unit, label, cluster[who].get("uid"))]
         if unit.value:
-            found.append(about[0].get(unit.value) if about else None)
+            judgements.append(about[0].get(unit.value) if about else None)
         else:
             parts = {label.get(unit.part) for label in about}
-            found += [int(slot in parts if slot else bool(about)) for slot in unit.slots]
-    return found
+            judgements += [int(slot in parts if slot else bool(about)) for slot in unit.slots]
+    return judgements
 
 
 def concerned(
@@ -189,7 +189,7 @@ def concerned(
     if not isinstance(unit, Judged):
         raise ValueError(f"concerned: labels of {layer} judge no other labels")
     part = unit.slots[slot]
-    found = {
+    uids_of = {
         who: [
             str(label["uid"])
             for label in own.get(LAYERS[layer].key, [])
@@ -199,7 +199,7 @@ def concerned(
         ]
         for who, own in payloads.items()
     }
-    return {who: uids for who, uids in found.items() if uids}
+    return {who: uids for who, uids in uids_of.items() if uids}
 
 
 def slots_of(layer: str) -> int:

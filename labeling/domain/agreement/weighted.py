@@ -114,7 +114,7 @@ def _pair(a: str, b: str, left: Scores, right: Scores, seed: int) -> JudgePair:
     low, high = None, None
     if kappa is not None and len(rows) > 1:
         low, high = interval(_kappas(resampled_sums(rows, seed=seed))) or (None, None)
-    alike = sum(one == other for pairs in shared for one, other in pairs)
+    alike = sum(left_score == right_score for pairs in shared for left_score, right_score in pairs)
     return JudgePair(
         a=a,
         b=b,
@@ -137,15 +137,19 @@ def _shared(left: Scores, right: Scores) -> Iterator[list[tuple[float, float]]]:
                 f"judge_pairs: {len(left[name])} and {len(right[name])} items in {name}"
             )
         both = zip(left[name], right[name], strict=True)
-        pairs = [(one, other) for one, other in both if one is not None and other is not None]
+        pairs = [
+            (left_score, right_score)
+            for left_score, right_score in both
+            if left_score is not None and right_score is not None
+        ]
         if pairs:
             yield pairs
 
 
 def _sums(pairs: Sequence[tuple[float, float]]) -> Sums:
-    given = np.array(pairs, dtype=np.float64).reshape(-1, 2)
-    a, b = given[:, 0], given[:, 1]
-    return np.array([len(given), a.sum(), b.sum(), (a * a).sum(), (b * b).sum(), (a * b).sum()])
+    scores = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    a, b = scores[:, 0], scores[:, 1]
+    return np.array([len(scores), a.sum(), b.sum(), (a * a).sum(), (b * b).sum(), (a * b).sum()])
 
 
 def _kappas(sums: Sums) -> Sums:

@@ -1,9 +1,9 @@
 """doccano: one conversation a line as one text with entities and relations, a file per annotator.
 
 An entity is named ``Kind/choice``: ``Requirement/security``, ``Event/order``, ``Argument/item``.
-A relation joins the entities of one label. Offsets are code points. What doccano keeps beside a
+A relation joins the entities of one label. Offsets are code points. What doccano keeps next to a
 text (its metadata) holds the messages' places, what is known of the answer, and its whole labels.
-Of these, those whose entities still lie where they lay come back.
+Of these labels, those whose entities are still in the same places come back.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def write(labelled: Labelled, answer: Answer) -> str:
 
 
 def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[dict[str, Any]]:
-    """The messages by where they stand in the text of the document."""
+    """The messages by where they are in the text of the document."""
     return [
         {
             "role": turn.role,
@@ -163,13 +163,13 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
 
 def _labelled(document: dict[str, Any], with_answers: bool) -> Labelled:
     text = as_text(document.get("text"), '"text"', required=True)
-    given = document.get("messages") if "messages" in document else list(_paragraphs(text))
-    places = [as_dict(one, "a message") for one in as_list(given, '"messages"')]
-    spans = [_within(one, text) for one in places]
+    messages = document.get("messages") if "messages" in document else list(_paragraphs(text))
+    places = [as_dict(place, "a message") for place in as_list(messages, '"messages"')]
+    spans = [_within(place, text) for place in places]
     return Labelled(
         id=str(as_id(document.get("external_id") or document.get("id"), '"external_id"')),
         turns=tuple(
-            _turn(one, text[slice(*span)]) for one, span in zip(places, spans, strict=True)
+            _turn(place, text[slice(*span)]) for place, span in zip(places, spans, strict=True)
         ),
         answers=(_answer(document, text, spans),) if with_answers else (),
         domain=as_text(document.get("domain"), '"domain"'),
@@ -184,8 +184,8 @@ def _paragraphs(text: str) -> Iterator[dict[str, Any]]:
     """The messages of a text that we did not write: lines that begin with who speaks."""
     start = 0
     for line in text.splitlines(keepends=True):
-        author, colon, said = line.partition(":")
-        content = said.strip() if colon else line.strip()
+        author, colon, words = line.partition(":")
+        content = words.strip() if colon else line.strip()
         if content:
             begin = start + line.index(content, len(author) + 1 if colon else 0)
             role = author.strip() if colon else "text"
@@ -230,11 +230,11 @@ def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]
 
 
 def _whole_labels(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The labels that stand beside the text, by their keys."""
-    given = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
+    """The labels that are stored next to the text, by their keys."""
+    by_key = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
     return {
-        key: [as_dict(one, f"a label of {key!r}") for one in as_list(labels, f"labels.{key}")]
-        for key, labels in given.items()
+        key: [as_dict(label, f"a label of {key!r}") for label in as_list(labels, f"labels.{key}")]
+        for key, labels in by_key.items()
     }
 
 
@@ -245,9 +245,9 @@ def _uids_in(whole: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
 def _joined(
     whole: Mapping[str, list[dict[str, Any]]], drawn: Mapping[str, list[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """The whole labels of those that still stand in the text; others with their places alone.
+    """The whole labels of those that are still in the text; others with their places alone.
 
-    Labels that never stood in the text are kept.
+    Labels that were never drawn into the text are kept.
     """
     drawings = [layer for layer in LAYERS.values() if layer.drawing]
     keys = {layer.key for layer in drawings}
@@ -264,18 +264,18 @@ def _joined(
 def _with_words(
     layer: Layer, whole: Sequence[dict[str, Any]], drawn: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The whole labels that stand in the text or never did, then what was drawn anew."""
-    kept, left = [], list(drawn)
+    """The whole labels that are in the text or never were, then what was newly drawn."""
+    labels, left = [], list(drawn)
     for label in whole:
         if not _can_be_drawn(layer, label):
-            kept.append(label)
+            labels.append(label)
             continue
         shape = _shape(layer, label)
-        same = next((one for one in left if _shape(layer, one) == shape), None)
+        same = next((drawing for drawing in left if _shape(layer, drawing) == shape), None)
         if same is not None:
             left.remove(same)
-            kept.append(label)
-    return kept + left
+            labels.append(label)
+    return labels + left
 
 
 def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any]:
@@ -285,12 +285,12 @@ def _shape(layer: Layer, label: Mapping[str, Any]) -> list[Any]:
             return [label[choice], sorted(label[cites])]
         case DrawnPhases():
             return [sorted(phase["evidence"]) for phase in label["phases"]]
-    arguments = [[one["role"], *_place(one["span"])] for one in label["arguments"]]
+    arguments = [[argument["role"], *_place(argument["span"])] for argument in label["arguments"]]
     return [label["type"], _place(label["trigger"]), sorted(arguments)]
 
 
 def _can_be_drawn(layer: Layer, label: Mapping[str, Any]) -> bool:
-    """What was begun and then skipped may lack anything."""
+    """A label of a skipped answer may lack anything."""
     match layer.drawing:
         case None:
             return False
@@ -300,7 +300,7 @@ def _can_be_drawn(layer: Layer, label: Mapping[str, Any]) -> bool:
             phases = label.get("phases") or []
             return bool(phases) and all(phase.get("evidence") for phase in phases)
     arguments = label.get("arguments") or []
-    complete = all(one.get("role") and one.get("span") for one in arguments)
+    complete = all(argument.get("role") and argument.get("span") for argument in arguments)
     return bool(label.get("type") and label.get("trigger") and complete)
 
 
@@ -311,10 +311,10 @@ def _place(span: Mapping[str, Any]) -> list[int]:
 class _Entity:
     """One entity, with what its relations lead to."""
 
-    def __init__(self, given: Mapping[str, Any], text: str, spans: Sequence[tuple[int, int]]):
-        label = as_text(given.get("label"), "the label of an entity", required=True)
+    def __init__(self, document: Mapping[str, Any], text: str, spans: Sequence[tuple[int, int]]):
+        label = as_text(document.get("label"), "the label of an entity", required=True)
         self.kind, _, self.choice = label.partition("/")
-        start, end = (as_number(given.get(f"{n}_offset"), n) for n in ("start", "end"))
+        start, end = (as_number(document.get(f"{n}_offset"), n) for n in ("start", "end"))
         inside = [n for n, (first, last) in enumerate(spans) if first <= start < end <= last]
         if len(inside) != 1:
             raise Unreadable(f"the entity {label!r} does not lie inside of one message")
@@ -337,7 +337,7 @@ class _Entity:
 
 
 class _Entities:
-    """The labels of one line, as far as they are drawn into the text; their uids are made anew."""
+    """The labels of one line, as far as they are drawn into the text; their uids are new."""
 
     def __init__(
         self,
@@ -347,13 +347,15 @@ class _Entities:
         *,
         taken: Collection[str],
     ):
-        given = [
-            as_dict(one, "an entity") for one in as_list(document.get("entities"), '"entities"')
+        documents = [
+            as_dict(document, "an entity")
+            for document in as_list(document.get("entities"), '"entities"')
         ]
         self._by_id = {
-            as_id(one.get("id"), "the id of an entity"): _Entity(one, text, spans) for one in given
+            as_id(document.get("id"), "the id of an entity"): _Entity(document, text, spans)
+            for document in documents
         }
-        if len(self._by_id) < len(given):
+        if len(self._by_id) < len(documents):
             raise Unreadable("two entities have one id")
         for relation in as_list(document.get("relations", []), '"relations"'):
             self._relate(as_dict(relation, "a relation"))
@@ -388,8 +390,8 @@ class _Entities:
                     return layer.key, {**uid, "phases": list(self._phases(entity))}
                 case DrawnSpans() if entity.kind == "Event":
                     arguments = [
-                        {"role": one.choice, "span": one.span}
-                        for one in entity.links.get(ARGUMENT, [])
+                        {"role": argument.choice, "span": argument.span}
+                        for argument in entity.links.get(ARGUMENT, [])
                     ]
                     event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
                     return layer.key, {**uid, **event}

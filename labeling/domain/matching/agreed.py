@@ -1,4 +1,4 @@
-"""The words of a label that several people hold in versions of their own."""
+"""The words of a label of which several people have different versions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def gathered(
     """Join matched labels, most similar first, unless an annotator would be in it twice."""
     cluster_of = {
         (person, position): {person: position}
-        for person, given in labels.items()
-        for position in range(len(given))
+        for person, own_labels in labels.items()
+        for position in range(len(own_labels))
     }
     for _, left, right in _links(labels, match):
         first, second = cluster_of[left], cluster_of[right]
@@ -43,87 +43,93 @@ def _links(
     match: Callable[[Sequence[Record], Sequence[Record]], list[Match]],
 ) -> list[tuple[float, Place, Place]]:
     return sorted(
-        (-found.similarity, (a, found.left), (b, found.right))
+        (-match_.similarity, (a, match_.left), (b, match_.right))
         for a, b in combinations(labels, 2)
-        for found in match(labels[a], labels[b])
+        for match_ in match(labels[a], labels[b])
     )
 
 
-def agreed_label(layer: str, held: Mapping[str, Record], chosen: str) -> dict[str, Any]:
-    """The label that stands for those of its holders.
+def agreed_label(layer: str, holders: Mapping[str, Record], chosen: str) -> dict[str, Any]:
+    """The one label for those of its holders.
 
     The words are those of ``chosen``. Messages, references, arguments and phases are those that
     a strict majority of the holders have, and a choice is what most of them chose; where there
-    is no such majority, the chosen holder's own.
+    is not such a majority, the chosen holder's own.
     """
-    label = dict(held[chosen])
+    label = dict(holders[chosen])
     for name, widget, many in _fields(layer):
         if name not in label:
             continue
         if widget in ("messages", "references") and (widget == "messages" or many):
-            label[name] = _most_named([one.get(name) or [] for one in held.values()], label[name])
+            label[name] = _most_named(
+                [own.get(name) or [] for own in holders.values()], label[name]
+            )
         elif widget == "choice":
-            label[name] = _most_chosen([one.get(name) for one in held.values()], label[name])
+            label[name] = _most_chosen([own.get(name) for own in holders.values()], label[name])
         elif widget in _PARTS:
-            parts = {person: one.get(name) or [] for person, one in held.items()}
+            parts = {person: own.get(name) or [] for person, own in holders.items()}
             label[name] = _PARTS[widget](parts, chosen)
     return label
 
 
-def support(layer: str, held: Mapping[str, Record], label: Record) -> int:
-    """How many of the holders stand behind what the agreed label says.
+def support(layer: str, holders: Mapping[str, Record], label: Record) -> int:
+    """How many of the holders say what the agreed label says.
 
     Where the layer is about a value (a rating), those with that value do. A label with fewer
     parts that most of them have than it needs (a narrative of one phase) is nobody's.
     """
     units = LAYERS[layer].units
     if isinstance(units, Judged) and units.value:
-        return sum(one.get(units.value) == label.get(units.value) for one in held.values())
+        return sum(own.get(units.value) == label.get(units.value) for own in holders.values())
     if any(len(label.get(name) or []) < at_least for name, at_least in _parts(layer)):
         return 0
-    return len(held)
+    return len(holders)
 
 
 @cache
 def _parts(layer: str) -> tuple[tuple[str, int], ...]:
     """The fields whose parts are put together from several people's, and how many they need."""
     fields = form_fields(layer)
-    return tuple((one["name"], one["at_least"]) for one in fields if one["widget"] in _PARTS)
+    return tuple(
+        (field["name"], field["at_least"]) for field in fields if field["widget"] in _PARTS
+    )
 
 
 @cache
 def _fields(layer: str) -> tuple[tuple[str, str, bool], ...]:
-    return tuple((one["name"], one["widget"], one["many"]) for one in form_fields(layer))
+    return tuple((field["name"], field["widget"], field["many"]) for field in form_fields(layer))
 
 
-def _most_named(given: Sequence[Sequence[Any]], own: Sequence[Any] | None) -> list[Any]:
-    counts = Counter(item for one in given for item in set(one))
-    majority = [item for item, count in counts.items() if 2 * count > len(given)]
+def _most_named(choices: Sequence[Sequence[Any]], own: Sequence[Any] | None) -> list[Any]:
+    counts = Counter(item for named in choices for item in set(named))
+    majority = [item for item, count in counts.items() if 2 * count > len(choices)]
     return sorted(majority or set(own or ()))
 
 
-def _most_chosen(given: Sequence[Any], own: Any) -> Any:
-    value, count = Counter(given).most_common(1)[0]
-    return value if 2 * count > len(given) else own
+def _most_chosen(choices: Sequence[Any], own: Any) -> Any:
+    value, count = Counter(choices).most_common(1)[0]
+    return value if 2 * count > len(choices) else own
 
 
 def _arguments(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[dict[str, Any]]:
-    found = [_version(one, parts, chosen) for one in _of_most(parts, "arguments")]
-    return sorted(map(dict, found), key=canonical_json)
+    arguments = [_version(cluster, parts, chosen) for cluster in _of_most(parts, "arguments")]
+    return sorted(map(dict, arguments), key=canonical_json)
 
 
 def _phases(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[dict[str, Any]]:
-    """In the chosen holder's order; what they do not tell stands where it happened."""
+    """In the chosen holder's order; a phase that they do not have goes where it happened."""
     own = parts[chosen]
-    found = []
+    phases = []
     for cluster in _of_most(parts, "phases"):
         versions = [parts[person][at] for person, at in cluster]
         words = _version(cluster, parts, chosen)
-        evidence = _most_named([one.get("evidence") or [] for one in versions], words["evidence"])
+        evidence = _most_named(
+            [version.get("evidence") or [] for version in versions], words["evidence"]
+        )
         phase = {**words, "evidence": evidence}
         at = dict(cluster).get(chosen, _place_among(phase, own))
-        found.append((at, first_place(phase), phase))
-    return [phase for _, _, phase in sorted(found, key=lambda one: (one[0], one[1]))]
+        phases.append((at, first_place(phase), phase))
+    return [phase for _, _, phase in sorted(phases, key=lambda row: (row[0], row[1]))]
 
 
 def _of_most(parts: Mapping[str, Sequence[Record]], kind: str) -> list[list[Place]]:
@@ -143,7 +149,7 @@ def _version(
 def _place_among(phase: Record, own: Sequence[Record]) -> float:
     """Before the first of the own phases that begins later."""
     begins = first_place(phase)
-    later = (at for at, one in enumerate(own) if first_place(one) > begins)
+    later = (at for at, own_phase in enumerate(own) if first_place(own_phase) > begins)
     return next(later, len(own)) - 0.5
 
 

@@ -1,7 +1,7 @@
-"""What several annotators agree on, and who held what.
+"""What several annotators agree on, and who gave which label.
 
 Labels that mean the same, by the one matcher, are gathered in clusters with at
-most one label of each annotator. A cluster held by a strict majority is agreed;
+most one label of each annotator. A cluster that a strict majority has a label in is agreed;
 anything else makes the conversation disputed and a matter for adjudication.
 """
 
@@ -28,7 +28,7 @@ REMARKS = frozenset({"rationale", "confidence"})
 """What a person says about their label; it may differ without any dissent about the label."""
 
 
-class Held(NamedTuple):
+class AnnotatorLabel(NamedTuple):
     """One annotator's label."""
 
     annotator: str
@@ -53,7 +53,7 @@ class Settled:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Plain JSON beside the label in gold."""
+        """Plain JSON next to the label in gold."""
         return {key: value for key, value in asdict(self).items() if key != "label"}
 
 
@@ -61,8 +61,8 @@ class Settled:
 class Settlement:
     """The outcome for one conversation.
 
-    ``agreed`` are the labels that stand, ``disputed`` those that no strict majority
-    held. The state is ``disputed`` as soon as there is one; else ``majority`` if some
+    ``agreed`` are the labels that hold, ``disputed`` those that no strict majority
+    gave. The state is ``disputed`` as soon as there is one; else ``majority`` if some
     label was not held by everybody. ``single`` is one annotator's word, unopposed.
     """
 
@@ -74,7 +74,7 @@ class Settlement:
 
     @property
     def payload(self) -> dict[str, Any]:
-        """The agreed labels as a gold payload, numbered anew."""
+        """The agreed labels as a gold payload, numbered from 1."""
         return {LAYERS[self.layer].key: [settled.label for settled in self.agreed]}
 
     @property
@@ -102,7 +102,7 @@ def settle(
     ruler, synonyms, threshold
         As for :func:`~labeling.domain.matching.match_requirements`.
     order
-        The uids that labels refer to, in the order in which these stand.
+        The uids that labels refer to, in the order of their labels.
 
     Returns
     -------
@@ -114,37 +114,37 @@ def settle(
     Raises
     ------
     ValueError
-        Without annotators: nobody's silence is not agreement.
+        Without annotators: no answer is not an agreement.
     """
     if not labels_by_annotator:
         raise ValueError("settle: nobody has submitted labels")
     rules = Rules(ruler, synonyms, threshold)
     people = sorted(labels_by_annotator)
     labels = {person: sorted(labels_by_annotator[person], key=canonical_json) for person in people}
-    found = _clusters(layer, labels, rules)
+    gathered_clusters = _clusters(layer, labels, rules)
     places = {uid: place for place, uid in enumerate(order)}
     settled = sorted(
-        (_settled(layer, cluster, people, rules) for cluster in found),
-        key=lambda each: _position(layer, each, places),
+        (_settled(layer, cluster, people, rules) for cluster in gathered_clusters),
+        key=lambda entry: _position(layer, entry, places),
     )
-    _tell_apart([each.label for each in settled])
-    agreed = [each for each in settled if each.how != "disputed"]
-    disputed = [each for each in settled if each.how == "disputed"]
+    _tell_apart([entry.label for entry in settled])
+    agreed = [entry for entry in settled if entry.how != "disputed"]
+    disputed = [entry for entry in settled if entry.how == "disputed"]
     if LAYERS[layer].stores_id:
-        for number, each in enumerate(agreed, start=1):
-            each.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
+        for number, entry in enumerate(agreed, start=1):
+            entry.label["id"] = f"{LAYERS[layer].prefix}-{number:03d}"
     return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
 
 
 def _tell_apart(labels: Sequence[dict[str, Any]]) -> None:
-    """No uid twice: people are told apart by name, but labels that stand only by their uids."""
+    """No uid twice: people are distinguished by name, but agreed labels only by their uids."""
     taken: set[str] = set()
     known = {label.get("uid") for label in labels}
     for label in labels:
         uid = label.get("uid")
         if uid in taken:
-            numbers = (f"{uid}-{number}" for number in count(2))
-            label["uid"] = uid = next(one for one in numbers if one not in known | taken)
+            names = (f"{uid}-{number}" for number in count(2))
+            label["uid"] = uid = next(name for name in names if name not in known | taken)
         if uid:
             taken.add(uid)
 
@@ -156,22 +156,28 @@ def clusters(
     layer: str = DEFAULT_LAYER,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
-) -> list[list[Held]]:
+) -> list[list[AnnotatorLabel]]:
     """The labels that mean the same, together; each annotator at most once in a cluster."""
     return _clusters(layer, labels, Rules(ruler, synonyms, threshold))
 
 
-def _clusters(layer: str, labels: Mapping[str, Sequence[Record]], rules: Rules) -> list[list[Held]]:
-    found = gathered(labels, lambda left, right: match_labels(layer, left, right, rules))
-    return [[Held(person, labels[person][at]) for person, at in cluster] for cluster in found]
+def _clusters(
+    layer: str, labels: Mapping[str, Sequence[Record]], rules: Rules
+) -> list[list[AnnotatorLabel]]:
+    places = gathered(labels, lambda left, right: match_labels(layer, left, right, rules))
+    return [
+        [AnnotatorLabel(person, labels[person][at]) for person, at in cluster] for cluster in places
+    ]
 
 
-def _settled(layer: str, cluster: Sequence[Held], people: Sequence[str], rules: Rules) -> Settled:
-    holders = {held.annotator: held.label for held in cluster}
+def _settled(
+    layer: str, cluster: Sequence[AnnotatorLabel], people: Sequence[str], rules: Rules
+) -> Settled:
+    holders = {member.annotator: member.label for member in cluster}
     chosen = _most_central(layer, cluster, rules)
     label = agreed_label(layer, holders, chosen)
     backed = support(layer, holders, label)
-    if not backed:  # nothing in common that could stand: the chosen version as it was written
+    if not backed:  # nothing that most have: the chosen version as it was written
         label = agreed_label(layer, {chosen: holders[chosen]}, chosen)
     return Settled(
         label=label,
@@ -182,9 +188,9 @@ def _settled(layer: str, cluster: Sequence[Held], people: Sequence[str], rules: 
     )
 
 
-def _most_central(layer: str, cluster: Sequence[Held], rules: Rules) -> str:
+def _most_central(layer: str, cluster: Sequence[AnnotatorLabel], rules: Rules) -> str:
     """Who has the label nearest to the others'; the first by name on a tie."""
-    totals = centrality(layer, [held.label for held in cluster], rules)
+    totals = centrality(layer, [member.label for member in cluster], rules)
     return cluster[int(totals.argmax())].annotator
 
 
@@ -216,7 +222,7 @@ def _differences(layer: str, a: Record, b: Record) -> list[str]:
 @cache
 def _compared(layer: str) -> tuple[str, ...]:
     """Fields in which a holder's label is said to differ from the agreed one."""
-    return tuple(one["name"] for one in form_fields(layer) if one["name"] not in REMARKS)
+    return tuple(field["name"] for field in form_fields(layer) if field["name"] not in REMARKS)
 
 
 def _position(layer: str, settled: Settled, places: Mapping[str, int]) -> tuple[Any, ...]:
@@ -236,4 +242,4 @@ def _state(people: Sequence[str], agreed: list[Settled], disputed: list[Settled]
         return "disputed"
     if len(people) == 1:
         return "single"
-    return "majority" if any(each.how == "majority" for each in agreed) else "unanimous"
+    return "majority" if any(label.how == "majority" for label in agreed) else "unanimous"

@@ -1,6 +1,6 @@
 """Which labels of two people mean the same, by what the entry of their layer says.
 
-References have to be in common terms before (:mod:`labeling.domain.matching.references`).
+References must be in common terms before (:mod:`labeling.domain.matching.references`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from labeling.domain.schema.layers import SameKey, SameRecord, SameSpan, SameTex
 
 
 class Rules(NamedTuple):
-    """What matching depends on beside the labels."""
+    """What matching depends on in addition to the labels."""
 
     ruler: Ruler
     synonyms: Synonyms = DEFAULT_SYNONYMS
@@ -143,7 +143,7 @@ def _likeness(a: Record, b: Record, fields: Sequence[str], spans: Collection[str
 
 @cache
 def _spans(layer: str) -> frozenset[str]:
-    return frozenset(one["name"] for one in form_fields(layer) if one["widget"] == "span")
+    return frozenset(field["name"] for field in form_fields(layer) if field["widget"] == "span")
 
 
 def _phase_overlap(a: Record, b: Record) -> float:

@@ -149,12 +149,12 @@ def _assign_in(
 ) -> list[Match]:
     rows, columns = order
     sorted_so = np.ix_(rows, columns)
-    found = assign(
+    matches = assign(
         similarities[sorted_so],
         allowed[sorted_so],
         prefer=None if prefer is None else lambda i, j: prefer(rows[i], columns[j]),
     )
-    return sorted(Match(rows[i], columns[j], value) for i, j, value in found)
+    return sorted(Match(rows[i], columns[j], value) for i, j, value in matches)
 
 
 class RequirementPairs:

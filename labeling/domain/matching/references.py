@@ -21,7 +21,7 @@ Holders = Mapping[str, str | None]
 
 @dataclass(slots=True)
 class Base:
-    """What labels may refer to: the labels that stand, by uid, and who calls them what."""
+    """What labels may refer to: the agreed labels, by uid, and who calls them what."""
 
     labels: dict[str, Label] = field(default_factory=dict)
     names: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -34,25 +34,27 @@ class Base:
                 self.names.setdefault(annotator, {})[own] = uid
 
 
-class Given(NamedTuple):
-    """One annotator's labels in terms of gold, and those that refer to nothing that stands."""
+class ResolvedLabels(NamedTuple):
+    """One annotator's labels in terms of gold, and those that refer to no agreed label."""
 
     labels: list[Label]
     lost: list[Label]
 
 
-def in_terms_of(base: Base, layer: str, labels: Iterable[Label], annotator: str) -> Given:
-    """One annotator's labels with references to the labels that stand.
+def in_terms_of(base: Base, layer: str, labels: Iterable[Label], annotator: str) -> ResolvedLabels:
+    """One annotator's labels with references to the agreed labels.
 
-    A reference to a label that does not stand is dropped; a label that has none left cannot
-    stand either. A piece of a requirement's text is looked for in the text that stands, and is
-    dropped where the words are not there.
+    A reference to a label that was not agreed is dropped; a label that has none left is lost, too.
+    A piece of a requirement's text is looked for in the agreed text, and is dropped where the
+    words are not there.
     """
-    found = Given([], [])
+    resolved = ResolvedLabels([], [])
     for label in labels:
         turned = _turned(base, layer, label, base.names.get(annotator, {}))
-        (found.lost if turned is None else found.labels).append(label if turned is None else turned)
-    return found
+        (resolved.lost if turned is None else resolved.labels).append(
+            label if turned is None else turned
+        )
+    return resolved
 
 
 def unresolved(layer: str, labels: Sequence[Label], known: Iterable[str]) -> list[str]:
@@ -87,15 +89,15 @@ def _turned(base: Base, layer: str, label: Label, names: Mapping[str, str]) -> L
     turned = dict(label)
     for name in reference_fields(layer):
         own = label.get(name)
-        kept = list(dict.fromkeys(names[uid] for uid in _listed(own) if uid in names))
-        if not kept:
+        resolved = list(dict.fromkeys(names[uid] for uid in _listed(own) if uid in names))
+        if not resolved:
             return None
-        turned[name] = kept if isinstance(own, list) else kept[0]
+        turned[name] = resolved if isinstance(own, list) else resolved[0]
     return quoting(base, turned)
 
 
 def quoting(base: Base, label: Label) -> dict[str, Any]:
-    """The label with its words where the requirement that stands says them, or without words."""
+    """The label with its words where the agreed requirement says them, or without words."""
     requirement = base.labels.get(str(label.get("requirement")))
     if requirement is None or not label.get("span"):
         return dict(label)

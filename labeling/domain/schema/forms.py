@@ -25,7 +25,7 @@ def form_layers(
         are shown (REQ, INF, ISS, …) and ``stores_id``: whether a label holds that name in ``id``
         (``REQ-001``) or is only shown by its position; ``heading``: the field that heads a label
         (of a span, show its text; of a reference, the heading of what it points to); ``badges``:
-        the fields shown beside it; ``needs``: the layers its labels refer to; ``fields``: see
+        the fields shown next to it; ``needs``: the layers its labels refer to; ``fields``: see
         :func:`form_fields`.
     """
     return [
@@ -75,7 +75,7 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
                            lines are joined by line feeds. Offsets count **code points**
                            (not UTF-16 units), ``end`` is exclusive, and ``text`` is
                            exactly the text between them
-            ``phases``     an ordered list of objects with a ``uid`` of their own and the
+            ``phases``     an ordered list of objects with their own ``uid`` and the
                            fields in ``fields``
             ``arguments``  a list of objects with the fields in ``fields`` (no uid); a
                            role is one of ``roles[type]`` where the label's ``type`` is a
@@ -97,13 +97,13 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
 
 def reference_fields(layer: str) -> tuple[str, ...]:
     """The fields in which labels of the layer name other labels."""
-    return tuple(one["name"] for one in form_fields(layer) if one["widget"] == "references")
+    return tuple(field["name"] for field in form_fields(layer) if field["widget"] == "references")
 
 
 def quotes_messages(layer: str) -> bool:
     """Whether labels of the layer hold words of messages."""
-    spans = [one for one in form_fields(layer) if one["widget"] == "span"]
-    return any(one["within"] == "message" for one in spans)
+    spans = [field for field in form_fields(layer) if field["widget"] == "span"]
+    return any(field["within"] == "message" for field in spans)
 
 
 def _form_fields(shape: type[BaseModel]) -> list[dict[str, Any]]:

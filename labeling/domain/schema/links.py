@@ -80,8 +80,8 @@ def _reference_problems(
         if field["widget"] != "references":
             continue
         there = {uid for name in field["of"] for uid in around.labels.get(name, {})}
-        given = label.get(field["name"])
-        for uid in given if isinstance(given, list) else [given]:
+        value = label.get(field["name"])
+        for uid in value if isinstance(value, list) else [value]:
             if isinstance(uid, str) and uid and uid not in there:
                 yield Problem(f"{path}.{field['name']}", NOT_THERE)
 

@@ -33,7 +33,7 @@ def differences(
     )
     return [
         Difference(
-            split.conversation, split.name or str(split.unit), split.given[a], split.given[b]
+            split.conversation, split.name or str(split.unit), split.labels[a], split.labels[b]
         )
         for split in splits
         if split.divides(a, b)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -97,7 +96,7 @@ def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -
         if LAYERS[layer].by_message
         else {name: units._asdict() for name, units in found.units.items()},
         conversations=found.counts,
-        splits=[asdict(split) for split in found.splits],
+        splits=[split.as_json() for split in found.splits],
         records=found.records,
     )
 
@@ -209,4 +208,4 @@ def splits_of(measured: Round, layer: str, selection: Selection = EVERYTHING) ->
     row = read(measured, layer, selection)
     if row is None:
         raise NotMeasured("agreement.not_measured")
-    return [Split(**split) for split in row.splits]
+    return [Split.from_json(split) for split in row.splits]

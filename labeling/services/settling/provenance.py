@@ -9,7 +9,7 @@ from labeling.domain.exchange.origins import FIELDS as ORIGIN_FIELDS
 from labeling.domain.exchange.origins import is_assisted, is_same
 from labeling.domain.facts import Fact
 from labeling.domain.matching.consensus import Settlement
-from labeling.domain.matching.references import Base, Given, in_terms_of
+from labeling.domain.matching.references import Base, ResolvedLabels, in_terms_of
 from labeling.domain.schema import LAYERS
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Review, Round
 
@@ -37,11 +37,11 @@ def labels_by(answers: Answers, layer: str) -> dict[str, Labels]:
     }
 
 
-def given_by(answers: Answers, layer: str, base: Base) -> dict[str, Given]:
+def given_by(answers: Answers, layer: str, base: Base) -> dict[str, ResolvedLabels]:
     """The same with references to the labels that stand, and what refers to none of them."""
     own = labels_by(answers, layer)
     if not LAYERS[layer].needs:
-        return {name: Given(list(labels), []) for name, labels in own.items()}
+        return {name: ResolvedLabels(list(labels), []) for name, labels in own.items()}
     return {name: in_terms_of(base, layer, labels, name) for name, labels in own.items()}
 
 
@@ -61,7 +61,7 @@ def fix_of(annotation: Annotation) -> Review | None:
 def of_agreed(
     answers: Answers,
     settlement: Settlement,
-    given: Mapping[str, Given],
+    given: Mapping[str, ResolvedLabels],
     accepted: Adjudication | None,
 ) -> dict[str, Any]:
     labels = {name: one.labels for name, one in given.items()}
@@ -82,7 +82,7 @@ def of_agreed(
 
 
 def of_decided(
-    answers: Answers, layer: str, given: Mapping[str, Given], decision: Adjudication
+    answers: Answers, layer: str, given: Mapping[str, ResolvedLabels], decision: Adjudication
 ) -> dict[str, Any]:
     decided: Labels = decision.payload.get(LAYERS[layer].key, [])
     labels = {name: one.labels for name, one in given.items()}
@@ -99,7 +99,7 @@ def of_decided(
     }
 
 
-def _lost(given: Mapping[str, Given]) -> dict[str, Any]:
+def _lost(given: Mapping[str, ResolvedLabels]) -> dict[str, Any]:
     """Labels that could not stand, because nothing that they refer to does."""
     lost = {name: one.lost for name, one in given.items() if one.lost}
     return {"without_reference": lost} if lost else {}
