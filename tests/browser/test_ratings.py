@@ -12,7 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from evaluation.models import CaseRun, RatedLabel, Rating, RatingPanel
 from evaluation.views.ratings import PAGE
 from tests.evaluation import launching
-from tests.evaluation.staged import inferred, make_release
+from tests.evaluation.requirement_releases import inferred, make_release
 from tests.factories import make_people, make_project
 
 pytestmark = pytest.mark.django_db(transaction=True)

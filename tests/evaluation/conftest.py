@@ -37,8 +37,8 @@ from pipelines.types import Case, Output
 from tests import llm_server
 from tests.evaluation import launching
 from tests.evaluation.asking import ENTRY as ASKING
+from tests.evaluation.chat_gold import content
 from tests.evaluation.events import make_events_release
-from tests.evaluation.one_chat import content
 from tests.evaluation.releases import freeze
 from tests.fakes import WordOverlap
 from tests.llm_server import LanguageServer

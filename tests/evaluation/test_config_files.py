@@ -18,7 +18,7 @@ from labeling.models import GoldRelease, Project
 from tests.evaluation.answers import questions
 from tests.evaluation.conftest import perfect
 from tests.evaluation.events import make_events_release
-from tests.evaluation.staged import inferred, make_release
+from tests.evaluation.requirement_releases import inferred, make_release
 
 pytestmark = pytest.mark.django_db
 

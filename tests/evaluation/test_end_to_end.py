@@ -13,8 +13,8 @@ from labeling.models import Project
 from pipelines.types import Output
 from tests.evaluation.conftest import requirement
 from tests.evaluation.figures import mean
+from tests.evaluation.requirement_releases import make_release
 from tests.evaluation.screens import page
-from tests.evaluation.staged import make_release
 
 pytestmark = pytest.mark.django_db
 

@@ -14,8 +14,8 @@ from evaluation.management import summary
 from evaluation.models import SplitAccess, StageTrace
 from evaluation.services.run import execution, results
 from pipelines.types import Case, Output
+from tests.evaluation.chat_gold import answer, where_and_when
 from tests.evaluation.figures import aggregate, value
-from tests.evaluation.one_chat import answer, where_and_when
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from evaluation.services.run import execution, results
 from labeling.models import GoldRelease, Project
 from tests.evaluation.conftest import requirement
 from tests.evaluation.releases import freeze
-from tests.evaluation.staged import inferred, issue
+from tests.evaluation.requirement_releases import inferred, issue
 
 pytestmark = pytest.mark.django_db
 

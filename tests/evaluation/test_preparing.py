@@ -17,8 +17,8 @@ from labeling.models import Conversation
 from pipelines import registry
 from pipelines.memory.layers.config import LayersConfig
 from pipelines.types import Case
+from tests.evaluation.chat_gold import answer
 from tests.evaluation.conftest import Scripted
-from tests.evaluation.one_chat import answer
 
 pytestmark = pytest.mark.django_db
 

@@ -18,7 +18,7 @@ from evaluation.services.run import execution, ratings, results
 from evaluation.services.work import steering
 from labeling.models import Project
 from pipelines.types import Case, Output
-from tests.evaluation.staged import inferred, make_release
+from tests.evaluation.requirement_releases import inferred, make_release
 from tests.pages import markup, page
 from tests.refusals import refused
 

@@ -17,8 +17,8 @@ from labeling.models import Project
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import requirement
 from tests.evaluation.figures import aggregate, mean, value
+from tests.evaluation.requirement_releases import inferred, issue, make_release, pii
 from tests.evaluation.screens import page
-from tests.evaluation.staged import inferred, issue, make_release, pii
 from tests.refusals import refused
 
 pytestmark = pytest.mark.django_db

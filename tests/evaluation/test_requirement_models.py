@@ -17,7 +17,7 @@ from evaluation.services.work import steering
 from labeling.models import GoldRelease, Project
 from labeling.words import in_english
 from tests.evaluation.conftest import requirement
-from tests.evaluation.staged import inferred, issue, make_release
+from tests.evaluation.requirement_releases import inferred, issue, make_release
 from tests.llm_server import SERVED, LanguageServer, end_soon_what_hangs
 from tests.refusals import refused
 

@@ -27,7 +27,7 @@ from labeling.services.quality import (
 from labeling.services.settling import merges, settling
 from labeling.services.work import annotations, assignments
 from tests import factories
-from tests.at_once import Rest, both, closing
+from tests.concurrency import Pause, both, closing
 from tests.fakes import WordOverlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,11 +43,11 @@ def test_an_autosave_and_a_submission_of_one_page_both_arrive(
 ) -> None:
     mine = factories.open_full(project, 1).assignments.get(annotator=ana)
     annotations.save_draft(mine, save(1))
-    rest = Rest(monkeypatch, assignments, "hold")
+    pause = Pause(monkeypatch, assignments, "hold")
 
     autosave, submission = both(
         lambda: annotations.save_draft(mine, save(2)),
-        rest,
+        pause,
         lambda: annotations.submit(mine, save(3)),
     )
 
@@ -60,9 +60,9 @@ def test_a_place_that_is_just_answered_is_not_given_back(
 ) -> None:
     factories.open_full(project, 1, pool=True, overlap=1)
     mine = assignments.take(ana)
-    rest = Rest(monkeypatch, annotations, "_finish")
+    pause = Pause(monkeypatch, annotations, "_finish")
 
-    _, given_back = both(lambda: factories.answer(mine), rest, lambda: assignments.give_back(mine))
+    _, given_back = both(lambda: factories.answer(mine), pause, lambda: assignments.give_back(mine))
 
     assert given_back.result() is False
     assert Assignment.objects.get().slot == 0
@@ -75,10 +75,10 @@ def test_a_place_that_is_just_reserved_again_goes_to_nobody_else(
     mine = assignments.take(ana)
     an_hour_ago = timezone.now() - timedelta(hours=1)
     Assignment.objects.update(lease_expires_at=an_hour_ago)
-    rest = Rest(monkeypatch, assignments, "hold")
+    pause = Pause(monkeypatch, assignments, "hold")
 
     _, taken = both(
-        lambda: annotations.save_draft(mine, save(1)), rest, lambda: assignments.take(ben)
+        lambda: annotations.save_draft(mine, save(1)), pause, lambda: assignments.take(ben)
     )
 
     assert taken.result() is None
@@ -122,11 +122,11 @@ def test_a_finished_test_is_not_begun_again_by_a_page_that_saw_it_open(
     qualification.begin(project, dan)
     part = qualification.of(dan, project).get()
     annotations.submit(part, factories.save_of(factories.labels([0])))
-    rest = Rest(monkeypatch, checks, "plan_of")
+    pause = Pause(monkeypatch, checks, "plan_of")
 
     begun, scored = both(
         lambda: qualification.begin(project, dan),
-        rest,
+        pause,
         lambda: check_scores.score(part.pk, ruler=Ruler(WordOverlap())),
     )
 
@@ -138,12 +138,12 @@ def test_two_workers_tell_of_a_merge_once(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.answer_all(factories.open_full(project, 1))
-    rest = Rest(monkeypatch, merges.Merge.objects, "update_or_create")
+    pause = Pause(monkeypatch, merges.Merge.objects, "update_or_create")
 
     def merge() -> None:
         merges.merge(project, ruler=lambda: Ruler(WordOverlap()))
 
-    one, other = both(merge, rest, merge)
+    first, second = both(merge, pause, merge)
 
-    assert (one.exception(), other.exception()) == (None, None)
+    assert (first.exception(), second.exception()) == (None, None)
     assert Event.objects.filter(verb="conversation.answered").count() == 1

@@ -1,4 +1,4 @@
-"""Two at the same moment, one of whom rests where the other could come between."""
+"""Two threads at the same moment, one of which pauses where the other could come between."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-REST = 0.3
+PAUSE_SECONDS = 0.3
 Act = Callable[[], Any]
 
 
-class Rest:
-    """Whoever calls the function first rests after it."""
+class Pause:
+    """The first call of a function pauses after it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
         self.reached = Signal()
@@ -24,19 +24,19 @@ class Rest:
         monkeypatch.setattr(owner, name, self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        found = self._real(*args, **kwargs)
+        result = self._real(*args, **kwargs)
         if not self.reached.is_set():
             self.reached.set()
-            time.sleep(REST)
-        return found
+            time.sleep(PAUSE_SECONDS)
+        return result
 
 
-def both(first: Act, rest: Rest, second: Act) -> tuple[Future[Any], Future[Any]]:
-    """The second begins while the first one rests."""
+def both(first: Act, pause: Pause, second: Act) -> tuple[Future[Any], Future[Any]]:
+    """The second begins while the first one pauses."""
     with ThreadPoolExecutor(2) as threads:
-        one = threads.submit(closing, first)
-        rest.reached.wait(10)
-        return one, threads.submit(closing, second)
+        earlier = threads.submit(closing, first)
+        pause.reached.wait(10)
+        return earlier, threads.submit(closing, second)
 
 
 def closing(act: Act) -> Any:

@@ -1,4 +1,4 @@
-"""Two who do something with a run at the same moment; see tests/labeling/test_at_once.py."""
+"""Two who do something with a run at the same moment; see tests/labeling/test_concurrency.py."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from evaluation.models import Run
 from evaluation.services.run import ratings
 from labeling.models import Event, Project
-from tests.at_once import Rest, both
-from tests.evaluation.staged import inferred, make_release
+from tests.concurrency import Pause, both
+from tests.evaluation.requirement_releases import inferred, make_release
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,11 +27,11 @@ def run(project: Project, script: Any, finished: Any) -> Run:
 def test_two_who_open_the_rating_of_a_run_have_the_same_one(
     run: Run, people: dict[str, User], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rest = Rest(monkeypatch, ratings, "record")
+    pause = Pause(monkeypatch, ratings, "record")
 
     one, other = both(
         lambda: ratings.open_panel(run, by=people["rita"]),
-        rest,
+        pause,
         lambda: ratings.open_panel(run, by=people["admin"]),
     )
 
