@@ -3,7 +3,7 @@
 import ipaddress
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,23 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
     """``config/check.py`` says which tests were left to ``make test-all``."""
     if path := os.environ.get("ASSAY_TEST_LEFT_OUT"):
         Path(path).write_text("\n".join(item.nodeid for item in items), encoding="utf-8")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """What a test logged goes to the main process as UTF-8, which knows no lone surrogates."""
+    report = yield
+    return encodable(report)
+
+
+def encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {encodable(key): encodable(content) for key, content in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(encodable, value))
+    return value
 
 
 @pytest.fixture(autouse=True, scope="session")
