@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from labeling.domain.errors import RuleError, StaleVersion
 from labeling.domain.facts import Fact
@@ -86,7 +86,8 @@ def follow(project: Project, fields: Collection[str]) -> None:
     """Have workers compute anew what was stored under the settings of before."""
     if not set(MEASURING) & set(fields):
         return
-    measured = project.rounds.labelling().filter(agreement__isnull=False).order_by("number")
+    known = Q(agreement__isnull=False) | Q(measurements__isnull=False)
+    measured = project.rounds.labelling().filter(known).order_by("number").distinct()
     if not set(MATCHING) & set(fields):
         measured = measured.filter(kind=Round.Kind.FULL)  # the others keep their verdict
     for one in measured.only("pk"):

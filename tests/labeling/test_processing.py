@@ -251,4 +251,4 @@ def test_what_comes_in_at_the_last_attempt_is_left_out_and_named(
     assert [item.item_id for item in release.items.all()] == [first.external_id]
     (row,) = release.left_out
     assert row["conversation"] == second.external_id
-    assert "freeze again" in row["reason"]
+    assert row["reason"]["code"] == "gold.answer_just_in"

@@ -114,8 +114,9 @@ def _publish(measured: Round, rows: Iterable[Measurement], digest: str) -> None:
         )
         answered = locked.measurements.filter(layer=row.layer, selection=row.selection)
         answered.filter(asked_at__lte=row.measured_at).update(asked_at=None)
-    if locked.kind == Round.Kind.CALIBRATION and not locked.is_blind:
-        return  # the figures that it closed with never change
+    is_open = locked.state == Round.State.OPEN
+    if (locked.kind == Round.Kind.CALIBRATION) != is_open:
+        return  # what calibration closed with never changes, and full labeling is not over yet
     stored = locked.measurements.filter(selection="", answers_sha256=digest)
     by_layer = dict(stored.values_list("layer", "figures"))
     figures = agreement.summary(
