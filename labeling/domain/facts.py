@@ -9,10 +9,17 @@ import json
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypedDict
 
 Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
 """What a fact may hold: plain JSON, and facts again."""
+
+
+class StoredFact(TypedDict):
+    """A fact as plain JSON."""
+
+    code: str
+    values: dict[str, Any]
 
 
 class MalformedFact(ValueError):
@@ -66,7 +73,7 @@ class Fact:
         """
         return self.code in codes or any(_mentions(value, codes) for value in self.values.values())
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> StoredFact:
         values = {name: _as_json(value) for name, value in self.values.items()}
         return {"code": self.code, "values": values}
 

@@ -50,7 +50,7 @@ class EventSchemaField(models.JSONField):
         return super().formfield(**{"form_class": _InOrder, **kwargs})
 
 
-class FactField(models.TextField):  # type: ignore[type-arg]
+class FactField(models.TextField):
     """Why something failed, waits or is not there, as a ``Fact``; ``None`` if it is not so.
 
     The database and the migrations see a text: the JSON of the fact with sorted keys, so that

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import fsum
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from labeling.domain.agreement.kappa import (
 )
 from labeling.domain.agreement.ratings import Grid, Ratings, grid
 from labeling.domain.agreement.resampling import Sampler, interval
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 
 __all__ = [
     "Agreement",
@@ -43,6 +43,61 @@ Statistic = Literal["min", "mean"]
 Measure = Literal["kappa", "f1"]
 
 NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
+
+
+class PairFigures(TypedDict):
+    """A :class:`PairAgreement` as plain JSON."""
+
+    a: str
+    b: str
+    kappa: float | None
+    band: str | None
+    n: int
+    raw: float | None
+    positive_f1: float | None
+    ac1: float | None
+    ci_low: float | None
+    ci_high: float | None
+    undefined: StoredFact | None
+    conversations: int
+    prevalence: float | None
+    bias: float | None
+
+
+class OriginFigures(TypedDict):
+    """The figures of the typed, or of the assisted labels alone, as plain JSON."""
+
+    statistic: Statistic
+    value: float | None
+    measure: Measure
+    pairs: list[PairFigures]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    reasons: dict[str, StoredFact]
+
+
+class ExcludedFigures(TypedDict):
+    """An :class:`Excluded` as plain JSON."""
+
+    conversation: str
+    annotator: str
+    reason: StoredFact
+
+
+class AgreementFigures(TypedDict):
+    """An :class:`Agreement` as plain JSON."""
+
+    statistic: Statistic
+    value: float | None
+    threshold: float
+    passed: bool
+    pairs: list[PairFigures]
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    reasons: dict[str, StoredFact]
+    excluded: list[ExcludedFigures]
+    measure: Measure
+    by_origin: dict[str, OriginFigures]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +128,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """What one annotator gave to one conversation counts in no figure."""
+    """One annotator's answer to one conversation, which counts in no figure, and why."""
 
     conversation: str
     annotator: str
@@ -86,7 +141,7 @@ class Agreement:
 
     ``measure`` is the figure of a pair that the gate looks at: κ, or F1 where there are no
     units (:mod:`~labeling.domain.event_agreement`). ``reasons`` says for each figure without a
-    value why it has none. ``excluded`` lists what counts for no one, with whose and why.
+    value why it has none. ``excluded`` lists the answers that count in no figure.
     ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
     annotators have seen suggestions.
     """
@@ -101,17 +156,37 @@ class Agreement:
     reasons: dict[str, Fact] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
     measure: Measure = "kappa"
-    by_origin: dict[str, dict[str, Any]] = field(default_factory=dict)
+    by_origin: dict[str, OriginFigures] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> AgreementFigures:
         """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
-        return asdict(self)
+        return cast(AgreementFigures, asdict(self))
 
 
-def read_agreement(figures: Mapping[str, Any]) -> Agreement:
+def read_agreement(figures: AgreementFigures) -> Agreement:
     """What :meth:`Agreement.as_json` wrote."""
-    pairs = [PairAgreement(**pair) for pair in figures["pairs"]]
-    return Agreement(**{**figures, "pairs": pairs})
+    return Agreement(
+        statistic=figures["statistic"],
+        value=figures["value"],
+        threshold=figures["threshold"],
+        passed=figures["passed"],
+        pairs=[_read_pair(pair) for pair in figures["pairs"]],
+        fleiss_kappa=figures["fleiss_kappa"],
+        krippendorff_alpha=figures["krippendorff_alpha"],
+        reasons={name: Fact.from_json(reason) for name, reason in figures["reasons"].items()},
+        excluded=[
+            Excluded(row["conversation"], row["annotator"], Fact.from_json(row["reason"]))
+            for row in figures["excluded"]
+        ],
+        measure=figures["measure"],
+        by_origin=figures["by_origin"],
+    )
+
+
+def _read_pair(pair: PairFigures) -> PairAgreement:
+    undefined = pair["undefined"]
+    values: dict[str, Any] = {**pair, "undefined": undefined and Fact.from_json(undefined)}
+    return PairAgreement(**values)
 
 
 def agreement(

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum
-from typing import Any
 
 import numpy as np
 
+from labeling.domain.agreement.agreement import PairFigures
 from labeling.domain.agreement.kappa import kappas
 from labeling.domain.agreement.ratings import Ratings, grid
 from labeling.domain.agreement.resampling import interval, resampled_sums
@@ -42,7 +42,7 @@ class Standing:
         return "over" if self.over > self.under else "under"
 
 
-def standings(pairs: Sequence[Mapping[str, Any]]) -> list[Standing]:
+def standings(pairs: Sequence[PairFigures]) -> list[Standing]:
     """Each annotator against the group, from the pairs of an agreement of 0/1 labels.
 
     A pair's raw agreement, prevalence and bias determine its table of two by two, so the
@@ -79,23 +79,24 @@ class _View:
     other: float
 
 
-def _in(person: str, pair: Mapping[str, Any]) -> bool:
+def _in(person: str, pair: PairFigures) -> bool:
     return person in (pair["a"], pair["b"])
 
 
-def _seen_from(person: str, pair: Mapping[str, Any]) -> _View:
-    n = pair["n"]
-    if not n or pair["prevalence"] is None:
+def _seen_from(person: str, pair: PairFigures) -> _View:
+    n, raw, prevalence, bias = pair["n"], pair["raw"], pair["prevalence"], pair["bias"]
+    if not n or raw is None or prevalence is None or bias is None:
         return _View(pair["kappa"], 0, 0, 0, 0.0, 0.0)
-    bias = pair["bias"] if person == pair["a"] else -pair["bias"]
-    differing = n * (1 - pair["raw"])
+    if person != pair["a"]:
+        bias = -bias
+    differing = n * (1 - raw)
     return _View(
         kappa=pair["kappa"],
         n=n,
         over=round((differing + n * bias) / 2),
         under=round((differing - n * bias) / 2),
-        own=n * (pair["prevalence"] + bias / 2),
-        other=n * (pair["prevalence"] - bias / 2),
+        own=n * (prevalence + bias / 2),
+        other=n * (prevalence - bias / 2),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -22,23 +22,38 @@ PEOPLE = frozenset({"username", "by", "adjudicated_by", "accepted_by", "fixed_by
 """The keys of an item's provenance that hold names."""
 
 
+class NamedLabel(TypedDict):
+    uid: str
+    heading: str
+
+
+class CheckFigures(TypedDict):
+    """One layer of an answer against gold, as plain JSON.
+
+    ``f1`` is over the labels by the one matcher, from the counts ``matched``, ``gold`` and
+    ``own``. ``missed`` are labels of gold alone, ``extra`` labels of the answer alone. Of layers
+    whose labels cite messages, ``marks`` counts how many messages both, gold alone, the answer
+    alone and neither cite.
+    """
+
+    f1: float
+    matched: int
+    gold: int
+    own: int
+    missed: list[NamedLabel]
+    extra: list[NamedLabel]
+    marks: list[int] | None
+
+
 def compare(
     layer: str, gold: Payload, own: Payload, *, message_count: int, rules: Rules
-) -> dict[str, Any]:
-    """One layer of an answer against gold, as plain JSON.
+) -> CheckFigures:
+    """One layer of an answer against gold.
 
     Parameters
     ----------
     gold, own
         By the layers' keys; with the labels that those of the layer refer to.
-
-    Returns
-    -------
-    dict
-        ``f1`` over the labels by the one matcher, the counts behind it, the labels that were
-        ``missed`` and those that are ``extra`` (uid and heading), and for layers whose labels
-        cite messages ``marks``: how many messages both, gold alone, the answer alone and neither
-        cite.
     """
     key = LAYERS[layer].key
     right: Labels = gold.get(key, [])
@@ -129,7 +144,7 @@ def _by_uid(layer: str, payload: Payload) -> dict[str, Mapping[str, Any]]:
 
 def _named(
     layer: str, label: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]]
-) -> dict[str, str]:
+) -> NamedLabel:
     return {"uid": str(label.get("uid", "")), "heading": heading_of(layer, label, named)}
 
 

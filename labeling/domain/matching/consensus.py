@@ -8,10 +8,10 @@ anything else makes the conversation disputed and a matter for adjudication.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.matching.agreed import agreed_label, gathered, support
@@ -35,6 +35,23 @@ class AnnotatorLabel(NamedTuple):
     label: Record
 
 
+class Dissent(TypedDict):
+    """Somebody whose label is not the settled one: ``label`` None if they have no such label."""
+
+    annotator: str
+    label: dict[str, Any] | None
+    differs: list[str]
+
+
+class LabelProvenance(TypedDict):
+    """What gold says of one settled label: see :class:`Settled`."""
+
+    how: State
+    by: list[str]
+    uids: dict[str, str | None]
+    dissent: list[Dissent]
+
+
 @dataclass(frozen=True, slots=True)
 class Settled:
     """One label and where it comes from.
@@ -49,12 +66,12 @@ class Settled:
     how: State
     by: list[str]
     uids: dict[str, str | None]
-    dissent: list[dict[str, Any]]
+    dissent: list[Dissent]
 
     @property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> LabelProvenance:
         """Plain JSON next to the label in gold."""
-        return {key: value for key, value in asdict(self).items() if key != "label"}
+        return {"how": self.how, "by": self.by, "uids": self.uids, "dissent": self.dissent}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +221,14 @@ def _how(holders: int, people: int) -> State:
 
 def _dissent(
     layer: str, label: Record, holders: Mapping[str, Record], people: Sequence[str]
-) -> list[dict[str, Any]]:
-    rows = []
+) -> list[Dissent]:
+    rows: list[Dissent] = []
     for person in people:
         own = holders.get(person)
         differs = [] if own is None else _differences(layer, own, label)
         if own is None or differs:
-            rows.append({"annotator": person, "label": own and dict(own), "differs": differs})
+            label_of = None if own is None else dict(own)
+            rows.append({"annotator": person, "label": label_of, "differs": differs})
     return rows
 
 

@@ -8,14 +8,23 @@ cluster.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 from uuid import uuid4
 
-from labeling.domain.matching.consensus import Settled, Settlement, State
+from labeling.domain.matching.consensus import Dissent, Settled, Settlement, State
 from labeling.domain.matching.places import first_place
 from labeling.domain.matching.sameness import bare, content
 
 Record = Mapping[str, Any]
+
+
+class StoredCluster(TypedDict):
+    """A settled label as plain JSON; ``uids`` are the holders' own labels."""
+
+    how: State
+    label: dict[str, Any]
+    uids: dict[str, str | None]
+    dissent: list[Dissent]
 
 
 class Side(NamedTuple):
@@ -28,7 +37,7 @@ class Side(NamedTuple):
 class Cluster(NamedTuple):
     """One thing that was meant.
 
-    ``how`` is unanimous, majority, single or disputed; ``label`` what stands if nothing is
+    ``how`` is unanimous, majority, single or disputed; ``label`` what holds if nothing is
     decided otherwise; ``sides`` has everybody who answered; ``differs`` are the fields in which
     the versions are not alike.
     """
@@ -43,7 +52,7 @@ class Cluster(NamedTuple):
         return [side.annotator for side in self.sides if side.label is None]
 
 
-def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
+def clusters_of(settlement: Settlement) -> list[StoredCluster]:
     """A settlement as plain JSON, in the order of the conversation."""
     everything = [*settlement.agreed, *settlement.disputed]
     everything.sort(key=lambda settled: first_place(settled.label))
@@ -59,7 +68,7 @@ def clusters_of(settlement: Settlement) -> list[dict[str, Any]]:
 
 
 def settlement_of(
-    layer: str, state: str, annotators: Sequence[str], stored: Sequence[Record]
+    layer: str, state: str, annotators: Sequence[str], stored: Sequence[StoredCluster]
 ) -> Settlement:
     """The settlement that :func:`clusters_of` wrote down."""
     settled = [
@@ -84,7 +93,7 @@ def agreement_of(settlement: Settlement) -> float:
 
 
 def read_clusters(
-    stored: Sequence[Record],
+    stored: Sequence[StoredCluster],
     answers: Mapping[str, Sequence[Record]],
     *,
     fields: Collection[str] = (),
@@ -94,7 +103,7 @@ def read_clusters(
 
 
 def _read(
-    stored: Record, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
+    stored: StoredCluster, answers: Mapping[str, Sequence[Record]], fields: Collection[str]
 ) -> Cluster:
     sides = [
         Side(person, _with_uid(own_labels, stored["uids"].get(person)))
@@ -116,10 +125,10 @@ def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:
 
 
 def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
-    """The chosen label with whose words it has and whose labels it stands for.
+    """The chosen label with whose words it has and whose labels it represents.
 
-    The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label stands
-    for all who hold it. The words of an edited one are nobody's, but it still stands for the
+    The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label
+    represents all who have it. The words of an edited one are nobody's, but it still represents the
     labels of its cluster, which other labels may refer to.
     """
     holders = [side for side in cluster.sides if side.label is not None]
@@ -141,7 +150,7 @@ def plain(label: Record) -> dict[str, Any]:
 
 
 DECIDED = frozenset({"adopted_from", "uids"})
-"""What a decision says of each label beside the label itself."""
+"""What a decision says of each label in addition to the label itself."""
 
 
 def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
@@ -152,7 +161,7 @@ def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
 
 
 def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
-    """In the order of the conversation, with ids counted anew and no uid twice."""
+    """In the order of the conversation, with ids counted from 1 and no uid twice."""
     seen: set[str] = set()
     ordered = sorted(labels, key=first_place)
     result = []

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import fsum
-from typing import Any
+from typing import TypedDict, cast
 
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
     THRESHOLD,
@@ -19,6 +19,25 @@ from labeling.domain.matching.similarity import Ruler
 
 Labels = Mapping[str, Sequence[Record]]
 """One annotator's requirements by conversation; a conversation without any is an empty list."""
+
+
+class RecordFigures(TypedDict):
+    """A :class:`RecordAgreement` as plain JSON."""
+
+    a: str
+    b: str
+    record_f1: float | None
+    micro_f1: float | None
+    matches: int
+    a_records: int
+    b_records: int
+    conversations: int
+    text_matches: int
+    type_agreement: float | None
+    actor_agreement: float | None
+    priority_agreement: float | None
+    source_overlap: float | None
+    undefined: dict[str, StoredFact]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +65,8 @@ class RecordAgreement:
     source_overlap: float | None
     undefined: dict[str, Fact]
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_json(self) -> RecordFigures:
+        return cast(RecordFigures, asdict(self))
 
 
 def f1(matches: int, left: int, right: int) -> float:

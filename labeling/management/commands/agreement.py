@@ -3,14 +3,15 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement.agreement import Agreement, read_agreement
+from labeling.domain.agreement.agreement import Agreement, AgreementFigures, read_agreement
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.csv_cells import safe_cell
 from labeling.domain.numbers import decimals_apart
@@ -109,11 +110,11 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
     if options["records"]:
         row = measurements.read(measured, layer, chosen)
         return Records(_of_annotator((row and row.records) or [], chosen.annotator))
-    figures = measurements.figures_of(measured, layer, chosen) or {}
+    figures = cast(AgreementFigures, measurements.figures_of(measured, layer, chosen))
     return read_agreement({**figures, "pairs": _of_annotator(figures["pairs"], chosen.annotator)})
 
 
-def _of_annotator(pairs: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+def _of_annotator(pairs: Sequence[Any], name: str) -> list[Any]:
     return [pair for pair in pairs if name in ("", pair["a"], pair["b"])]
 
 
@@ -190,7 +191,7 @@ def _csv(result: Agreement | Records, out: Any) -> None:
         writer.writerow([safe_cell(value) for value in [*_row(result, pair), reasons]])
 
 
-def _row(result: Agreement | Records, pair: dict[str, Any]) -> list[Any]:
+def _row(result: Agreement | Records, pair: Mapping[str, Any]) -> list[Any]:
     return [pair[name] for name in _columns(result)]
 
 

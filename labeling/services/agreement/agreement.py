@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from labeling.domain.agreement.agreement import Agreement, Excluded
+from labeling.domain.agreement.agreement import Agreement, Excluded, OriginFigures
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.calibration import mean_interval
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
@@ -28,7 +28,7 @@ from labeling.domain.agreement.units import (
 from labeling.domain.agreement.units import marks as marks_in
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import texts_to_prime
-from labeling.domain.matching.records import record_agreement
+from labeling.domain.matching.records import RecordFigures, record_agreement
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.schema.layers import Judged, SameRecord
@@ -39,9 +39,6 @@ from labeling.services.projects import synonyms_of
 
 ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
-
-OF_ORIGIN = ("statistic", "value", "measure", "pairs", "fleiss_kappa", "krippendorff_alpha")
-"""The figures that are given by origin too; the gate looks at none of them."""
 
 
 Labels = dict[str, dict[str, list[dict[str, Any]]]]  # by annotator and conversation
@@ -72,7 +69,7 @@ class LayerAgreement(NamedTuple):
     counts: dict[str, tuple[int, int, int]]
     splits: list[Split]
     mean_interval: tuple[float, float] | None
-    records: list[dict[str, Any]] | None
+    records: list[RecordFigures] | None
 
 
 def measure(
@@ -102,14 +99,23 @@ def measure(
 
 def _by_origin(
     measured: Round, layer: str, ruler: Ruler, selection: Selection
-) -> dict[str, dict[str, Any]]:
-    figures_of = {}
+) -> dict[str, OriginFigures]:
+    """The figures of typed and of assisted labels; the gate looks at neither."""
+    figures_of: dict[str, OriginFigures] = {}
     for origin in ORIGINS:
         part = replace(selection, origin=origin)
         compared = _compared(measured, layer, ruler, part)
         units = {name: comparison.units for name, comparison in compared.items()}
         figures = _figures(measured, layer, units, part).as_json()
-        figures_of[origin] = {name: figures[name] for name in (*OF_ORIGIN, "reasons")}
+        figures_of[origin] = {
+            "statistic": figures["statistic"],
+            "value": figures["value"],
+            "measure": figures["measure"],
+            "pairs": figures["pairs"],
+            "fleiss_kappa": figures["fleiss_kappa"],
+            "krippendorff_alpha": figures["krippendorff_alpha"],
+            "reasons": figures["reasons"],
+        }
     return figures_of
 
 
@@ -196,7 +202,7 @@ def _splits(
 
 def records_of(
     measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
-) -> list[dict[str, Any]]:
+) -> list[RecordFigures]:
     labels = labels_of(measured, layer, selection)
     ruler.prime(texts_to_prime(_every(labels)))
     project, matching = measured.project, LAYERS[layer].matching
