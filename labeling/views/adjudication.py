@@ -18,7 +18,7 @@ from labeling.models import Adjudication, Conversation, Membership, Merge, Proje
 from labeling.services import blindness, pending
 from labeling.services.settling import adjudications as service
 from labeling.services.settling import merges
-from labeling.services.settling.adjudications import Item
+from labeling.services.settling.adjudications import Case
 from labeling.services.settling.settling import needs_of
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
@@ -35,10 +35,10 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
     """What people agree and disagree on, the lowest agreement first."""
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
-    standing = service.standing(project, layer)
-    if standing.preparing and not request.htmx:  # type: ignore[attr-defined]
+    workload = service.workload(project, layer)
+    if workload.preparing and not request.htmx:  # type: ignore[attr-defined]
         pending.request(project)
-    items = _filtered(standing.items, request)
+    items = _filtered(workload.cases, request)
     tab = request.GET.get("tab", "disputed")
     tab = tab if tab in TABS else "disputed"
     counts = Counter(item.tab for item in items)
@@ -55,13 +55,13 @@ def adjudication(request: HttpRequest, slug: str) -> HttpResponse:
         "after": shown[start + PAGE - 1].conversation if following else None,
         "query": query_of(request),
         "filters": query_of(request, "tab"),
-        "rounds": sorted({item.round for item in standing.items}),
-        "preparing": standing.preparing,
-        "waiting": standing.waiting,
+        "rounds": sorted({item.round for item in workload.cases}),
+        "preparing": workload.preparing,
+        "waiting": workload.waiting,
         "needed": [LAYERS[name] for name in needs_of(project, layer)],
         "may_write": access.leads(request.user, project),
-        "n_acceptable": len(service.acceptable(standing.items)),
-        "next": next((item for item in standing.items if item.tab == "disputed"), None),
+        "n_acceptable": len(service.acceptable(workload.cases)),
+        "next": next((item for item in workload.cases if item.tab == "disputed"), None),
     }
     return render(request, "labeling/adjudication.html", context)
 
@@ -71,7 +71,7 @@ def _layer(project: Project, asked: str) -> str:
     return asked if asked in known else known[0]
 
 
-def _filtered(items: list[Item], request: HttpRequest) -> list[Item]:
+def _filtered(items: list[Case], request: HttpRequest) -> list[Case]:
     round_number, text = request.GET.get("round", ""), request.GET.get("q", "").strip()
     return [
         item
@@ -100,7 +100,7 @@ def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     layer = _layer(project, given.get("layer", ""))
     states = ["unanimous", *(["majority"] if given.get("majority") else [])]
-    items = service.standing(project, layer).items
+    items = service.workload(project, layer).cases
     counts = Counter(merge.state for merge in service.acceptable(items))
     number = sum(counts[state] for state in states)
     if request.method == "POST" and given.get("expected") == str(number):

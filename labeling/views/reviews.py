@@ -15,7 +15,7 @@ from labeling.models import Annotation, Conversation, Membership, Project, Revie
 from labeling.services import blindness, pending
 from labeling.services.settling import merges
 from labeling.services.settling import reviews as service
-from labeling.services.settling.reviews import Row
+from labeling.services.settling.reviews import ReviewRow
 from labeling.services.work import assignments, locking
 from labeling.translation import lazy as _
 from labeling.translation import translated_keys, translated_tree
@@ -70,7 +70,7 @@ def _mode(request: HttpRequest, project: Project) -> str:
     return asked if asked in MODES else ("sample" if project.review_rate else "lowest")
 
 
-def _chosen(rows: list[Row], request: HttpRequest, project: Project) -> list[Row]:
+def _chosen(rows: list[ReviewRow], request: HttpRequest, project: Project) -> list[ReviewRow]:
     mode, annotator = _mode(request, project), request.GET.get("annotator", "")
     found = [
         row

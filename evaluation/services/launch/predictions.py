@@ -234,11 +234,11 @@ def _answers(
 
 
 def _rounds_of(conversation: Any) -> list[Answers]:
-    everything: list[Assignment] = conversation.given
+    everything: list[Assignment] = conversation.labelling_assignments
     rounds = dict.fromkeys(one.round_id for one in everything)
     found = []
     for each in rounds:
-        conversation.given = [one for one in everything if one.round_id == each]
+        conversation.labelling_assignments = [one for one in everything if one.round_id == each]
         found.append(settling.answers_of(conversation))
     return found
 

@@ -488,7 +488,7 @@ def _store(decision: Adjudication) -> None:
     if not answers.filter(status__in=FINISHED).exists():
         raise Refused("there are no answers that it could be about")
     try:
-        adjudications.check(decision, given=None)
+        adjudications.check(decision, base=None)
     except RuleError as error:
         raise Refused(error.fact) from None
     adjudications.record(decision)

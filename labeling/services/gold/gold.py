@@ -208,7 +208,11 @@ def _counted(
 
 def _item(one: settling.SettledConversation) -> releases.Item:
     return releases.item_of(
-        one.conversation, one.layer, gold=one.payload, given=one.given, provenance=one.provenance
+        one.conversation,
+        one.layer,
+        gold=one.payload,
+        base_payload=one.base_payload,
+        provenance=one.provenance,
     )
 
 

@@ -84,7 +84,7 @@ def item_of(
     layer: str,
     *,
     gold: Mapping[str, Any],
-    given: Mapping[str, Any],
+    base_payload: Mapping[str, Any],
     provenance: Mapping[str, Any],
 ) -> Item:
     """One line of the native export: self-contained, so that its hash proves all of it."""
@@ -98,7 +98,7 @@ def item_of(
         "conversation": messages_of(conversation),
         "layer": layer,
         "gold": gold,
-        **({"given": dict(given)} if given else {}),
+        **({"given": dict(base_payload)} if base_payload else {}),
         "provenance": provenance,
     }
     return Item(

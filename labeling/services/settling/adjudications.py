@@ -1,4 +1,4 @@
-"""Deciding what the labels of a conversation are, where its annotators do not agree."""
+"""Deciding the labels of a conversation where its annotators disagree."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ ACCEPTABLE = ("unanimous", "majority")
 
 
 class OwnWorkAlone(RuleError):
-    """Nobody decides alone about what only they have labelled."""
+    """Nobody may decide alone about labels that only they gave."""
 
     code = "own_work_alone"
 
 
 class Blind(RuleError):
-    """A calibration round is open: until it closes, nobody sees or decides anything of it."""
+    """A calibration round is open: until it closes, nobody may see or decide anything in it."""
 
     code = "blind"
 
 
 class AnswersChanged(RuleError):
-    """The decision is about answers that are not those of now."""
+    """The decision is about answers that have changed since."""
 
     code = "answers_changed"
 
@@ -62,7 +62,7 @@ class Decision(NamedTuple):
 def decide_clusters(
     *, conversation: Conversation, layer: str, decision: Decision, by: User
 ) -> Adjudication:
-    """Decide about each cluster. Where nobody's label stands, the note has to say why."""
+    """Decide about each cluster. Where no annotator's label is used, the note must say why."""
     clusters = merges.read(_merge_seen(conversation, layer, decision)).clusters
     if len(decision.labels) != len(clusters):
         raise InvalidPayload(
@@ -95,8 +95,8 @@ def _merge_seen(conversation: Conversation, layer: str, decision: Decision) -> M
     seen = Merge.objects.filter(
         conversation=conversation, layer=layer, answers_sha256=decision.answers_sha256
     ).first()
-    standing = merges.ready(conversation.project, layer, conversation=conversation.pk)
-    now = standing[conversation.pk].answers_sha256 if standing else ""
+    ready = merges.ready(conversation.project, layer, conversation=conversation.pk)
+    now = ready[conversation.pk].answers_sha256 if ready else ""
     if seen is None or now != decision.answers_sha256:
         raise AnswersChanged("adjudication.answers_changed")
     return seen
@@ -117,7 +117,7 @@ def decide(
 
     A label may carry ``adopted_from``, the annotator or annotators whose label it is; without it
     the label was written or edited by the adjudicator. ``uids`` are the annotators' own labels
-    that it stands for.
+    that it replaces.
     """
     decision = Adjudication(
         conversation=conversation,
@@ -129,7 +129,7 @@ def decide(
         guideline_flag=guideline_flag,
         decided_by=by,
     )
-    check(decision, given=merges.given_to(conversation, layer))
+    check(decision, base=merges.base_of(conversation, layer))
     record(decision)
     events.record(
         "adjudication.decided",
@@ -144,13 +144,14 @@ def decide(
     return decision
 
 
-def check(decision: Adjudication, *, given: Mapping[str, Labels] | None) -> None:
-    """Raise if it may not stand.
+def check(decision: Adjudication, *, base: Mapping[str, Labels] | None) -> None:
+    """Raise if the decision is not allowed.
 
-    ``given`` are the labels that those decided may refer to, by layer; None: any that are not here.
+    ``base`` are the labels that the decided ones may refer to, by layer; None: they are not here,
+    so references are not checked.
     """
     _refuse_blind(decision.conversation)
-    _check_labels(decision, given)
+    _check_labels(decision, base)
     _refuse_own_work(decision.conversation, decision.decided_by)
 
 
@@ -164,25 +165,25 @@ def record(decision: Adjudication) -> None:
     decision.save(force_insert=True)
 
 
-def _check_labels(decision: Adjudication, given: Mapping[str, Labels] | None) -> None:
-    """Complete, and referring only to labels that stand."""
-    is_linked, given = given is not None, given or {}
+def _check_labels(decision: Adjudication, base: Mapping[str, Labels] | None) -> None:
+    """The labels must be complete, and refer only to settled ones."""
+    is_linked, base = base is not None, base or {}
     conversation, layer = decision.conversation, decision.layer
     project, key = conversation.project, LAYERS[layer].key
     labels = {
         name: [plain(label) for label in decided] for name, decided in decision.payload.items()
     }
     problems = check_payload(
-        {LAYERS[need].key: standing for need, standing in given.items()} | labels,
-        layers=[*given, layer],
+        {LAYERS[need].key: known for need, known in base.items()} | labels,
+        layers=[*base, layer],
         message_count=conversation.messages.count(),
         complete=True,
-        empty=not any(labels.values()) and not any(given.values()),
+        empty=not any(labels.values()) and not any(base.values()),
         messages=[message.content for message in conversation.messages.all()],
         event_schema=project.event_schema,
     )
-    problems = [one for one in problems if one.path.partition(".")[0] in (key, "empty")]
-    problems = [one for one in problems if is_linked or one.fact != NOT_THERE]
+    problems = [row for row in problems if row.path.partition(".")[0] in (key, "empty")]
+    problems = [row for row in problems if is_linked or row.fact != NOT_THERE]
     if problems:
         raise InvalidPayload(
             "adjudication.incomplete",
@@ -193,13 +194,13 @@ def _check_labels(decision: Adjudication, given: Mapping[str, Labels] | None) ->
         )
 
 
-class Item(NamedTuple):
-    """A conversation that everybody has answered; with the newest decision where it is shown."""
+class Case(NamedTuple):
+    """A conversation that everybody has answered, with its newest decision where that is shown."""
 
     conversation: int
     external_id: str
     round: int
-    merge: merges.Made
+    merge: merges.StoredMerge
     is_decided: bool
     decision: Adjudication | None = None
 
@@ -210,54 +211,56 @@ class Item(NamedTuple):
         return "disputed" if self.merge.state == "disputed" else "agreed"
 
 
-class Standing(NamedTuple):
-    """``items`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
+class Workload(NamedTuple):
+    """``cases`` by lowest agreement; ``preparing`` are complete, but a worker has to merge them.
 
-    ``waiting`` refer to labels that are not settled, so these have to be decided before.
+    ``waiting`` refer to labels that are not settled, which have to be decided first.
     """
 
-    items: list[Item]
+    cases: list[Case]
     preparing: int
     waiting: int
 
 
-def standing(project: Project, layer: str) -> Standing:
+def workload(project: Project, layer: str) -> Workload:
     everything = merges.ready(project, layer)
-    ready = {pk: one for pk, one in everything.items() if not one.waits_for}
-    made = merges.current(project, layer, ready)
+    ready = {pk: state for pk, state in everything.items() if not state.waits_for}
+    current = merges.current(project, layer, ready)
     decisions = Adjudication.objects.filter(conversation__project=project, layer=layer)
     decided = set(decisions.order_by().values_list("conversation", flat=True))
-    items = [
-        Item(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
-        for pk, merge in made.items()
+    cases = [
+        Case(pk, ready[pk].external_id, ready[pk].round_number, merge, pk in decided)
+        for pk, merge in current.items()
     ]
-    items.sort(key=lambda item: (item.merge.agreement, item.external_id))
-    return Standing(items, len(ready) - len(made), len(everything) - len(ready))
+    cases.sort(key=lambda case: (case.merge.agreement, case.external_id))
+    return Workload(cases, len(ready) - len(current), len(everything) - len(ready))
 
 
-def with_decisions(layer: str, items: Sequence[Item]) -> list[Item]:
-    """These few, each with the newest decision about it."""
-    shown = [item.conversation for item in items if item.is_decided]
+def with_decisions(layer: str, cases: Sequence[Case]) -> list[Case]:
+    """These cases, each with the newest decision about it."""
+    shown = [case.conversation for case in cases if case.is_decided]
     rows = Adjudication.objects.filter(conversation__in=shown, layer=layer)
     people = rows.select_related("decided_by").defer("payload").order_by("version")
     newest = {row.conversation_id: row for row in people}
-    return [item._replace(decision=newest.get(item.conversation)) for item in items]
+    return [case._replace(decision=newest.get(case.conversation)) for case in cases]
 
 
-def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Item | None:
+def next_disputed(project: Project, layer: str, *, after: int | None = None) -> Case | None:
     """The disputed conversation with the lowest agreement; ``after``, the one that follows it."""
-    waiting = standing(project, layer).items
-    at = next((n for n, item in enumerate(waiting) if item.conversation == after), -1)
+    waiting = workload(project, layer).cases
+    at = next((n for n, case in enumerate(waiting) if case.conversation == after), -1)
     following = [*waiting[at + 1 :], *waiting[: at + 1]]
     return next(
-        (item for item in following if item.tab == "disputed" and item.conversation != after), None
+        (case for case in following if case.tab == "disputed" and case.conversation != after), None
     )
 
 
-def acceptable(items: Sequence[Item], *, states: Collection[str] = ACCEPTABLE) -> list[merges.Made]:
+def acceptable(
+    cases: Sequence[Case], *, states: Collection[str] = ACCEPTABLE
+) -> list[merges.StoredMerge]:
     """Agreed conversations that nobody has accepted or decided yet."""
-    found = [item.merge for item in items if not item.is_decided and item.merge.state in states]
-    return sorted(found, key=attrgetter("conversation"))
+    agreed = [case.merge for case in cases if not case.is_decided and case.merge.state in states]
+    return sorted(agreed, key=attrgetter("conversation"))
 
 
 @transaction.atomic
@@ -268,8 +271,8 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
     answers agree: it decides nothing.
     """
     projects.lock(project)  # nothing is accepted twice
-    items = standing(project, layer).items
-    chosen = acceptable(items, states=set(states) & set(ACCEPTABLE))
+    cases = workload(project, layer).cases
+    chosen = acceptable(cases, states=set(states) & set(ACCEPTABLE))
     accepted = _acceptances(project, layer, chosen, by)
     Adjudication.objects.bulk_create(accepted, batch_size=500)
     if chosen:
@@ -286,7 +289,7 @@ def accept(project: Project, layer: str, *, states: Collection[str], by: User) -
 
 
 def _acceptances(
-    project: Project, layer: str, chosen: Sequence[merges.Made], by: User
+    project: Project, layer: str, chosen: Sequence[merges.StoredMerge], by: User
 ) -> list[Adjudication]:
     guideline = project.guidelines.all()[0]
     clusters = Merge.objects.filter(pk__in=[merge.pk for merge in chosen]).only("clusters")
@@ -307,8 +310,8 @@ def _acceptances(
 
 def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     labels = [
-        {**one["label"], "adopted_from": sorted(one["uids"]), "uids": one["uids"]}
-        for one in clusters
+        {**cluster["label"], "adopted_from": sorted(cluster["uids"]), "uids": cluster["uids"]}
+        for cluster in clusters
     ]
     return {LAYERS[layer].key: numbered(labels)}
 

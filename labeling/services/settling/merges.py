@@ -37,15 +37,15 @@ from labeling.models import (
 from labeling.models.assignments import ANSWERED
 from labeling.services import events
 from labeling.services.settling import settling
-from labeling.services.settling.provenance import Answers, given_by
+from labeling.services.settling.provenance import Answers, resolved_by
 
 
 class Ready(NamedTuple):
-    """A conversation whose newest round everybody asked has answered.
+    """A conversation whose newest round has all its answers.
 
     ``answers_sha256`` names the answers, the rules of matching, and what was decided about the
-    labels that those of the layer refer to. ``waits_for`` is the layer that has to be settled
-    before; empty when there is none.
+    labels that those of the layer refer to. ``waits_for`` is the layer that must be settled
+    first; empty when there is none.
     """
 
     conversation: int
@@ -56,8 +56,8 @@ class Ready(NamedTuple):
     waits_for: str = ""
 
 
-class Made(NamedTuple):
-    """A stored merge that fits the answers of now, without its clusters."""
+class StoredMerge(NamedTuple):
+    """A stored merge of the current answers, without its clusters."""
 
     pk: int
     conversation: int
@@ -67,7 +67,7 @@ class Made(NamedTuple):
     n_disputed: int
 
 
-class _Row(NamedTuple):
+class _AnswerRow(NamedTuple):
     conversation: int
     round: int
     annotation: int | None
@@ -85,7 +85,7 @@ VERSION = 1
 
 BATCH = 200
 FEW = 500
-"""So many conversations are named in a query; of more, those of the whole project are read."""
+"""Up to this many conversations are named in a query; above it the whole project is read."""
 
 
 def ready(
@@ -95,14 +95,14 @@ def ready(
     conversation: int | None = None,
     among: Collection[int] | None = None,
 ) -> dict[int, Ready]:
-    """By conversation. An open calibration round is blind, so nothing of it is ready."""
+    """By conversation. An open calibration round is blind, so nothing in it is ready."""
     among = among if conversation is None else [conversation]
     return for_layer(answered(project, among=among), project, layer)
 
 
 def answered(project: Project, *, among: Collection[int] | None = None) -> dict[int, Ready]:
-    """What is ready, whatever the layer; of everything, or of these few conversations."""
-    rounds = {one.pk: one for one in project.rounds.labelling().defer("agreement")}
+    """What is ready, for any layer; ``among`` narrows it to these conversations."""
+    rounds = {round_.pk: round_ for round_ in project.rounds.labelling().defer("agreement")}
     assignments = Assignment.objects.labelling().filter(round__in=rounds)
     talks, fixes = project.conversations.order_by(), _fixes(project, among)
     if among is not None:
@@ -112,38 +112,38 @@ def answered(project: Project, *, among: Collection[int] | None = None) -> dict[
     rules = _rules(project)
     counted = assignments.annotate(counts=Case(When(ANSWERED, then=1), default=0))
     ordered = counted.order_by("conversation", "-round__number", "annotation")
-    found = {}
+    ready = {}
     for pk, group in groupby(ordered.values_list(*_COLUMNS).iterator(), key=itemgetter(0)):
-        rows = [_Row(*row) for row in group]
+        rows = [_AnswerRow(*row) for row in group]
         newest = rounds[rows[0].round]
         digest = _digest([row for row in rows if row.round == newest.pk], newest, rules, fixes)
         if digest:
-            found[pk] = Ready(pk, names[pk], newest.pk, newest.number, digest)
-    return found
+            ready[pk] = Ready(pk, names[pk], newest.pk, newest.number, digest)
+    return ready
 
 
 def for_layer(everything: dict[int, Ready], project: Project, layer: str) -> dict[int, Ready]:
-    found = everything
+    ready = everything
     for need in settling.needs_of(project, layer):
         needed = for_layer(everything, project, need)
-        decided = _decided(project, need, found)
-        made = current(project, need, needed)
-        agreed = {pk for pk, merge in made.items() if merge.state != "disputed"}
-        found = {
-            pk: one._replace(
-                answers_sha256=_sha256([one.answers_sha256, need, decided.get(pk)]),
-                waits_for=one.waits_for or ("" if pk in agreed | decided.keys() else need),
+        decided = _decided(project, need, ready)
+        merges_now = current(project, need, needed)
+        agreed = {pk for pk, merge in merges_now.items() if merge.state != "disputed"}
+        ready = {
+            pk: state._replace(
+                answers_sha256=_sha256([state.answers_sha256, need, decided.get(pk)]),
+                waits_for=state.waits_for or ("" if pk in agreed | decided.keys() else need),
             )
-            for pk, one in found.items()
+            for pk, state in ready.items()
         }
-    return found
+    return ready
 
 
-def _decided(project: Project, layer: str, found: Collection[int]) -> dict[int, int]:
-    """The newest decision that stands above the annotators' labels, by conversation."""
+def _decided(project: Project, layer: str, conversations: Collection[int]) -> dict[int, int]:
+    """The newest decision that overrides the annotators' labels, by conversation."""
     rows = Adjudication.objects.filter(conversation__project=project, layer=layer)
-    if len(found) <= FEW:
-        rows = rows.filter(conversation__in=found)
+    if len(conversations) <= FEW:
+        rows = rows.filter(conversation__in=conversations)
     newest = {
         conversation: (pk, kind)
         for conversation, pk, kind in rows.order_by("version").values_list(
@@ -165,7 +165,9 @@ def _fixes(project: Project, among: Collection[int] | None) -> dict[tuple[int, i
             "annotation", "version", "pk", "verdict"
         )
     }
-    return {one: pk for one, (pk, verdict) in newest.items() if verdict == Review.Verdict.FIXED}
+    return {
+        answer: pk for answer, (pk, verdict) in newest.items() if verdict == Review.Verdict.FIXED
+    }
 
 
 def _rules(project: Project) -> str:
@@ -173,7 +175,7 @@ def _rules(project: Project) -> str:
 
 
 def _digest(
-    rows: Sequence[_Row], newest: Round, rules: str, fixes: dict[tuple[int, int], int]
+    rows: Sequence[_AnswerRow], newest: Round, rules: str, fixes: dict[tuple[int, int], int]
 ) -> str:
     """Names the answers of one conversation in its newest round; empty if it is not ready."""
     submitted = [row for row in rows if row.status == Annotation.Status.SUBMITTED]
@@ -184,7 +186,7 @@ def _digest(
         [row.annotation, row.version, fixes.get((row.annotation or 0, row.version or 0))]
         for row in submitted
     ]
-    # canonical_json([rules, answers]), where the rules are written only once and all else is whole
+    # canonical_json([rules, answers]), where the rules are written once and the rest is whole
     # numbers: there may be a hundred thousand conversations
     text = f"[{rules},{json.dumps(answers, separators=(',', ':'))}]"
     return hashlib.sha256(text.encode()).hexdigest()
@@ -194,19 +196,23 @@ def _sha256(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
-def current(project: Project, layer: str, standing: dict[int, Ready]) -> dict[int, Made]:
-    """The stored merges that fit the answers of now, by conversation."""
+def current(project: Project, layer: str, ready: dict[int, Ready]) -> dict[int, StoredMerge]:
+    """The stored merges of the current answers, by conversation."""
     rows = Merge.objects.filter(conversation__project=project, layer=layer).order_by()
-    if len(standing) <= FEW:
-        rows = rows.filter(conversation__in=standing)
-    wanted = {(pk, one.answers_sha256) for pk, one in standing.items()}
-    found = rows.values_list("answers_sha256", *Made._fields).iterator()
-    made = ((sha256, Made(*row)) for sha256, *row in found)
-    return {one.conversation: one for sha256, one in made if (one.conversation, sha256) in wanted}
+    if len(ready) <= FEW:
+        rows = rows.filter(conversation__in=ready)
+    wanted = {(pk, merge.answers_sha256) for pk, merge in ready.items()}
+    stored = rows.values_list("answers_sha256", *StoredMerge._fields).iterator()
+    merges = ((sha256, StoredMerge(*row)) for sha256, *row in stored)
+    return {
+        merge.conversation: merge
+        for sha256, merge in merges
+        if (merge.conversation, sha256) in wanted
+    }
 
 
 def with_clusters(layer: str, ready: Ready) -> Merge | None:
-    """The stored merge of one conversation that fits its answers of now."""
+    """The stored merge of one conversation's current answers."""
     fitting = Merge.objects.filter(conversation=ready.conversation, layer=layer)
     return fitting.filter(answers_sha256=ready.answers_sha256).first()
 
@@ -225,15 +231,19 @@ def merge(
 
 def due(project: Project, layer: str, *, among: Collection[int] | None = None) -> dict[int, Ready]:
     """What a worker still has to merge; what waits for another layer is not due."""
-    standing = ready(project, layer, among=among)
-    made = current(project, layer, standing)
-    return {pk: one for pk, one in standing.items() if pk not in made and not one.waits_for}
+    waiting = ready(project, layer, among=among)
+    current_merges = current(project, layer, waiting)
+    return {
+        pk: state
+        for pk, state in waiting.items()
+        if pk not in current_merges and not state.waits_for
+    }
 
 
 def fitting(
     project: Project, layers: Iterable[str], *, among: Collection[int] | None = None
 ) -> settling.Fits:
-    """Tells which stored merges of these layers fit the answers of now."""
+    """A test whether a stored merge of these layers is of the current answers."""
     answered_now = answered(project, among=among)
     wanted = {
         (layer, pk, standing.answers_sha256)
@@ -246,7 +256,9 @@ def fitting(
 def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler) -> None:
     chosen = project.conversations.filter(pk__in=waiting)
     fits = fitting(project, settling.needs_of(project, layer), among=waiting)
-    everything = [settling.answers_of(one) for one in settling.labelled(chosen, layer)]
+    everything = [
+        settling.answers_of(conversation) for conversation in settling.labelled(chosen, layer)
+    ]
     settling.prime(ruler, everything, layer)
     for answers in everything:
         try:
@@ -271,7 +283,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
 
 @transaction.atomic
 def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> None:
-    """The first merge of a conversation is when everybody has answered it; told once."""
+    """The first merge of a conversation also records, once, that everybody has answered it."""
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
     is_first = not conversation.merges.exists()
     Merge.objects.update_or_create(conversation=conversation, layer=layer, defaults=merged)
@@ -284,50 +296,52 @@ def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> No
         )
 
 
-class Reading(NamedTuple):
-    """A merge for somebody who decides: its clusters, and what its labels may refer to."""
+class MergeToDecide(NamedTuple):
+    """A merge for an adjudicator: its clusters, and what its labels may refer to."""
 
     clusters: list[Cluster]
-    given: dict[str, list[dict[str, Any]]]  # by layer
+    base: dict[str, list[dict[str, Any]]]  # by layer
 
 
-def read(merge: Merge) -> Reading:
-    """The clusters with everybody's labels as they are now, in terms of the labels that stand."""
+def read(merge: Merge) -> MergeToDecide:
+    """The clusters with everybody's current labels, in terms of the settled labels."""
     conversation = Conversation.objects.select_related("project").get(pk=merge.conversation_id)
     chosen = Conversation.objects.filter(pk=merge.conversation_id)
-    (found,) = settling.labelled(chosen, merge.layer)
-    answers = settling.answers_of(found)
-    base, given = _base(conversation, merge.layer, answers)
-    labels = {name: one.labels for name, one in given_by(answers, merge.layer, base).items()}
+    (labelled,) = settling.labelled(chosen, merge.layer)
+    answers = settling.answers_of(labelled)
+    base, base_labels = _base(conversation, merge.layer, answers)
+    labels = {
+        name: resolved.labels for name, resolved in resolved_by(answers, merge.layer, base).items()
+    }
     fields = [field["name"] for field in form_fields(merge.layer)]
-    return Reading(read_clusters(merge.clusters, labels, fields=fields), given)
+    return MergeToDecide(read_clusters(merge.clusters, labels, fields=fields), base_labels)
 
 
-def given_to(conversation: Conversation, layer: str) -> dict[str, list[dict[str, Any]]]:
-    """The labels that stand of the layers that this one refers to, by layer."""
+def base_of(conversation: Conversation, layer: str) -> dict[str, list[dict[str, Any]]]:
+    """The settled labels of the layers that this one refers to, by layer."""
     if not settling.needs_of(conversation.project, layer):
         return {}
     chosen = Conversation.objects.filter(pk=conversation.pk)
-    found = list(settling.labelled(chosen, layer))
-    return _base(conversation, layer, settling.answers_of(found[0]))[1] if found else {}
+    labelled = list(settling.labelled(chosen, layer))
+    return _base(conversation, layer, settling.answers_of(labelled[0]))[1] if labelled else {}
 
 
 def _base(
     conversation: Conversation, layer: str, answers: Answers
 ) -> tuple[Base, dict[str, list[dict[str, Any]]]]:
-    """What stands of the layers that this one refers to, from decisions and stored merges."""
+    """What is settled in the layers that this one refers to, from decisions and stored merges."""
     base = Base()
-    given: dict[str, list[dict[str, Any]]] = {}
-    people = [one.annotator.get_username() for one in answers.submitted]
+    by_layer: dict[str, list[dict[str, Any]]] = {}
+    people = [assignment.annotator.get_username() for assignment in answers.submitted]
     for need in settling.needs_of(conversation.project, layer):
-        given[need] = []
-        for label, holders in _standing_labels(conversation, need, answers, people):
+        by_layer[need] = []
+        for label, holders in _settled_labels(conversation, need, answers, people):
             base.add(label, holders)
-            given[need].append(label)
-    return base, given
+            by_layer[need].append(label)
+    return base, by_layer
 
 
-def _standing_labels(
+def _settled_labels(
     conversation: Conversation, layer: str, answers: Answers, people: list[str]
 ) -> Iterator[tuple[dict[str, Any], dict[str, str | None]]]:
     decision = settling.decision_on(answers, layer)
@@ -336,11 +350,11 @@ def _standing_labels(
             yield plain(label), label.get("uids") or dict.fromkeys(people, str(label["uid"]))
         return
     merge = Merge.objects.filter(conversation=conversation, layer=layer).first()
-    for one in merge.clusters if merge else []:
-        if one["how"] != "disputed":
-            yield one["label"], one["uids"]
+    for cluster in merge.clusters if merge else []:
+        if cluster["how"] != "disputed":
+            yield cluster["label"], cluster["uids"]
 
 
 def layers_of(project: Project) -> list[str]:
-    """The project's layers; those that others refer to come before these."""
+    """The project's layers; a layer comes after those that it refers to."""
     return sorted(project.layers, key=lambda layer: len(LAYERS[layer].needs))

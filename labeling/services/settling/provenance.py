@@ -1,4 +1,4 @@
-"""Where the labels of a settled conversation come from: who held them, and who says otherwise."""
+"""Where the labels of a settled conversation come from: who gave them, and who disagrees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Labels = list[dict[str, Any]]
 
 
 class Answers(NamedTuple):
-    """What the annotators of a conversation's newest round gave."""
+    """The annotators' answers in a conversation's newest round."""
 
     conversation: Conversation
     round: Round
@@ -29,16 +29,19 @@ class Answers(NamedTuple):
 def labels_by(answers: Answers, layer: str) -> dict[str, Labels]:
     """By annotator: the labels as submitted, or as a reviewer fixed them."""
     key = LAYERS[layer].key
-    given = {one.annotator.get_username(): one.annotation for one in answers.submitted}
-    fixed = {name: fix_of(annotation) for name, annotation in given.items()}
+    annotations = {
+        assignment.annotator.get_username(): assignment.annotation
+        for assignment in answers.submitted
+    }
+    fixed = {name: fix_of(annotation) for name, annotation in annotations.items()}
     return {
         name: ((fixed[name] or annotation).payload or {}).get(key, [])
-        for name, annotation in given.items()
+        for name, annotation in annotations.items()
     }
 
 
-def given_by(answers: Answers, layer: str, base: Base) -> dict[str, ResolvedLabels]:
-    """The same with references to the labels that stand, and what refers to none of them."""
+def resolved_by(answers: Answers, layer: str, base: Base) -> dict[str, ResolvedLabels]:
+    """The same in terms of the settled labels, with those that refer to none of them apart."""
     own = labels_by(answers, layer)
     if not LAYERS[layer].needs:
         return {name: ResolvedLabels(list(labels), []) for name, labels in own.items()}
@@ -48,8 +51,8 @@ def given_by(answers: Answers, layer: str, base: Base) -> dict[str, ResolvedLabe
 def fix_of(annotation: Annotation) -> Review | None:
     """The newest review, if it corrected the labels that are submitted now.
 
-    A fix stands for that annotator's answer in settling and in gold. Agreement is measured on
-    what was submitted: a reviewer's hand must not make people look as if they had agreed.
+    A fix replaces that annotator's answer in settling and in gold. Agreement is measured on what
+    was submitted: a reviewer's fix must not make people look as if they had agreed.
     """
     verdicts: list[Review] = annotation.verdicts  # type: ignore[attr-defined]
     newest = verdicts[0] if verdicts else None
@@ -61,20 +64,21 @@ def fix_of(annotation: Annotation) -> Review | None:
 def of_agreed(
     answers: Answers,
     settlement: Settlement,
-    given: Mapping[str, ResolvedLabels],
+    resolved: Mapping[str, ResolvedLabels],
     accepted: Adjudication | None,
 ) -> dict[str, Any]:
-    labels = {name: one.labels for name, one in given.items()}
+    labels = {name: of_person.labels for name, of_person in resolved.items()}
     provenance = {
         "how": settlement.state,
         "labels": {
-            str(each.label["uid"]): each.provenance | _origins(_held_by(each.uids, labels))
+            str(each.label["uid"]): each.provenance
+            | _origins(_labels_of_holders(each.uids, labels))
             for each in settlement.agreed
         },
         "adjudicated_by": None,
         "reason": None,
         **_who(answers),
-        **_lost(given),
+        **_lost(resolved),
     }
     if accepted:
         provenance["accepted_by"] = accepted.decided_by.get_username()
@@ -82,10 +86,10 @@ def of_agreed(
 
 
 def of_decided(
-    answers: Answers, layer: str, given: Mapping[str, ResolvedLabels], decision: Adjudication
+    answers: Answers, layer: str, resolved: Mapping[str, ResolvedLabels], decision: Adjudication
 ) -> dict[str, Any]:
     decided: Labels = decision.payload.get(LAYERS[layer].key, [])
-    labels = {name: one.labels for name, one in given.items()}
+    labels = {name: of_person.labels for name, of_person in resolved.items()}
     return {
         "how": "adjudicated",
         "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
@@ -94,49 +98,52 @@ def of_decided(
         **({"reason_code": decision.why.code} if isinstance(decision.why, Fact) else {}),
         "answers": labels,  # the dissent is kept whole
         **_who(answers),
-        **_lost(given),
+        **_lost(resolved),
         "guideline_version": decision.guideline.version,
     }
 
 
-def _lost(given: Mapping[str, ResolvedLabels]) -> dict[str, Any]:
-    """Labels that could not stand, because nothing that they refer to does."""
-    lost = {name: one.lost for name, one in given.items() if one.lost}
+def _lost(resolved: Mapping[str, ResolvedLabels]) -> dict[str, Any]:
+    """Labels that were dropped because nothing that they refer to is settled."""
+    lost = {name: labels.lost for name, labels in resolved.items() if labels.lost}
     return {"without_reference": lost} if lost else {}
 
 
-def _held_by(
-    uids: Mapping[str, str | None], given: Mapping[str, Sequence[Mapping[str, Any]]]
+def _labels_of_holders(
+    uids: Mapping[str, str | None], labels_by: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Mapping[str, Any]]:
     """Each holder's own label."""
     return {
         person: label
         for person, uid in uids.items()
-        for label in given[person]
+        for label in labels_by[person]
         if label.get("uid") == uid
     }
 
 
-def _origins(held: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _origins(labels: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Who took the label over from a suggestion; nothing where everybody typed it."""
     assisted = {
         person: {field: label.get(field) for field in ORIGIN_FIELDS}
-        for person, label in held.items()
+        for person, label in labels.items()
         if is_assisted(label)
     }
     return {"origins": assisted} if assisted else {}
 
 
 def _adopted(
-    label: Mapping[str, Any], layer: str, given: Mapping[str, Sequence[Mapping[str, Any]]]
+    label: Mapping[str, Any], layer: str, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Any]:
     source = label.get("adopted_from") or []
     by = [source] if isinstance(source, str) else list(source)
-    held = {
-        person: own for person in by for own in given.get(person, []) if is_same(layer, own, label)
+    sources = {
+        person: own
+        for person in by
+        for own in labels_by.get(person, [])
+        if is_same(layer, own, label)
     }
     uids = {"uids": label["uids"]} if "uids" in label else {}
-    return {"how": "adjudicated", "by": by, **uids, "dissent": [], **_origins(held)}
+    return {"how": "adjudicated", "by": by, **uids, "dissent": [], **_origins(sources)}
 
 
 def _who(answers: Answers) -> dict[str, Any]:
@@ -144,17 +151,20 @@ def _who(answers: Answers) -> dict[str, Any]:
     return {
         "annotators": [
             {
-                "username": one.annotator.get_username(),
-                "guideline_version": one.annotation.guideline.version,
-                "submitted_at": one.annotation.submitted_at.isoformat(),
-                **_fixed_by(one.annotation),
+                "username": assignment.annotator.get_username(),
+                "guideline_version": assignment.annotation.guideline.version,
+                "submitted_at": assignment.annotation.submitted_at.isoformat(),
+                **_fixed_by(assignment.annotation),
             }
-            for one in answers.submitted
-            if one.annotation.submitted_at
+            for assignment in answers.submitted
+            if assignment.annotation.submitted_at
         ],
         "skipped": [
-            {"username": one.annotator.get_username(), "reason": one.annotation.skip_reason}
-            for one in answers.skipped
+            {
+                "username": assignment.annotator.get_username(),
+                "reason": assignment.annotation.skip_reason,
+            }
+            for assignment in answers.skipped
         ],
         "guideline_version": _newest_guideline(answers.submitted),
         "round": answers.submitted[0].round.number if answers.submitted else None,
@@ -167,4 +177,4 @@ def _fixed_by(annotation: Annotation) -> dict[str, str]:
 
 
 def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
-    return max((one.annotation.guideline.version for one in submitted), default=None)
+    return max((assignment.annotation.guideline.version for assignment in submitted), default=None)

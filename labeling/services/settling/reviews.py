@@ -1,4 +1,4 @@
-"""A second look at submitted answers: which ones, and what a reviewer may say about them."""
+"""Reviews of submitted answers: which ones to review, and the verdicts on them."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -48,8 +48,8 @@ class Opinion(NamedTuple):
     to: User | None = None
 
 
-class Row(NamedTuple):
-    """One answer among all: what it takes to choose it. ``conversation`` is a key."""
+class ReviewRow(NamedTuple):
+    """One answer: what is needed to choose it from all. ``conversation`` is a key."""
 
     pk: int
     version: int
@@ -59,7 +59,7 @@ class Row(NamedTuple):
     verdict: str
 
 
-class Line(NamedTuple):
+class ReviewLine(NamedTuple):
     """One answer as it is shown. ``agreement`` is None where the answers are not merged yet."""
 
     pk: int
@@ -71,7 +71,7 @@ class Line(NamedTuple):
     agreement: float | None
 
 
-def rows(project: Project, *, viewer: User) -> list[Row]:
+def rows(project: Project, *, viewer: User) -> list[ReviewRow]:
     """Every submitted answer in full labeling, oldest first.
 
     Left out are the viewer's own, and those about what the viewer labels blind.
@@ -83,12 +83,12 @@ def rows(project: Project, *, viewer: User) -> list[Row]:
         .exclude(assignment__annotator=viewer)
         .exclude(assignment__conversation__in=blindness.again(viewer))
     )
-    found = list(submitted.order_by("submitted_at", "pk").values_list(*_COLUMNS))
-    people = User.objects.filter(pk__in={annotator for *_, annotator in found})
+    submissions = list(submitted.order_by("submitted_at", "pk").values_list(*_COLUMNS))
+    people = User.objects.filter(pk__in={annotator for *_, annotator in submissions})
     names = dict(people.values_list("pk", "username"))
     verdicts, rate = _verdicts(project), project.review_rate
     return [
-        Row(
+        ReviewRow(
             pk=pk,
             version=version,
             conversation=conversation,
@@ -96,7 +96,7 @@ def rows(project: Project, *, viewer: User) -> list[Row]:
             sampled=rate > 0 and is_sampled(assignment, rate=rate, seed=seeds[round_]),
             verdict=verdicts.get((pk, version), ""),
         )
-        for pk, version, assignment, round_, conversation, annotator in found
+        for pk, version, assignment, round_, conversation, annotator in submissions
     ]
 
 
@@ -106,20 +106,22 @@ _COLUMNS = (
 )
 
 
-def lines(project: Project, chosen: Sequence[Row]) -> list[Line]:
-    """What is shown of these few answers, in their order."""
+def lines(project: Project, chosen: Sequence[ReviewRow]) -> list[ReviewLine]:
+    """What is shown of these answers, in their order."""
     columns = ("assignment__conversation__external_id", "submitted_at", "assignment__round__number")
     shown = Annotation.objects.labelling().filter(pk__in=[row.pk for row in chosen])
     details = {pk: rest for pk, *rest in shown.values_list("pk", *columns)}
     agreement = _agreement(project, {row.conversation for row in chosen})
-    found = []
+    shown_lines = []
     for row in chosen:
         conversation, submitted_at, number = details[row.pk]
         agreed = agreement.get(row.conversation)
-        found.append(
-            Line(row.pk, conversation, row.annotator, submitted_at, number, row.verdict, agreed)
+        shown_lines.append(
+            ReviewLine(
+                row.pk, conversation, row.annotator, submitted_at, number, row.verdict, agreed
+            )
         )
-    return found
+    return shown_lines
 
 
 def is_sampled(assignment: int, *, rate: float, seed: int) -> bool:
@@ -131,23 +133,23 @@ def is_sampled(assignment: int, *, rate: float, seed: int) -> bool:
 
 
 def _verdicts(project: Project) -> dict[tuple[int, int], str]:
-    """The newest one about each version."""
-    found = Review.objects.filter(annotation__assignment__round__project=project).order_by("pk")
-    triples = found.values_list("annotation", "version", "verdict")
+    """The newest verdict on each version."""
+    reviews = Review.objects.filter(annotation__assignment__round__project=project).order_by("pk")
+    triples = reviews.values_list("annotation", "version", "verdict")
     return {(annotation, version): verdict for annotation, version, verdict in triples}
 
 
 def last_known(project: Project) -> dict[int, float]:
     """By conversation, the lowest agreement over the layers when its answers were merged last.
 
-    Good enough to sort by; what is shown is that of the answers of now.
+    Good enough to sort by; what is shown is the agreement of the current answers.
     """
     known = Merge.objects.filter(conversation__project=project, layer__in=project.layers)
     return dict(known.order_by().values_list("conversation").annotate(lowest=Min("agreement")))
 
 
 def _agreement(project: Project, conversations: Collection[int]) -> dict[int, float]:
-    """Of those that everybody has answered: the lowest over the layers, of the answers of now."""
+    """Where everybody has answered: the lowest over the layers, of the current answers."""
     answered = merges.answered(project, among=conversations)
     lowest: dict[int, float] = {}
     for layer in merges.layers_of(project):
@@ -161,24 +163,26 @@ def _agreement(project: Project, conversations: Collection[int]) -> dict[int, fl
 @transaction.atomic
 def review(annotation: Annotation, opinion: Opinion, *, by: User) -> Review:
     """Record a verdict. An earlier one about the same version is kept; the newest one counts."""
-    assignments.lock_place(annotation.assignment)  # first: whoever submits locks it first too
-    found = Annotation.objects.labelling().select_for_update(of=("self",)).get(pk=annotation.pk)
-    _check(found, opinion, by)
-    made = Review.objects.create(
-        annotation=found,
-        version=found.version,
+    assignments.lock_place(annotation.assignment)  # first: a submission locks it first, too
+    current = Annotation.objects.labelling().select_for_update(of=("self",)).get(pk=annotation.pk)
+    _check(current, opinion, by)
+    stored = Review.objects.create(
+        annotation=current,
+        version=current.version,
         verdict=opinion.verdict,
-        payload=_fix(found, opinion) if opinion.verdict == Verdict.FIXED else None,
+        payload=_fix(current, opinion) if opinion.verdict == Verdict.FIXED else None,
         comment=reason_in(opinion.comment),
         reviewer=by,
     )
-    _record(made)
+    _record(stored)
     if opinion.verdict == Verdict.RETURNED:
         handovers.return_to(
-            found.assignment, reason=opinion.comment, by=by, to=_other(found, opinion)
+            current.assignment, reason=opinion.comment, by=by, to=_other(current, opinion)
         )
-    pending.request(found.assignment.round.project, conversation=found.assignment.conversation_id)
-    return made
+    pending.request(
+        current.assignment.round.project, conversation=current.assignment.conversation_id
+    )
+    return stored
 
 
 def _check(annotation: Annotation, opinion: Opinion, by: User) -> None:
@@ -215,7 +219,7 @@ def _check_fix(annotation: Annotation, payload: Mapping[str, Any]) -> None:
 
 
 def _fix(annotation: Annotation, opinion: Opinion) -> Mapping[str, Any]:
-    """A label that the reviewer corrects says no longer what was suggested."""
+    """A label that the reviewer corrects no longer counts as suggested."""
     return suggestions.with_origins(annotation, opinion.payload or {})
 
 
@@ -223,21 +227,21 @@ def _other(annotation: Annotation, opinion: Opinion) -> User | None:
     return None if opinion.to == annotation.assignment.annotator else opinion.to
 
 
-def _record(made: Review) -> None:
-    assignment = made.annotation.assignment
+def _record(stored: Review) -> None:
+    assignment = stored.annotation.assignment
     events.record(
         "annotation.reviewed",
-        made.annotation,
+        stored.annotation,
         project=assignment.round.project,
-        actor=made.reviewer,
+        actor=stored.reviewer,
         conversation=assignment.conversation.external_id,
         annotator=assignment.annotator.get_username(),
-        verdict=in_english(Verdict(made.verdict).label),
-        comment=made.comment,
+        verdict=in_english(Verdict(stored.verdict).label),
+        comment=stored.comment,
     )
 
 
-def next_of(found: Sequence[Row], *, after: int) -> Row | None:
-    """The next one in the list that waits for a verdict, beginning anew at its end."""
-    at = next((n for n, row in enumerate(found) if row.pk == after), -1)
-    return next((row for row in [*found[at + 1 :], *found[: at + 1]] if not row.verdict), None)
+def next_of(rows: Sequence[ReviewRow], *, after: int) -> ReviewRow | None:
+    """The next one in the list that waits for a verdict, going on from the start after the last."""
+    at = next((n for n, row in enumerate(rows) if row.pk == after), -1)
+    return next((row for row in [*rows[at + 1 :], *rows[: at + 1]] if not row.verdict), None)

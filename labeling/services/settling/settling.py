@@ -31,7 +31,7 @@ from labeling.models import (
 )
 from labeling.services.projects import synonyms_of
 from labeling.services.settling import provenance
-from labeling.services.settling.provenance import Answers, given_by
+from labeling.services.settling.provenance import Answers, resolved_by
 
 BATCH = 200
 WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
@@ -40,14 +40,14 @@ WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
 class SettledConversation(NamedTuple):
     """The labels of one conversation that may become gold.
 
-    ``given`` are the labels of other layers that these refer to, by the layers' keys.
+    ``base_payload`` has the labels of other layers that these refer to, by the layers' keys.
     """
 
     conversation: Conversation
     layer: str
     payload: dict[str, Any]
     provenance: dict[str, Any]
-    given: dict[str, Any]
+    base_payload: dict[str, Any]
 
 
 class LeftOut(NamedTuple):
@@ -71,7 +71,7 @@ class NotMerged(RuleError):
 
 
 Fits = Callable[[Merge], bool]
-"""Whether a stored merge was made from the answers of now."""
+"""Whether a stored merge is of the current answers."""
 
 SettlementOf = Callable[[str, Base], Settlement]
 """What the annotators of one conversation agree on, by layer and what its labels may refer to."""
@@ -82,8 +82,8 @@ def outcomes_of_project(
 ) -> Iterator[tuple[Conversation, SettledConversation | Fact]]:
     """Every labelled conversation, ordered by id: its settled labels, or why it has none.
 
-    A decision by an adjudicator stands above the annotators' labels. Otherwise everybody who was
-    asked must have answered, and each label must be held by a strict majority. What labels refer
+    An adjudicator's decision overrides the annotators' labels. Otherwise everybody who was asked
+    must have answered, and each label must be held by a strict majority. What labels refer
     to must be settled, too. Answers that no worker has merged yet raise :class:`NotMerged`, or
     are a reason with ``allow_unmerged``.
     """
@@ -98,10 +98,10 @@ def outcomes_of_project(
 
 
 def stored(answers: Answers, fits: Fits) -> SettlementOf:
-    """Reads the settlements that a worker stored; what labels refer to is in the digest of each."""
+    """Reads the settlements that a worker stored; their digests cover what labels refer to."""
     merges: list[Merge] = answers.conversation.stored_merges  # type: ignore[attr-defined]
     by_layer = {merge.layer: merge for merge in merges if fits(merge)}
-    people = sorted(one.annotator.get_username() for one in answers.submitted)
+    people = sorted(assignment.annotator.get_username() for assignment in answers.submitted)
 
     def read(layer: str, base: Base) -> Settlement:
         if layer not in by_layer:
@@ -116,9 +116,9 @@ def settle_answers(
     answers: Answers, project: Project, ruler: Ruler, layer: str, base: Base
 ) -> Settlement:
     """What the annotators agree on, by the project's rules."""
-    given = given_by(answers, layer, base)
+    resolved = resolved_by(answers, layer, base)
     return settle(
-        {name: one.labels for name, one in given.items()},
+        {name: labels.labels for name, labels in resolved.items()},
         ruler=ruler,
         layer=layer,
         synonyms=synonyms_of(project),
@@ -169,7 +169,7 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
         .order_by("external_id")
         .prefetch_related(
             "messages",
-            Prefetch("assignments", assignments, to_attr="given"),
+            Prefetch("assignments", assignments, to_attr="labelling_assignments"),
             Prefetch("adjudications", decisions.order_by("-version"), to_attr="decisions"),
             Prefetch("merges", Merge.objects.filter(layer__in=needed), to_attr="stored_merges"),
         )
@@ -177,17 +177,19 @@ def labelled(conversations: QuerySet[Conversation], *layers: str) -> QuerySet[Co
 
 
 def answers_of(conversation: Conversation) -> Answers:
-    given: list[Assignment] = conversation.given  # type: ignore[attr-defined]
-    newest = [one for one in given if one.round_id == given[0].round_id]
+    assignments: list[Assignment] = conversation.labelling_assignments  # type: ignore[attr-defined]
+    newest = [
+        assignment for assignment in assignments if assignment.round_id == assignments[0].round_id
+    ]
     by_status = {
-        status: [one for one in newest if _status(one) == status]
+        status: [assignment for assignment in newest if _status(assignment) == status]
         for status in (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
     }
     submitted = by_status[Annotation.Status.SUBMITTED]
     skipped = by_status[Annotation.Status.SKIPPED]
-    answered = sum(one.is_answer for one in newest)  # type: ignore[attr-defined]
-    missing = given[0].round.overlap - answered
-    return Answers(conversation, given[0].round, submitted, skipped, missing)
+    answered = sum(assignment.is_answer for assignment in newest)  # type: ignore[attr-defined]
+    missing = assignments[0].round.overlap - answered
+    return Answers(conversation, assignments[0].round, submitted, skipped, missing)
 
 
 def _status(assignment: Assignment) -> str:
@@ -195,32 +197,32 @@ def _status(assignment: Assignment) -> str:
 
 
 class Outcomes:
-    """What came of one conversation, layer by layer; each is looked up once."""
+    """The outcome of one conversation, layer by layer; each is looked up once."""
 
     def __init__(self, answers: Answers, project: Project, settlement_of: SettlementOf) -> None:
         self.answers, self.project, self.settlement_of = answers, project, settlement_of
-        self._found: dict[str, SettledConversation | Fact] = {}
+        self._outcomes: dict[str, SettledConversation | Fact] = {}
 
     def of(self, layer: str) -> SettledConversation | Fact:
         """The settled labels, or the reason why there are none."""
-        if layer not in self._found:
+        if layer not in self._outcomes:
             find = self._whole if layer == END_TO_END else self._settled
-            self._found[layer] = find(layer)
-        return self._found[layer]
+            self._outcomes[layer] = find(layer)
+        return self._outcomes[layer]
 
     def base(self, layer: str) -> Base | Fact:
         """What labels of the layer may refer to, or why that is not settled."""
-        found = Base()
+        base = Base()
         for need in needs_of(self.project, layer):
             outcome = self.of(need)
             if isinstance(outcome, Fact):
                 return Fact(
                     "gold.base_not_settled", layer=Fact(f"layer_within.{need}"), why=outcome
                 )
-            people = [one.annotator.get_username() for one in self.answers.submitted]
+            people = [assignment.annotator.get_username() for assignment in self.answers.submitted]
             for label in outcome.payload[LAYERS[need].key]:
-                found.add(label, holders_of(label, outcome.provenance, people))
-        return found
+                base.add(label, holders_of(label, outcome.provenance, people))
+        return base
 
     def _settled(self, layer: str) -> SettledConversation | Fact:
         answers = self.answers
@@ -244,8 +246,8 @@ class Outcomes:
         settlement = self.settlement_of(layer, base)
         if settlement.state == "disputed":
             return _disputed(settlement, base)
-        given = given_by(answers, layer, base)
-        origin = provenance.of_agreed(answers, settlement, given, decision)
+        resolved = resolved_by(answers, layer, base)
+        origin = provenance.of_agreed(answers, settlement, resolved, decision)
         labels = [plain(label) for label in settlement.payload[LAYERS[layer].key]]
         return self._with(layer, labels, origin)
 
@@ -256,20 +258,20 @@ class Outcomes:
         labels = [undecided(plain(label)) for label in decided]
         if unresolved(layer, labels, base.labels):
             return Fact("gold.decision_outdated")
-        given = given_by(self.answers, layer, base)
-        origin = provenance.of_decided(self.answers, layer, given, decision)
+        resolved = resolved_by(self.answers, layer, base)
+        origin = provenance.of_decided(self.answers, layer, resolved, decision)
         return self._with(layer, [quoting(base, label) for label in labels], origin)
 
     def _with(
         self, layer: str, labels: list[dict[str, Any]], origin: dict[str, Any]
     ) -> SettledConversation:
-        given: dict[str, Any] = {}
+        base_payload: dict[str, Any] = {}
         for need in needs_of(self.project, layer):
             outcome = self.of(need)
             if not isinstance(outcome, Fact):
-                given |= outcome.payload
+                base_payload |= outcome.payload
         payload = {LAYERS[layer].key: labels}
-        return SettledConversation(self.answers.conversation, layer, payload, origin, given)
+        return SettledConversation(self.answers.conversation, layer, payload, origin, base_payload)
 
     def _whole(self, layer: str) -> SettledConversation | Fact:
         """Every stage from the conversation to the document, in one item."""
@@ -281,43 +283,45 @@ class Outcomes:
                     "gold.stage_not_settled", layer=Fact(f"layer_within.{stage}"), why=outcome
                 )
             parts[stage] = outcome
-        parts = _told_apart(parts)
-        payload = {key: labels for one in parts.values() for key, labels in one.payload.items()}
+        parts = _with_unique_uids(parts)
+        payload = {key: labels for part in parts.values() for key, labels in part.payload.items()}
         return SettledConversation(
-            self.answers.conversation, layer, payload, _combined(parts), given={}
+            self.answers.conversation, layer, payload, _combined(parts), base_payload={}
         )
 
 
-def _told_apart(parts: dict[str, SettledConversation]) -> dict[str, SettledConversation]:
-    """No uid twice in the whole: it is unique in one answer, but labels of two people may meet.
+def _with_unique_uids(parts: dict[str, SettledConversation]) -> dict[str, SettledConversation]:
+    """Make uids unique in the whole: they are in one answer, but labels of two people may clash.
 
-    Requirements come first and keep theirs; nothing refers to the labels that are called anew.
+    Requirements come first and keep theirs; nothing refers to the labels that are renamed.
     """
     taken: set[str] = set()
-    found = {}
-    for stage, one in parts.items():
-        found[stage] = _renamed(one, taken)
-        taken |= {label["uid"] for label in found[stage].payload[LAYERS[stage].key]}
-    return found
+    renamed = {}
+    for stage, part in parts.items():
+        renamed[stage] = _renamed(part, taken)
+        taken |= {label["uid"] for label in renamed[stage].payload[LAYERS[stage].key]}
+    return renamed
 
 
-def _renamed(one: SettledConversation, taken: set[str]) -> SettledConversation:
-    key = LAYERS[one.layer].key
-    known = taken | {label["uid"] for label in one.payload[key]}
+def _renamed(part: SettledConversation, taken: set[str]) -> SettledConversation:
+    key = LAYERS[part.layer].key
+    known = taken | {label["uid"] for label in part.payload[key]}
     names: dict[str, str] = {}
-    for uid in sorted(taken & {label["uid"] for label in one.payload[key]}):
+    for uid in sorted(taken & {label["uid"] for label in part.payload[key]}):
         numbers = (f"{uid}-{number}" for number in count(2))
         names[uid] = next(name for name in numbers if name not in known)
         known.add(names[uid])
-    labels = [{**label, "uid": names.get(label["uid"], label["uid"])} for label in one.payload[key]]
-    rows = {names.get(uid, uid): row for uid, row in one.provenance["labels"].items()}
-    origin = {**one.provenance, "labels": rows}
-    return one._replace(payload={key: labels}, provenance=origin)
+    labels = [
+        {**label, "uid": names.get(label["uid"], label["uid"])} for label in part.payload[key]
+    ]
+    rows = {names.get(uid, uid): row for uid, row in part.provenance["labels"].items()}
+    origin = {**part.provenance, "labels": rows}
+    return part._replace(payload={key: labels}, provenance=origin)
 
 
 def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
-    """The origin of each label, and of each stage; the whole came about as its weakest part."""
-    origins = {name: one.provenance for name, one in parts.items()}
+    """The origin of each label, and of each stage; the whole counts as its weakest part."""
+    origins = {name: part.provenance for name, part in parts.items()}
     first = next(iter(origins.values()))
     shared = ("annotators", "skipped", "round")
     own = {
@@ -342,20 +346,20 @@ def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
 def holders_of(
     label: dict[str, Any], origin: dict[str, Any], people: Sequence[str]
 ) -> dict[str, str | None]:
-    """Who calls a label that stands by which uid; without a record of it, all by its own."""
+    """By which uid each annotator calls a settled label; without a record, all by its own uid."""
     uid = str(label["uid"])
     known: dict[str, str | None] | None = origin["labels"].get(uid, {}).get("uids")
     return dict.fromkeys(people, uid) if known is None else known
 
 
 def decision_on(answers: Answers, layer: str) -> Adjudication | None:
-    """The newest one."""
+    """The newest decision on the layer."""
     decisions: list[Adjudication] = answers.conversation.decisions  # type: ignore[attr-defined]
-    return next((one for one in decisions if one.layer == layer), None)
+    return next((decision for decision in decisions if decision.layer == layer), None)
 
 
 def _disputed(settlement: Settlement, base: Base) -> Fact:
-    """Which labels no majority held."""
+    """The labels that no majority holds."""
     layer, disputed = settlement.layer, settlement.disputed
     titles = [heading_of(layer, each.label, base.labels) for each in disputed]
     shown = [Fact("text.quoted", text=title) for title in titles[:2]]

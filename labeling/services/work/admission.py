@@ -1,4 +1,4 @@
-"""Who may be given work: everybody, unless a test is to be passed first or a lead has to look."""
+"""Who may get work: everybody, unless they must pass a test first or a lead has to look."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADMITTED = (State.PASSED, State.WAIVED)
 
 
 class NotQualified(RuleError):
-    """The project's test has to be passed first."""
+    """The user must pass the project's test first."""
 
     code = "not_qualified"
 
@@ -28,7 +28,7 @@ class Paused(RuleError):
 
 
 def shut_to(user: User) -> list[int]:
-    """The projects that give the user no other work than their test."""
+    """The projects that give the user no work except their test."""
     return list(_shut(user).values_list("pk", flat=True))
 
 
@@ -43,13 +43,13 @@ def _shut(user: User) -> QuerySet[Project]:
 
 
 def not_begun_in(shut: Sequence[int]) -> Q:
-    """Work of these projects that must wait. What was begun may be finished."""
+    """Work of these projects that must wait. Work already begun may be finished."""
     waits = Q(round__project__in=shut, annotation__isnull=True)
     return waits & ~Q(purpose=Assignment.Purpose.QUALIFICATION)
 
 
 def refuse_unless_admitted(assignment: Assignment) -> None:
-    """Before the first word of an answer; the test itself is open to all who have it."""
+    """Called before an answer is begun; the test itself is open to everybody who has it."""
     if assignment.purpose == Assignment.Purpose.QUALIFICATION:
         return
     project = assignment.round.project_id
@@ -62,8 +62,8 @@ def why_shut(user: User, shut: Sequence[int]) -> RuleError:
     project = Project.objects.filter(pk__in=shut).order_by("pk")[0]
     if Pause.objects.filter(project=project, user=user, lifted_at__isnull=True).exists():
         return Paused("admission.paused", project=project.name, leads=leads_of(project))
-    found = Qualification.objects.filter(project=project, user=user).first()
-    return NotQualified(_what_to_do(project, found))
+    test = Qualification.objects.filter(project=project, user=user).first()
+    return NotQualified(_what_to_do(project, test))
 
 
 def _what_to_do(project: Project, test: Qualification | None) -> Fact:
@@ -77,14 +77,14 @@ def _what_to_do(project: Project, test: Qualification | None) -> Fact:
 
 
 def leads_of(project: Project) -> str:
-    """Their names, for sentences that say whom to ask."""
+    """The names of the project's leads, for messages that say whom to ask."""
     return leads_by_project([project])[project.pk]
 
 
 def leads_by_project(projects: Collection[Project]) -> dict[int, str]:
-    """The same of several projects, in one query."""
+    """The same for several projects, in one query."""
     led = Membership.objects.filter(project__in=projects, role=Membership.Role.LEAD)
     names: dict[int, list[str]] = {project.pk: [] for project in projects}
     for pk, name in led.order_by("user__username").values_list("project", "user__username"):
         names[pk].append(name)
-    return {pk: " / ".join(found) or "admin" for pk, found in names.items()}
+    return {pk: " / ".join(leads) or "admin" for pk, leads in names.items()}

@@ -149,22 +149,22 @@ def skip(assignment: Assignment, save: Save, *, reason: str) -> Annotation:
 def reopen(assignment: Assignment) -> Annotation:
     """Take one's own submission or skip back: it is a draft again, with the same labels.
 
-    What is neither stays as it is, so that a repeated request changes nothing.
+    Anything else stays as it is, so that a repeated request changes nothing.
     """
     open_round = _lock_round(assignment)
-    found = (
+    annotation = (
         Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
     )
-    if found is not None and _is_skipped(found):
-        return _take_skip_back(found, open_round)
-    if found is None or found.status != Status.SUBMITTED:
-        return found or Annotation(assignment=assignment)
-    _to_draft(found, open_round, kind=Kind.REOPENED, by=assignment.annotator)
-    if found.revisions.filter(kind=Kind.RETURNED).exists():
-        reason = events.reason_of("annotation.returned", found, project=open_round.project)
+    if annotation is not None and _is_skipped(annotation):
+        return _take_skip_back(annotation, open_round)
+    if annotation is None or annotation.status != Status.SUBMITTED:
+        return annotation or Annotation(assignment=assignment)
+    _to_draft(annotation, open_round, kind=Kind.REOPENED, by=assignment.annotator)
+    if annotation.revisions.filter(kind=Kind.RETURNED).exists():
+        reason = events.reason_of("annotation.returned", annotation, project=open_round.project)
         Assignment.objects.with_checks().filter(pk=assignment.pk).update(returned_reason=reason)
-    _record("annotation.reopened", found)
-    return found
+    _record("annotation.reopened", annotation)
+    return annotation
 
 
 def why_skip_stands(annotation: Annotation) -> Fact | None:
@@ -175,7 +175,7 @@ def why_skip_stands(annotation: Annotation) -> Fact | None:
 
 
 def _is_skipped(annotation: Annotation) -> bool:
-    """Also one that comes again, which is a draft: as long as it is as it was skipped."""
+    """Also a skip that comes again, which is a draft, as long as it has not changed since."""
     last = annotation.revisions.order_by("version").last()
     return last is not None and last.kind == Kind.SKIPPED
 
@@ -194,7 +194,7 @@ def _take_skip_back(annotation: Annotation, open_round: Round) -> Annotation:
 
 @transaction.atomic
 def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
-    """Return a submitted answer to who gave it, as a draft, with what has to change."""
+    """Return a submitted answer to its annotator, as a draft, with what has to change."""
     reason = reason_in(reason)
     if not reason:
         raise ReasonMissing("annotation.no_return_reason")
@@ -208,14 +208,14 @@ def send_back(assignment: Assignment, *, by: User, reason: str) -> Annotation:
 
 
 def try_again(assignment: Assignment) -> None:
-    """An answer of the qualification test is open for the next try, with its labels."""
-    found = (
+    """Reopen an answer of the qualification test for the next try, with its labels."""
+    annotation = (
         Annotation.objects.with_checks().select_for_update().filter(assignment=assignment).first()
     )
-    if found is not None and found.status != Status.DRAFT:
-        as_it_is = Save(found.version, None, 0, found.payload, found.empty)
+    if annotation is not None and annotation.status != Status.DRAFT:
+        as_it_is = Save(annotation.version, None, 0, annotation.payload, annotation.empty)
         _store(
-            found,
+            annotation,
             as_it_is,
             kind=Kind.REOPENED,
             status=Status.DRAFT,
@@ -239,9 +239,9 @@ def _to_draft(annotation: Annotation, open_round: Round, *, kind: Kind, by: User
 
 @transaction.atomic
 def restore(assignment: Assignment, version: int, save: Save) -> Annotation:
-    """Make the labels of an earlier revision the newest draft. ``save`` says who asks, from where.
+    """Make the labels of an earlier revision the newest draft. ``save`` says which page asks.
 
-    The labels of ``save`` itself are not looked at.
+    The labels of ``save`` itself are ignored.
     """
     assignments.hold(assignment)
     annotation = _lock(assignment)
@@ -275,16 +275,16 @@ def _check(assignment: Assignment, save: Save, *, complete: bool) -> None:
 def _lock_round(assignment: Assignment) -> Round:
     """The round as it is now, locked, and then the place in it.
 
-    Always in this order and before the annotation, so that nobody waits in a ring. Autosaves do
-    without the round: they would wait for each other, and a draft in an ended round harms none.
+    Always in this order and before the annotation, so that there is no deadlock. Autosaves do
+    not lock the round: they would wait for each other, and a draft in an ended round does no harm.
     """
     return assignments.lock_place(assignment)
 
 
 def _lock(assignment: Assignment) -> Annotation:
-    """The annotation, made on first use; on PostgreSQL its row is locked until the end.
+    """The annotation, created on first use; on PostgreSQL its row is locked until the end.
 
-    What was begun may be finished, also by who is given nothing new.
+    Work already begun may be finished, even by somebody who gets nothing new.
     """
     _, is_new = Annotation.objects.with_checks().get_or_create(
         assignment=assignment, defaults={"guideline_id": assignment.round.guideline_id}
@@ -301,7 +301,7 @@ def _is_repeated(annotation: Annotation, save: Save) -> bool:
 def _refuse_if_final(assignment: Assignment, annotation: Annotation) -> None:
     if annotation.status == Status.SUBMITTED:
         raise AlreadySubmitted("annotation.submitted")
-    # Read anew: the round may have ended since the page's request came in.
+    # Read again: the round may have ended since the page's request came in.
     if (
         not Round.objects.with_checks()
         .filter(pk=assignment.round_id, state=Round.State.OPEN)
@@ -316,7 +316,7 @@ def _refuse_if_stale(annotation: Annotation, save: Save) -> None:
 
 
 def _with_origins(annotation: Annotation, save: Save) -> Save:
-    """What was taken over from a suggestion says so, and nothing else does."""
+    """Labels taken over from a suggestion say so, and no others do."""
     return save._replace(payload=suggestions.with_origins(annotation, save.payload))
 
 
@@ -378,7 +378,7 @@ def _record(verb: str, annotation: Annotation, *, by: User | None = None, **data
 
 
 def _finish(assignment: Assignment) -> None:
-    """What an answer sets off, in a worker: it is compared with gold, or with those of others.
+    """Wake the worker that compares the answer with gold, or with the answers of others.
 
     Its round is locked, so of two last answers the second one knows that it is the last.
     """

@@ -36,7 +36,7 @@ class PlaceTaken(RuleError):
 
 
 def queue(user: User) -> QuerySet[Assignment]:
-    """Everything the user has been given, open rounds first, in the order to work through."""
+    """All assignments of the user, open rounds first, in the order to work through."""
     return (
         Assignment.objects.with_checks()
         .owned_by(user)
@@ -51,7 +51,7 @@ def queue(user: User) -> QuerySet[Assignment]:
 def next_for(user: User, *, after: Assignment | None = None) -> Assignment | None:
     """The next thing to label: a test, begun or planned work, a pool's, then what was put aside.
 
-    Who comes from an assignment (``after``) stays in its round as long as it has work.
+    After an assignment (``after``), the user stays in its round as long as it has work.
     """
     shut = admission.shut_to(user)
     open_work = queue(user).filter(UNFINISHED, round__state=Round.State.OPEN, slot__isnull=False)
@@ -59,18 +59,18 @@ def next_for(user: User, *, after: Assignment | None = None) -> Assignment | Non
     if after is not None:
         open_work = open_work.exclude(pk=after.pk)
         here = open_work.filter(round=after.round_id, position__lt=PUT_ASIDE)
-        if found := _first(here) or take(user, only=after.round_id):
-            return found
+        if assignment := _first(here) or take(user, only=after.round_id):
+            return assignment
     tests = open_work.filter(purpose=Assignment.Purpose.QUALIFICATION)
-    found = (
+    assignment = (
         tests.first()
         or _first(open_work.filter(position__lt=PUT_ASIDE))
         or take(user)
         or open_work.first()
     )
-    if found is None and shut:
+    if assignment is None and shut:
         raise admission.why_shut(user, shut)
-    return found
+    return assignment
 
 
 def _first(work: QuerySet[Assignment]) -> Assignment | None:
@@ -152,9 +152,9 @@ def lock(round_: Round) -> Round:
 
 def lock_place(assignment: Assignment) -> Round:
     """The round, then one place in it: an autosave locks the place before its annotation, too."""
-    found = lock(assignment.round)
+    round_ = lock(assignment.round)
     Assignment.objects.with_checks().select_for_update(no_key=True).only("pk").get(pk=assignment.pk)
-    return found
+    return round_
 
 
 def _free_places(pool: Round, user: User) -> QuerySet[RoundConversation]:
@@ -217,12 +217,12 @@ def hold(assignment: Assignment, *, for_good: bool = False) -> bool:
     """
     lease = None if for_good or not assignment.round.pool else lease_end()
     mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
-    # One conditional update: whoever gives back expired places waits for it, then sees the lease.
+    # One conditional update: giving back expired places waits for it, then sees the lease.
     return bool(mine.update(lease_expires_at=lease)) or _retake(assignment, lease)
 
 
 def can_hold(assignment: Assignment) -> bool:
-    """Whether ``hold`` would find a place, as far as one can tell without a lock."""
+    """Whether ``hold`` would find a place, as far as can be seen without a lock."""
     mine = Assignment.objects.with_checks().filter(pk=assignment.pk, slot__isnull=False)
     pool = _pools_of(assignment.annotator).filter(pk=assignment.round_id)
     return mine.exists() or (pool.exists() and not _is_full(assignment))
@@ -273,10 +273,11 @@ def give_back(assignment: Assignment) -> bool:
 
 
 def put_aside(assignment: Assignment) -> bool:
-    """Do with a skipped conversation what the round says; True when it comes again.
+    """Apply the round's skip policy to a skipped conversation; True when it comes again.
 
     To the same person it comes again once: a second skip hands it to others. Planned work goes
-    to whoever of the round has least left and never had it; if nobody is left, it stays skipped.
+    to the annotator of the round with the least left who never had it; without one, it stays
+    skipped.
     """
     round_ = assignment.round
     if round_.skip_policy == Round.SkipPolicy.NEVER:
@@ -316,9 +317,9 @@ def _move_to_end(assignment: Assignment) -> bool:
 def _hand_on(assignment: Assignment) -> None:
     lock(assignment.round)
     other = _least_loaded(assignment)
-    held = Assignment.objects.labelling().filter(pk=assignment.pk, slot__isnull=False).first()
-    if other is not None and held is not None:
-        hand_over([held], to=other)
+    current = Assignment.objects.labelling().filter(pk=assignment.pk, slot__isnull=False).first()
+    if other is not None and current is not None:
+        hand_over([current], to=other)
 
 
 def _least_loaded(assignment: Assignment) -> User | None:
@@ -346,14 +347,14 @@ def annotators(project: Project) -> QuerySet[User]:
     ).order_by("username")
 
 
-def hand_over(held: Sequence[Assignment], *, to: User) -> None:
+def hand_over(assignments: Sequence[Assignment], *, to: User) -> None:
     """Give the places of one round to somebody else, at the end of their queue.
 
     The round is locked by the caller, and ``to`` has no place in these conversations.
     """
-    round_ = held[0].round
-    places = [(one.conversation_id, one.slot) for one in held]
-    release(held)
+    round_ = assignments[0].round
+    places = [(assignment.conversation_id, assignment.slot) for assignment in assignments]
+    release(assignments)
     queued = round_.assignments.labelling().filter(annotator=to, position__lt=PUT_ASIDE)
     last = queued.aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
@@ -376,9 +377,9 @@ def hand_over(held: Sequence[Assignment], *, to: User) -> None:
     )
 
 
-def release(held: Sequence[Assignment]) -> None:
-    """Take places back. What was labelled in them is kept, and counts for nothing."""
-    ids = [one.pk for one in held]
+def release(assignments: Sequence[Assignment]) -> None:
+    """Take places back. What was labelled in them is kept, and does not count."""
+    ids = [assignment.pk for assignment in assignments]
     for start in range(0, len(ids), 1000):
         Assignment.objects.with_checks().filter(pk__in=ids[start : start + 1000]).update(
             slot=None, lease_expires_at=None
@@ -395,15 +396,17 @@ def progress(project: Project) -> dict[str, int]:
 
 
 def by_round(rounds: Iterable[Round]) -> dict[int, dict[str, int]]:
-    """Of each round, how many of its assignments are in each status."""
-    counts = {one.pk: dict(NOTHING_GIVEN) for one in rounds}
-    given = Assignment.objects.labelling().filter(round__in=counts).order_by()
-    for pk, status, n in given.values_list("round", "annotation__status").annotate(n=Count("pk")):
+    """For each round, how many of its assignments are in each status."""
+    counts = {round_.pk: dict(NOTHING_GIVEN) for round_ in rounds}
+    assignments = Assignment.objects.labelling().filter(round__in=counts).order_by()
+    for pk, status, n in assignments.values_list("round", "annotation__status").annotate(
+        n=Count("pk")
+    ):
         counts[pk][status or "pending"] = n
     return counts
 
 
 def sum_of(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """By status, over everything that was counted."""
+    """By status, over all these counts."""
     counts = list(counts)
-    return {status: sum(one[status] for one in counts) for status in NOTHING_GIVEN}
+    return {status: sum(count[status] for count in counts) for status in NOTHING_GIVEN}

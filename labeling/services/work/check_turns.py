@@ -30,7 +30,7 @@ HONEYPOT = Assignment.Purpose.HONEYPOT
 
 
 def plan_of(project: Project) -> CheckPlan:
-    """The project's plan; one that checks nothing where none was made."""
+    """The project's plan; without one, a plan that checks nothing."""
     return CheckPlan.objects.filter(project=project).first() or CheckPlan(project=project)
 
 
@@ -45,7 +45,7 @@ def with_gold(project: Project) -> QuerySet[Conversation]:
 def take_turn(pool: Round, user: User) -> int | None:
     """The conversation to check the user by instead of the next one of the pool, if it is time.
 
-    One in each so many that are taken, at a place that nobody can foresee. The pool is locked.
+    One in every n conversations taken, at a place that nobody can foresee. The pool is locked.
     """
     every = plan_of(pool.project).every
     if not every:
@@ -67,17 +67,19 @@ def draw(*what: Any) -> int:
 
 
 def candidates(round_: Round, user: User, *, planned: Collection[Assignment] = ()) -> Iterator[int]:
-    """Hidden checks that the user may get in the round, each user's in an order of its own.
+    """Hidden checks that the user may get in the round, in a different order for each.
 
-    Never one that they had in any form or whose gold they had a hand in or may read, nor one that
-    the round still wants answers to. ``planned`` is work that is about to be stored.
+    Left out are conversations that they had in any form, whose gold they helped to make or may
+    read, and those that still need answers in the round. ``planned`` is work about to be stored.
     """
     if _reads_gold(user, round_.project):
         return iter(())
     chosen = round_.project.check_conversations.filter(purpose=HONEYPOT).values("conversation")
     free = unknown_to(user, with_gold(round_.project).filter(pk__in=chosen))
-    filled = {one.conversation_id for one in planned}
-    mine = {one.conversation_id for one in planned if one.annotator_id == user.pk}
+    filled = {assignment.conversation_id for assignment in planned}
+    mine = {
+        assignment.conversation_id for assignment in planned if assignment.annotator_id == user.pk
+    }
     open_places = _unfilled(round_).filter(conversation__in=chosen)  # not of a whole large pool
     not_now = mine | set(open_places.values_list("conversation", flat=True)) - filled
     order = sorted(
@@ -93,7 +95,7 @@ def _reads_gold(user: User, project: Project) -> bool:
 
 
 def unknown_to(user: User, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Without what the user was ever given, has decided or reviewed."""
+    """Without conversations that the user ever had, decided or reviewed."""
     had = Assignment.objects.with_checks().owned_by(user).order_by().values("conversation")
     decided = Adjudication.objects.filter(decided_by=user).order_by().values("conversation")
     reviewed = Review.objects.filter(reviewer=user).order_by()
@@ -113,7 +115,7 @@ def made_by(user: User, project: Project, conversation: int) -> bool:
 
 
 def _unfilled(round_: Round) -> QuerySet[Any]:
-    held = (
+    taken = (
         round_.assignments.labelling()
         .filter(slot__isnull=False, conversation=OuterRef("conversation"))
         .order_by()
@@ -121,7 +123,7 @@ def _unfilled(round_: Round) -> QuerySet[Any]:
         .annotate(n=Count("pk"))
         .values("n")
     )
-    places = round_.places.order_by().annotate(taken=Coalesce(Subquery(held), 0))
+    places = round_.places.order_by().annotate(taken=Coalesce(Subquery(taken), 0))
     return places.filter(taken__lt=F("round__overlap")).values("conversation")
 
 
@@ -134,8 +136,8 @@ def mix_in(round_: Round, planned: Sequence[Assignment]) -> list[Assignment]:
     if not every or round_.kind != Round.Kind.FULL:
         return list(planned)
     queues: dict[int, list[Assignment]] = defaultdict(list)
-    for one in sorted(planned, key=attrgetter("position")):
-        queues[one.annotator_id].append(one)
+    for assignment in sorted(planned, key=attrgetter("position")):
+        queues[assignment.annotator_id].append(assignment)
     had = Counter(round_.assignments.with_checks().values_list("annotator", flat=True))
     people = User.objects.in_bulk(queues)
     mixed: list[Assignment] = []
@@ -150,22 +152,22 @@ def _mixed(
 ) -> Iterator[Assignment]:
     """The places are counted with the checks between them, as they are taken from a pool."""
     place = start
-    for one in queue:
-        while _is_turn(one.round, one.annotator_id, place, every):
+    for assignment in queue:
+        while _is_turn(assignment.round, assignment.annotator_id, place, every):
             hidden = next(free, None)
             if hidden is None:
                 break
             place += 1
             yield Assignment(
-                round=one.round,
+                round=assignment.round,
                 conversation_id=hidden,
-                annotator_id=one.annotator_id,
+                annotator_id=assignment.annotator_id,
                 purpose=HONEYPOT,
                 slot=0,
-                position=one.position,
+                position=assignment.position,
             )
         place += 1
-        yield one
+        yield assignment
 
 
 def given_in(round_: Round) -> set[int]:
@@ -176,6 +178,8 @@ def given_in(round_: Round) -> set[int]:
 
 def open_honeypots(round_: Round, person: User) -> list[Assignment]:
     """Hidden checks that go back with a person's open work."""
-    held = Assignment.objects.with_checks().owned_by(person).filter(purpose=HONEYPOT, round=round_)
-    unanswered = held.exclude(annotation__status__in=["submitted", "skipped"])
+    checks = (
+        Assignment.objects.with_checks().owned_by(person).filter(purpose=HONEYPOT, round=round_)
+    )
+    unanswered = checks.exclude(annotation__status__in=["submitted", "skipped"])
     return list(unanswered.filter(slot__isnull=False))

@@ -1,4 +1,4 @@
-"""Work that changes hands: an answer that goes back, and the open work of one person to another."""
+"""Work that changes hands: returned answers, and the open work of one person given to another."""
 
 from typing import NamedTuple
 
@@ -29,10 +29,10 @@ class Moved(NamedTuple):
 def return_to(
     assignment: Assignment, *, reason: str, by: User, to: User | None = None
 ) -> Assignment:
-    """Return a submitted answer of full labeling: to who gave it, or to another annotator.
+    """Return a submitted answer of full labeling to its annotator, or hand it to another one.
 
-    It becomes a draft with the reason beside it. With ``to`` the place goes to that person, who
-    begins anew and sees nothing of the first answer, which no longer counts.
+    It becomes a draft with the reason next to it. With ``to`` the place goes to that person, who
+    starts from nothing and does not see the first answer, which no longer counts.
     """
     round_ = assignment.round
     if round_.kind == Round.Kind.CALIBRATION:
@@ -71,8 +71,8 @@ def _had(round_: Round, person: User) -> set[int]:
 
 
 def open_work(project: Project, person: User) -> QuerySet[Assignment]:
-    """What the person holds in open rounds and has not answered."""
-    held = (
+    """The person's assignments in open rounds that are not answered."""
+    work = (
         Assignment.objects.labelling()
         .owned_by(person)
         .filter(
@@ -82,15 +82,15 @@ def open_work(project: Project, person: User) -> QuerySet[Assignment]:
             slot__isnull=False,
         )
     )
-    return held.order_by("round", "position", "pk")
+    return work.order_by("round", "position", "pk")
 
 
 @transaction.atomic
 def move_open_work(*, project: Project, person: User, by: User, to: User | None = None) -> Moved:
     """Give the open work of one person to another, or only take it back.
 
-    What the other person has already is taken back as well: its conversations stay with fewer
-    annotators. Drafts are kept with who wrote them. A calibration round that only waited for this
+    Conversations that the other person already has are taken back as well, and stay with fewer
+    annotators. Drafts are kept with their authors. A calibration round that only waited for this
     work is measured.
     """
     if to is not None and (to == person or to not in assignments.annotators(project)):
@@ -116,11 +116,11 @@ def move_open_work(*, project: Project, person: User, by: User, to: User | None 
     return total
 
 
-def _move(round_: Round, held: list[Assignment], to: User | None) -> Moved:
+def _move(round_: Round, work: list[Assignment], to: User | None) -> Moved:
     had = _had(round_, to) if to is not None else set()
-    going = [one for one in held if to is not None and one.conversation_id not in had]
+    going = [row for row in work if to is not None and row.conversation_id not in had]
     if to is not None and going:
         assignments.hand_over(going, to=to)
-    staying = [one for one in held if to is None or one.conversation_id in had]
+    staying = [row for row in work if to is None or row.conversation_id in had]
     assignments.release(staying)
     return Moved(len(going), len(staying))

@@ -17,14 +17,14 @@ class Locked(RuleError):
 
 
 def lock(answers: QuerySet[Annotation]) -> int:
-    """Lock the submitted ones among them; whoever locked one first stays the first."""
+    """Lock the submitted ones among them; the first lock of an answer stays."""
     return answers.filter(status=Annotation.Status.SUBMITTED, locked_at__isnull=True).update(
         locked_at=timezone.now()
     )
 
 
 def keep(answers: QuerySet[Annotation]) -> None:
-    """Nobody reopens one of the submitted or skipped ones until this transaction ends.
+    """Keep the submitted and skipped ones from being reopened until this transaction ends.
 
     SQLite lets one transaction write at a time anyway, and ignores this.
     """

@@ -71,8 +71,8 @@ def open_round(
     """Open a round and, unless annotators take from a pool, hand out its assignments.
 
     A calibration round goes to all its annotators. ``annotators`` None means everybody with the
-    annotator role; ``quotas`` gives each of them, by id, a number of conversations instead of the
-    same to all. ``override_reason`` opens full labeling although the gate is locked; it is
+    annotator role; ``quotas`` gives each of them, by id, a number of conversations instead of an
+    equal share. ``override_reason`` opens full labeling although the gate is locked; it is
     recorded and printed on every gold release made after it.
     """
     project = projects.lock(project)  # one round after the other
@@ -116,10 +116,11 @@ def add_batch(
     by: User | None,
     annotators: Sequence[User] | None = None,
 ) -> int:
-    """Add conversations to open full labeling, behind what is there; how many were new to it.
+    """Add conversations to an open round, after those already in it; returns how many were new.
 
     Planned work is spread evenly over ``annotators``, by default those who have work in the round.
-    It leaves out what somebody has in the round as a hidden check: nobody gets a text twice there.
+    Conversations that somebody has in the round as a hidden check are left out, so that nobody
+    gets the same text twice.
     """
     assignments.lock(to)
     current = Round.objects.labelling().get(pk=to.pk)
@@ -128,7 +129,7 @@ def add_batch(
     known = set(current.places.order_by().values_list("conversation", flat=True))
     if not current.pool:
         known |= check_turns.given_in(current)
-    ids = [one.pk for one in conversations if one.pk not in known]
+    ids = [conversation.pk for conversation in conversations if conversation.pk not in known]
     people = list(annotators) if annotators is not None else working_in(current)
     if not ids:
         raise RoundImpossible("round.nothing_to_add")
@@ -146,9 +147,9 @@ def annotators_of(project: Project) -> list[User]:
 
 
 def working_in(round_: Round) -> list[User]:
-    """The annotators of the project who were given something in the round."""
-    given = round_.assignments.labelling().order_by().values("annotator")
-    return list(assignments.annotators(round_.project).filter(pk__in=given))
+    """The annotators of the project who have assignments in the round."""
+    assigned = round_.assignments.labelling().order_by().values("annotator")
+    return list(assignments.annotators(round_.project).filter(pk__in=assigned))
 
 
 def _newest_guideline(project: Project) -> Guideline:
@@ -214,7 +215,7 @@ def _place(
 
 
 def _rank(round_: Round) -> dict[int, int]:
-    """What comes first by the round's order: a lower number before a higher one."""
+    """By conversation, its rank in the round's order: a lower number comes first."""
     conversations = round_.project.conversations.order_by()
     if round_.order == Round.Order.PRIORITY:
         return {pk: -priority for pk, priority in conversations.values_list("pk", "priority")}
@@ -234,12 +235,12 @@ def _hand_out(round_: Round, planned: Sequence[Planned]) -> None:
     rows = [
         Assignment(
             round=round_,
-            conversation_id=one.conversation,
-            annotator_id=one.annotator,
-            slot=one.slot,
-            position=_after(ends.get(one.annotator)) + one.position,
+            conversation_id=place.conversation,
+            annotator_id=place.annotator,
+            slot=place.slot,
+            position=_after(ends.get(place.annotator)) + place.position,
         )
-        for one in planned
+        for place in planned
     ]
     Assignment.objects.bulk_create(check_turns.mix_in(round_, rows), batch_size=1000)
 
@@ -249,14 +250,14 @@ def _after(last: int | None) -> int:
 
 
 def is_complete(calibration: Round) -> bool:
-    """Whether an open calibration round waits for nobody, so that it can be measured and closed."""
+    """Whether everybody has answered an open calibration round, so that it can be measured."""
     if calibration.kind != Round.Kind.CALIBRATION or calibration.state != Round.State.OPEN:
         return False
     done = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
-    held = calibration.assignments.labelling().filter(
+    assigned = calibration.assignments.labelling().filter(
         slot__isnull=False
     )  # what was moved away is over
-    return not held.exclude(annotation__status__in=done).exists()
+    return not assigned.exclude(annotation__status__in=done).exists()
 
 
 def is_last_answer(assignment: Assignment) -> bool:

@@ -1,4 +1,4 @@
-"""Asking for suggestions, and keeping what a pipeline made of it.
+"""Asking for suggestions, and storing what a pipeline made.
 
 Which pipelines there are and how they run is not known here: evaluation runs them, and calls this.
 What is left to do follows from the suggestions that exist, so the work may stop anywhere, start
@@ -51,7 +51,7 @@ class Progress(NamedTuple):
 
 
 def wanted(project: Project) -> QuerySet[Conversation]:
-    """The conversations of full labeling that is open, without the test split and blind ones."""
+    """The conversations of open full labeling, without the test split and blind ones."""
     open_rounds = project.rounds.labelling().filter(kind=Round.Kind.FULL, state=Round.State.OPEN)
     return allowed(Conversation.objects.filter(pk__in=open_rounds.values("places__conversation")))
 
@@ -66,21 +66,21 @@ def request(
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
 ) -> SuggestionRequest:
-    """Ask for suggestions. While the same are being made, asking again changes nothing."""
+    """Ask for suggestions. While the same request runs, asking again changes nothing."""
     _refuse_without_work(project, layer)
     asked = {"project": project, "layer": layer, "pipeline": pipeline}
-    found = SuggestionRequest.objects.filter(**asked, finished_at=None).first()
-    if found:
-        return found
+    running = SuggestionRequest.objects.filter(**asked, finished_at=None).first()
+    if running:
+        return running
     try:
         with transaction.atomic():
-            made = SuggestionRequest.objects.create(
+            created = SuggestionRequest.objects.create(
                 **asked, requested_by=by, budget_cost=budget_cost, budget_tokens=budget_tokens
             )
     except IntegrityError:  # somebody asked for the same just now
         return SuggestionRequest.objects.get(**asked, finished_at=None)
-    _record("suggestions.requested", made, conversations=wanted(project).count())
-    return made
+    _record("suggestions.requested", created, conversations=wanted(project).count())
+    return created
 
 
 def _refuse_without_work(project: Project, layer: str) -> None:
@@ -136,14 +136,14 @@ def give_back(request_id: int, owner: UUID) -> None:
 
 
 def unattended(*, woken_before: datetime) -> list[int]:
-    """Requests that nobody works on and of which no worker was told lately."""
+    """Requests that nobody works on and for which no worker was woken lately."""
     now = timezone.now()
     idle = SuggestionRequest.objects.filter(finished_at=None).exclude(lease_expires_at__gt=now)
     return list(idle.exclude(woken_at__gt=woken_before).values_list("pk", flat=True))
 
 
 def begin(asked: SuggestionRequest, conversation: int, owner: UUID) -> bool:
-    """Count the try before it is made: what kills its worker each time is given up.
+    """Count the try before it starts, so that one that always kills its worker is given up.
 
     False when it was given up, or when somebody else has taken the request over.
     """
@@ -163,7 +163,7 @@ def fail(asked: SuggestionRequest, conversation: int, owner: UUID, why: Fact) ->
 def store(
     asked: SuggestionRequest, conversation: Conversation, labels: Sequence[Any]
 ) -> Suggestion:
-    """Keep what the pipeline made. A repeated result changes nothing: the first one stays."""
+    """Store the pipeline's labels. A repeated result changes nothing: the first one stays."""
     key = LAYERS[asked.layer].key
     payload = {key: [_named(asked.layer, label, n) for n, label in enumerate(labels, start=1)]}
     problems = problems_of(
@@ -177,18 +177,18 @@ def store(
         raise UnusableSuggestion(
             "suggestion.unusable", path=problems[0].path, message=problems[0].fact
         )
-    made, _ = Suggestion.objects.get_or_create(
+    suggestion, _ = Suggestion.objects.get_or_create(
         conversation=conversation,
         layer=asked.layer,
         pipeline=asked.pipeline,
         pipeline_version=asked.pipeline_version,
         defaults={"payload": payload},
     )
-    return made
+    return suggestion
 
 
 def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
-    """A label of the schema: pipelines know no uid, and may say more than an annotator can."""
+    """A label of the schema: pipelines set no uid, and may add fields that annotators lack."""
     if not isinstance(label, Mapping):
         raise UnusableSuggestion("suggestion.not_an_object", number=number)
     shape = LAYERS[layer]
@@ -201,7 +201,7 @@ def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
 
 @transaction.atomic
 def finish(asked: SuggestionRequest, owner: UUID, *, failure: Fact | None = None) -> bool:
-    """Nothing is left to do, or nothing can be done: ``failure`` says why."""
+    """End the request: everything is done, or ``failure`` says why nothing can be."""
     ended = _held(asked.pk, owner).update(
         owner=None, lease_expires_at=None, finished_at=timezone.now(), failure=failure
     )

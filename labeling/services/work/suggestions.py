@@ -28,13 +28,13 @@ MAX_DISMISSED = 2000
 
 
 class SuggestionsHidden(RuleError):
-    """There is nothing that may be suggested to this person here."""
+    """This person may not see suggestions here."""
 
     code = "suggestions_hidden"
 
 
 class FirstPassEmpty(RuleError):
-    """Nothing was labelled yet, so no first pass can be done."""
+    """Nothing was labelled yet, so the first pass cannot be over."""
 
     code = "first_pass_empty"
 
@@ -50,7 +50,7 @@ class Sight(NamedTuple):
 
 
 def allowed(conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
-    """Those that may have suggestions: kept out are the test split and what is labelled blind."""
+    """Those that may have suggestions: not the test split, and not what is labelled blind."""
     blind = Round.objects.blind().values("places__conversation")
     return conversations.exclude(split=Conversation.Split.TEST).exclude(pk__in=blind)
 
@@ -81,8 +81,8 @@ def shown(assignment: Assignment) -> list[Suggestion]:
     if sight(assignment).state != "shown":
         return []
     newest: dict[str, Suggestion] = {}
-    for one in _of(assignment).order_by("-pk"):
-        newest.setdefault(one.layer, one)
+    for suggestion in _of(assignment).order_by("-pk"):
+        newest.setdefault(suggestion.layer, suggestion)
     return [newest[layer] for layer in assignment.round.project.layers if layer in newest]
 
 
@@ -96,11 +96,11 @@ def _of(assignment: Assignment) -> QuerySet[Suggestion]:
 def declare_first_pass(assignment: Assignment) -> FirstPass:
     """The annotator's word that they have labelled what they see; saying it again changes nothing.
 
-    What they had found by then stays readable: it is the named revision of their answer.
+    What they had labelled by then stays readable: it is that revision of their answer.
     """
-    found = FirstPass.objects.filter(assignment=assignment).first()
-    if found:
-        return found
+    known = FirstPass.objects.filter(assignment=assignment).first()
+    if known:
+        return known
     reason = _why_off(assignment)
     if reason:
         raise SuggestionsHidden(reason)
@@ -111,40 +111,43 @@ def declare_first_pass(assignment: Assignment) -> FirstPass:
         raise FirstPassEmpty("suggestion.first_pass_empty")
     if answer.status == Annotation.Status.SUBMITTED:
         raise SuggestionsHidden("suggestion.submitted")
-    made, is_new = FirstPass.objects.get_or_create(
+    first_pass, is_new = FirstPass.objects.get_or_create(
         assignment=assignment, defaults={"version": answer.version}
     )
     if is_new:
         _record("annotation.first_pass", assignment, version=answer.version)
-    return made
+    return first_pass
 
 
 @transaction.atomic
 def dismiss(assignment: Assignment, dismissed: Sequence[Mapping[str, Any]]) -> FirstPass:
     """Remember which suggested labels the annotator does not want. The newest list counts."""
-    found = FirstPass.objects.select_for_update().filter(assignment=assignment).first()
-    if found is None:
+    first_pass = FirstPass.objects.select_for_update().filter(assignment=assignment).first()
+    if first_pass is None:
         raise SuggestionsHidden("suggestion.no_first_pass")
     known = {source for labels in known_to(assignment).values() for source in labels}
-    kept = {(int(one["id"]), str(one["uid"])) for one in dismissed[:MAX_DISMISSED]}
-    found.dismissed = [{"id": number, "uid": uid} for number, uid in sorted(kept & known)]
-    found.save(update_fields=["dismissed"])
-    return found
+    unwanted = {(int(label["id"]), str(label["uid"])) for label in dismissed[:MAX_DISMISSED]}
+    first_pass.dismissed = [{"id": number, "uid": uid} for number, uid in sorted(unwanted & known)]
+    first_pass.save(update_fields=["dismissed"])
+    return first_pass
 
 
 def known_to(assignment: Assignment) -> Suggested:
-    """Every suggested label of the conversation, for who has done their first pass."""
+    """Every suggested label of the conversation, for somebody who has done their first pass."""
     if not FirstPass.objects.filter(assignment=assignment).exists():
         return {}
-    found: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
-    for one in _of(assignment):
-        labels = {(one.pk, label["uid"]): label for label in one.payload[LAYERS[one.layer].key]}
-        found.setdefault(one.layer, {}).update(labels)
-    return found
+    by_layer: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
+    for suggestion in _of(assignment):
+        labels = {
+            (suggestion.pk, label["uid"]): label
+            for label in suggestion.payload[LAYERS[suggestion.layer].key]
+        }
+        by_layer.setdefault(suggestion.layer, {}).update(labels)
+    return by_layer
 
 
 def with_origins(annotation: Annotation, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload with the truth about where its labels come from, whatever it says."""
+    """The payload with the origins of its labels corrected, whatever it claims."""
     if not claims(payload) and not claims(annotation.payload):
         return payload
     return verified(payload, suggested=known_to(annotation.assignment), before=annotation.payload)
