@@ -36,7 +36,7 @@ from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import Imported, Source, freeze_imported
 
 
-class Found(NamedTuple):
+class ChatFile(NamedTuple):
     """One file as it was read."""
 
     source: Source
@@ -76,13 +76,13 @@ def import_chats(
             actor,
             layers=[*published_as("question cases"), *published_as("arc cases")],
         )
-        found = _read(files, format, splits)
-        records = ((one.source.file, _record(one)) for one in found)
+        chat_files = _read(files, format, splits)
+        records = ((file.source.file, _record(file)) for file in chat_files)
         done = conversations.store_records(project=project, records=records, split=split)
         done.project_created = created
-        outcome = _with_gold(project, found, format, done, actor)
+        outcome = _with_gold(project, chat_files, format, done, actor)
         if done.new:
-            _say(project, found, done, actor)
+            _record_event(project, chat_files, done, actor)
         if dry_run:
             transaction.set_rollback(True)
     return outcome
@@ -112,7 +112,7 @@ def store_report(
     dia_ids: dict[str, list[str]],
     actor: Any,
 ) -> ImportReport:
-    """Keep what an import found; the same files are reported once."""
+    """Store an import's report; the same files are reported once."""
     files = [source._asdict() for source in sources]
     known = project.import_reports.filter(format=format, files=files, counts=counts).first()
     return known or ImportReport.objects.create(
@@ -130,9 +130,9 @@ def rows_of(file: str, faults: Iterable[Fault]) -> list[dict[str, str]]:
     return [{"file": file, **fault._asdict()} for fault in faults]
 
 
-def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) -> list[Found]:
-    """Every file, in the order of their numbers; refused with all that is wrong."""
-    found: list[Found] = []
+def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) -> list[ChatFile]:
+    """Every file, in the order of their numbers; refused with everything that is wrong."""
+    chat_files: list[ChatFile] = []
     problems: list[Fact] = []
     for name, stream in files:
         raw = stream.read(MAX_FILE_BYTES + 1)
@@ -142,62 +142,62 @@ def _read(files: Iterable[tuple[str, BinaryIO]], format: str, splits: Splits) ->
             problems.append(Fact("import.problem", place=name, why=refused.fact))
         else:
             source = Source(name, hashlib.sha256(raw).hexdigest())
-            found.append(Found(source, chat, splits.of(number_of(name))))
+            chat_files.append(ChatFile(source, chat, splits.of(number_of(name))))
     if problems:
         raise conversations.ImportRefused(problems)
-    return sorted(found, key=lambda one: natural_key(one.source.file))
+    return sorted(chat_files, key=lambda file: natural_key(file.source.file))
 
 
-def _record(one: Found) -> Record:
-    return Record(id=one.chat.id, turns=one.chat.turns, domain=one.chat.format, split=one.split)
+def _record(file: ChatFile) -> Record:
+    return Record(id=file.chat.id, turns=file.chat.turns, domain=file.chat.format, split=file.split)
 
 
 def _with_gold(
     project: Project,
-    found: Sequence[Found],
+    chat_files: Sequence[ChatFile],
     format: str,
     done: conversations.ImportReport,
     actor: Any,
 ) -> Outcome:
     outcome = Outcome(done)
     imported = []
-    for one in found:
-        labelled = question_labels(one.chat, one.chat.questions)
-        faults = (*one.chat.faults, *labelled.faults)
-        outcome.counts.append(_counts(one, faults))
-        outcome.faults += rows_of(one.source.file, faults)
+    for file in chat_files:
+        labelled = question_labels(file.chat, file.chat.questions)
+        faults = (*file.chat.faults, *labelled.faults)
+        outcome.counts.append(_counts(file, faults))
+        outcome.faults += rows_of(file.source.file, faults)
         if labelled.labels:
             gold = {"questions": labelled.labels}
-            imported.append(Imported(one.chat.id, one.source, gold, labelled.origins))
+            imported.append(Imported(file.chat.id, file.source, gold, labelled.origins))
     if imported:
         (layer,) = published_as("chat")
         outcome.release = freeze_imported(project=project, layer=layer, imported=imported, by=actor)
     outcome.report = store_report(
         project=project,
         format=format,
-        sources=[one.source for one in found],
+        sources=[file.source for file in chat_files],
         counts=outcome.counts,
         faults=outcome.faults,
-        dia_ids={one.chat.id: one.chat.dia_ids for one in found},
+        dia_ids={file.chat.id: file.chat.dia_ids for file in chat_files},
         actor=actor,
     )
     return outcome
 
 
-def _counts(one: Found, faults: Sequence[Fault]) -> dict[str, Any]:
+def _counts(file: ChatFile, faults: Sequence[Fault]) -> dict[str, Any]:
     kinds = Counter(fault.kind for fault in faults)
     return {
-        "file": one.source.file,
-        "split": one.split,
-        **count_of(one.chat),
+        "file": file.source.file,
+        "split": file.split,
+        **count_of(file.chat),
         "faults": dict(sorted(kinds.items())),
     }
 
 
-def _say(
-    project: Project, found: Sequence[Found], done: conversations.ImportReport, actor: Any
+def _record_event(
+    project: Project, chat_files: Sequence[ChatFile], done: conversations.ImportReport, actor: Any
 ) -> None:
-    files = [one.source.file for one in found]
+    files = [file.source.file for file in chat_files]
     events.record(
         "conversations.imported",
         project,

@@ -1,4 +1,4 @@
-"""Freezing gold that was made elsewhere, from files: all of them or nothing."""
+"""Freezing gold from files made elsewhere: all of them or nothing."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def import_gold(
     """Freeze the labels of files as a release of one layer.
 
     Cases (a JSON list) are about a conversation that is stored: the one called ``conversation``,
-    or whose people stand in the file's name. Native and DuEE lines bring their text along; what is
-    stored already under the same id must say the same.
+    or the one whose speakers are in the file's name. Native and DuEE lines bring their text along;
+    what is stored already under the same id must say the same.
     """
     project, created = conversations.open_project(project_slug, actor, layers=[layer])
     intake = _Intake(project, layer, conversation, GoldOutcome(project_created=created))
-    for one in _files(files):
-        intake.take(one, format)
+    for file in _files(files):
+        intake.take(file, format)
     if intake.problems:
         raise conversations.ImportRefused(intake.problems)
     intake.store(name=name, message=message, actor=actor)
@@ -131,7 +131,7 @@ class _Intake:
         self.outcome.report = chats.store_report(
             project=self.project,
             format=self.layer,
-            sources=[one.source for one in self.imported],
+            sources=[labels.source for labels in self.imported],
             counts=self.outcome.counts,
             faults=self.outcome.faults,
             dia_ids={},
@@ -141,11 +141,11 @@ class _Intake:
     def _refuse(self, place: str, reason: Fact) -> None:
         self.problems.append(Fact("import.problem", place=place, why=reason))
 
-    def _add(self, place: str, one: Imported) -> None:
-        if any(one.conversation == other.conversation for other in self.imported):
-            self._refuse(place, Fact("import.second_labels", conversation=one.conversation))
+    def _add(self, place: str, labels: Imported) -> None:
+        if any(labels.conversation == other.conversation for other in self.imported):
+            self._refuse(place, Fact("import.second_labels", conversation=labels.conversation))
         else:
-            self.imported.append(one)
+            self.imported.append(labels)
 
     def _take_cases(self, file: _File, kind: str) -> None:
         if not self._is_published("question cases", "arc cases"):
@@ -186,10 +186,10 @@ class _Intake:
         ids = self.project.conversations.values_list("external_id", flat=True)
         named = [self.conversation] if self.conversation else conversations_named(file, ids)
         if len(named) != 1:
-            found = ", ".join(named) or "none"
+            fitting = ", ".join(named) or "none"
             raise ChatRefused(
                 "which conversation is it about? The file's name fits "
-                f"{found}; say it with --conversation ID"
+                f"{fitting}; say it with --conversation ID"
             )
         chat = chats.stored_chat(self.project, self._stored(named[0]))
         if chat is None:
@@ -199,27 +199,27 @@ class _Intake:
         return chat
 
     def _stored(self, name: str) -> Any:
-        found = self.project.conversations.filter(external_id=name).first()
-        if found is None:
+        stored = self.project.conversations.filter(external_id=name).first()
+        if stored is None:
             raise ChatRefused(
                 f"there is no conversation {name} in {self.project.slug}: import it first with "
                 "import_conversations"
             )
-        return found
+        return stored
 
     def _take_lines(self, file: _File, kind: str) -> None:
         if kind == "duee" and not self._is_published("duee"):
             raise ChatRefused(f"DuEE files are of the layer {' or '.join(published_as('duee'))}")
         number, faults = 0, []
-        for found in self._lines(file, kind):
-            if isinstance(found, LineFault):
-                place = f"{file.source.file}:{found.line}" if found.line else file.source.file
-                self._refuse(place, found.reason)
+        for entry in self._lines(file, kind):
+            if isinstance(entry, LineFault):
+                place = f"{file.source.file}:{entry.line}" if entry.line else file.source.file
+                self._refuse(place, entry.reason)
             else:
-                line, one = found
-                self._take_line(f"{file.source.file}:{line}", file.source, one)
-                faults += one.faults
-                number += len(one.gold[LAYERS[self.layer].key])
+                line, gold_line = entry
+                self._take_line(f"{file.source.file}:{line}", file.source, gold_line)
+                faults += gold_line.faults
+                number += len(gold_line.gold[LAYERS[self.layer].key])
             if len(self.problems) >= conversations.MAX_PROBLEMS:
                 return
         self.outcome.faults += chats.rows_of(file.source.file, faults)
@@ -231,13 +231,20 @@ class _Intake:
         schema = self.project.event_schema
         return read_native_gold(BytesIO(file.raw), self.layer, event_schema=schema)
 
-    def _take_line(self, place: str, source: Source, one: GoldLine) -> None:
-        self.records.append((place, one.record))
-        imported = Imported(one.record.id, source, one.gold, one.origins, one.published, one.given)
+    def _take_line(self, place: str, source: Source, gold_line: GoldLine) -> None:
+        self.records.append((place, gold_line.record))
+        imported = Imported(
+            gold_line.record.id,
+            source,
+            gold_line.gold,
+            gold_line.origins,
+            gold_line.published,
+            gold_line.given,
+        )
         self._add(place, imported)
 
     def _count(
-        self, file: _File, name: str, labels: int, faults: Sequence[Fault], found: dict[str, Any]
+        self, file: _File, name: str, labels: int, faults: Sequence[Fault], figures: dict[str, Any]
     ) -> None:
         kinds = Counter(fault.kind for fault in faults)
         self.outcome.counts.append(
@@ -246,7 +253,7 @@ class _Intake:
                 "conversation": name,
                 "questions": labels,
                 "faults": dict(sorted(kinds.items())),
-                **found,
+                **figures,
             }
         )
 
@@ -261,7 +268,7 @@ def _kind(raw: bytes, layer: str) -> str:
     if published & {"question cases", "arc cases"}:
         try:
             return "chat" if format_of(parse(raw)) else "native"
-        except ChatRefused:  # several lines are no one document
+        except ChatRefused:  # several lines are not one document
             return "native"
     return "native"
 

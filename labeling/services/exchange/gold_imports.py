@@ -1,4 +1,4 @@
-"""Gold that was made elsewhere: frozen with where it comes from, instead of who labelled it."""
+"""Gold from elsewhere: frozen with where it comes from, instead of who labelled it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE_ELSEWHERE = ("imported", "generated")
 
 
 class Source(NamedTuple):
-    """A file that gold was read from, or what made it."""
+    """A file that gold was read from, or the program that generated it."""
 
     file: str
     sha256: str
@@ -26,8 +26,7 @@ class Source(NamedTuple):
     def __str__(self) -> str:
         return f"{self.how} from {self.file} sha256 {self.sha256}"
 
-    @property
-    def told(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, str]:
         return {"file": self.file, "sha256": self.sha256}
 
 
@@ -39,7 +38,7 @@ class Imported(NamedTuple):
     gold: dict[str, Any]
     origins: Mapping[str, Any]
     published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
-    given: Mapping[str, Any] = {}  # labels of other layers that these refer to
+    base_payload: Mapping[str, Any] = {}  # labels of other layers that these refer to
 
 
 @transaction.atomic
@@ -55,17 +54,17 @@ def freeze_imported(
     """Release imported labels as a new version of ``name`` (default: the slug and the layer).
 
     A version holds everything imported under its name so far: conversations that are imported
-    again stand with their new labels, the others as they were. None if the newest version holds
-    exactly this already.
+    again get their new labels, the others keep theirs. None if the newest version holds exactly
+    this already.
     """
     projects.lock(project)  # one version after the other
     name = name or f"{project.slug}-{layer}"
-    _check_name(project, layer, name, {one.source.how for one in imported})
+    _check_name(project, layer, name, {labels.source.how for labels in imported})
     draft = releases.draft(project, layer, name, by=by)
     items = _items(draft, imported)
     if draft.repeats(items):
         return None
-    sources = sorted({one.source for one in imported})
+    sources = sorted({labels.source for labels in imported})
     release = _store(draft, items, sources, message)
     events.record(
         "gold.imported",
@@ -91,11 +90,11 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
 
 
 def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.Item]:
-    """The new items and those that stand as they were, in the natural order of their ids."""
+    """The new items and the unchanged ones, in the natural order of their ids."""
     items = {item.item_id: item for item in (_kept(draft.parent) if draft.parent else [])}
-    wanted = {one.conversation: one for one in imported}
-    found = draft.project.conversations.filter(external_id__in=wanted)
-    for conversation in found.prefetch_related("messages"):
+    wanted = {labels.conversation: labels for labels in imported}
+    conversations = draft.project.conversations.filter(external_id__in=wanted)
+    for conversation in conversations.prefetch_related("messages"):
         item = _item(conversation, draft.layer, wanted[conversation.external_id])
         items[item.item_id] = item
     return sorted(items.values(), key=lambda item: natural_key(item.item_id))
@@ -106,19 +105,23 @@ def _kept(parent: GoldRelease) -> Iterable[releases.Item]:
     return (releases.Item(*row) for row in rows)
 
 
-def _item(conversation: Conversation, layer: str, one: Imported) -> releases.Item:
+def _item(conversation: Conversation, layer: str, labels: Imported) -> releases.Item:
     return releases.item_of(
-        conversation, layer, gold=one.gold, given=one.given, provenance=_provenance(one)
+        conversation,
+        layer,
+        gold=labels.gold,
+        base_payload=labels.base_payload,
+        provenance=_provenance(labels),
     )
 
 
-def _provenance(one: Imported) -> dict[str, Any]:
+def _provenance(labels: Imported) -> dict[str, Any]:
     """The same keys as for gold that people made here, and where it was imported from."""
     provenance: dict[str, Any] = {
-        "how": one.source.how,
-        "origin": str(one.source),
-        "source": one.source.told,
-        "labels": dict(one.origins),
+        "how": labels.source.how,
+        "origin": str(labels.source),
+        "source": labels.source.as_json(),
+        "labels": dict(labels.origins),
         "annotators": [],
         "skipped": [],
         "adjudicated_by": None,
@@ -126,8 +129,8 @@ def _provenance(one: Imported) -> dict[str, Any]:
         "guideline_version": None,
         "round": None,
     }
-    if one.published:
-        provenance["published"] = dict(one.published)
+    if labels.published:
+        provenance["published"] = dict(labels.published)
     return provenance
 
 
@@ -137,19 +140,19 @@ def _store(
     sources: Sequence[Source],
     message: str,
 ) -> GoldRelease:
-    told = {
+    header = {
         "message": message,
-        "imported_from": [source.told for source in sources],
+        "imported_from": [source.as_json() for source in sources],
         **_counts(draft.project, items),
     }
-    said = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
-    return draft.store(items, told, message=said)
+    shown_message = message or f"{sources[0].how.capitalize()} from {_named(sources)}"
+    return draft.store(items, header, message=shown_message)
 
 
 def _counts(project: Project, items: Sequence[releases.Item]) -> dict[str, int]:
-    """How many items nobody has held, and how many nobody has labelled, where there are any."""
-    made = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
-    known = set(made.values_list("pk", flat=True))
+    """How many items have a synthetic conversation or generated labels, where there are any."""
+    synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
+    known = set(synthetic.values_list("pk", flat=True))
     counts = {
         "synthetic": sum(item.conversation_id in known for item in items),
         "generated": sum(item.how == GoldItem.How.GENERATED for item in items),
