@@ -16,7 +16,7 @@ from evaluation.models import CaseRun
 from labeling.domain.canonical import canonical_json
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
-from labeling.domain.formats.answers import Fault
+from labeling.domain.formats.answers import LineFault
 from labeling.domain.formats.reading import json_lines
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
@@ -37,7 +37,7 @@ SHOWN_FAULTS = 20
 SHOWN_CHARACTERS = 200  # of an id that no case has
 CHUNK = 1024 * 1024
 
-Line = tuple[int, Any] | Fault
+Line = tuple[int, Any] | LineFault
 
 
 class PredictionsRefused(RuleError):
@@ -59,7 +59,7 @@ class Source:
 class _Found:
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     extra: list[str] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[LineFault] = field(default_factory=list)
 
 
 def from_file(file: BinaryIO, name: str) -> Source:
@@ -104,7 +104,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
     seen: dict[str, int] = {}
     counts = {item.pk: len(item.content["conversation"]) for item in _items(cases)}
     for line in lines:
-        if isinstance(line, Fault):
+        if isinstance(line, LineFault):
             found.faults.append(line)
             continue
         number, document = line
@@ -117,7 +117,7 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
             else:
                 _leave_aside(case_id, found)
         except MalformedOutput as error:
-            found.faults.append(Fault(number, error.fact))
+            found.faults.append(LineFault(number, error.fact))
     return found
 
 
@@ -166,7 +166,7 @@ def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRel
         )
 
 
-def _why_nothing(faults: list[Fault]) -> Fact:
+def _why_nothing(faults: list[LineFault]) -> Fact:
     """The first of them."""
     first = [
         fault.reason

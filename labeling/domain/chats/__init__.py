@@ -1,14 +1,14 @@
 """Chats as REALTALK and LoCoMo publish them: one JSON file per chat, with questions about it.
 
 What cannot be a chat at all refuses the file (:class:`ChatRefused`). What is merely odd (a message
-that is missing, an id written wrongly) is kept as a :class:`Fault`, so that nothing is lost
+that is missing, an id written wrongly) is kept as a :class:`ChatFault`, so that nothing is lost
 unseen.
 """
 
 from labeling.domain.chats.arcs import ArcCase, read_arc_cases
 from labeling.domain.chats.chat import Chat, ChatRefused, Line, Question
 from labeling.domain.chats.counts import count_of, evidence_counts
-from labeling.domain.chats.faults import KINDS, Fault, FaultKind
+from labeling.domain.chats.faults import KINDS, ChatFault, FaultKind
 from labeling.domain.chats.files import FORMATS, format_of, natural_key, number_of, read_chat
 from labeling.domain.chats.labels import ChatLabels, arc_labels, question_labels
 from labeling.domain.chats.questions import read_questions
@@ -20,9 +20,9 @@ __all__ = [
     "ArcCase",
     "BadSplits",
     "Chat",
+    "ChatFault",
     "ChatLabels",
     "ChatRefused",
-    "Fault",
     "FaultKind",
     "Line",
     "Question",

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 from labeling.domain.chats.questions import elements_of
 
 MAX_PHASES = 50
@@ -27,7 +27,7 @@ class ArcCase(NamedTuple):
     phases: tuple[ArcPhase, ...]
 
 
-def read_arc_cases(listed: Any, *, faults: list[Fault], where: str = "case") -> list[ArcCase]:
+def read_arc_cases(listed: Any, *, faults: list[ChatFault], where: str = "case") -> list[ArcCase]:
     """Every case of a list; oddities are added to ``faults``."""
     rows = reading.a_list(listed, where)
     if not rows:
@@ -35,13 +35,13 @@ def read_arc_cases(listed: Any, *, faults: list[Fault], where: str = "case") -> 
     return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
 
 
-def _case(value: Any, place: str, faults: list[Fault]) -> ArcCase:
+def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
     row = reading.an_object(value, place)
     phases = reading.a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
     if not 0 < len(phases) <= MAX_PHASES:
         raise ChatRefused(f"{place}: {len(phases)} phases; 1 to {MAX_PHASES} are allowed")
     if len(phases) < MIN_PHASES:
-        faults.append(Fault("few_phases", place, f"{len(phases)}"))
+        faults.append(ChatFault("few_phases", place, f"{len(phases)}"))
     return ArcCase(
         place=place,
         question=reading.text_of(row, "question", place),

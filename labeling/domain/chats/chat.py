@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import Turn
@@ -47,7 +47,7 @@ class Chat:
     sessions: int
     names: tuple[str, ...]
     questions: tuple[Question, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[ChatFault, ...] = ()
     gaps: Mapping[MessageId, str] = field(default_factory=dict)
 
     @property

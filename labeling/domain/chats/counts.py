@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from labeling.domain.chats.chat import Chat, Question
 from labeling.domain.exchange.evidence import resolve, strict_ids
@@ -10,7 +10,24 @@ from labeling.domain.exchange.evidence import resolve, strict_ids
 OUTCOMES = ("fully", "partly", "none", "no_evidence")
 
 
-def count_of(chat: Chat) -> dict[str, Any]:
+class EvidenceCounts(TypedDict):
+    """Questions by whether their evidence is found, by the strict and the tolerant rule."""
+
+    strict: dict[str, int]
+    tolerant: dict[str, int]
+
+
+class ChatCounts(EvidenceCounts):
+    """What a report says of one chat."""
+
+    conversation: str
+    messages: int
+    sessions: int
+    questions: int
+    categories: dict[str, int]
+
+
+def count_of(chat: Chat) -> ChatCounts:
     """Messages, sessions, questions by category, and questions by whether evidence is found.
 
     ``strict`` counts by the rule with which these data were first scored (split at ``;``, no full
@@ -28,7 +45,7 @@ def count_of(chat: Chat) -> dict[str, Any]:
     }
 
 
-def evidence_counts(chat: Chat, questions: Sequence[Question]) -> dict[str, dict[str, int]]:
+def evidence_counts(chat: Chat, questions: Sequence[Question]) -> EvidenceCounts:
     """Questions by whether their evidence is found, by both rules."""
     return {
         "strict": _tally([_strict(chat, question) for question in questions]),

@@ -10,7 +10,7 @@ class FaultKind(NamedTuple):
     title: str
 
 
-class Fault(NamedTuple):
+class ChatFault(NamedTuple):
     """One thing that is not as it should be: where it is in the file, and its text."""
 
     kind: str

@@ -6,7 +6,7 @@ from typing import Any
 
 from labeling.domain.chats import gaps, locomo, reading, realtalk
 from labeling.domain.chats.chat import Chat, ChatRefused, Line, in_time_order
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 from labeling.domain.chats.names import name_faults
 from labeling.domain.chats.questions import read_questions
 from labeling.domain.exchange.importing import MAX_LENGTHS, MIN_MESSAGES
@@ -72,7 +72,7 @@ def _id(file: str) -> str:
 
 def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
     shape = FORMATS[format]
-    faults: list[Fault] = []
+    faults: list[ChatFault] = []
     written = tuple(shape.lines_of(document, faults))
     _check(written)
     missing, gap_faults = gaps.gaps_of(written)

@@ -7,20 +7,20 @@ that is missing next to a message with a picture most likely was one.
 from collections.abc import Iterator, Mapping, Sequence
 
 from labeling.domain.chats.chat import Line
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 from labeling.domain.exchange.evidence import MessageId
 
 
-def gaps_of(lines: Sequence[Line]) -> tuple[dict[MessageId, str], list[Fault]]:
+def gaps_of(lines: Sequence[Line]) -> tuple[dict[MessageId, str], list[ChatFault]]:
     """The kind of each missing id, and one fault for each gap; ``lines`` as in the file."""
     missing: dict[MessageId, str] = {}
-    faults: list[Fault] = []
+    faults: list[ChatFault] = []
     for before, after, ids in _runs(lines):
         pictured = after.pictured or (before is not None and before.pictured)
         missing |= dict.fromkeys(ids, "picture_only" if pictured else "absent")
         place = f"between {before.key} and {after.key}" if before else f"before {after.key}"
         kind = "picture_gap" if pictured else "gap"
-        faults.append(Fault(kind, place, ", ".join(map(str, ids))))
+        faults.append(ChatFault(kind, place, ", ".join(map(str, ids))))
     return missing, faults
 
 

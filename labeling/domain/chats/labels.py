@@ -3,11 +3,11 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from labeling.domain.chats.arcs import ArcCase, ArcPhase
 from labeling.domain.chats.chat import Chat, Question
-from labeling.domain.chats.faults import KINDS, Fault
+from labeling.domain.chats.faults import KINDS, ChatFault
 from labeling.domain.chats.gaps import ends_of, kind_of
 from labeling.domain.exchange.evidence import Evidence, MessageId, Oddity, resolve
 
@@ -15,12 +15,33 @@ UNSCORABLE = "none of its evidence names a message of the conversation"
 NO_EVIDENCE = "it was published without evidence"
 
 
+class UnresolvedEvidence(TypedDict):
+    """A piece of evidence that names no message, and why."""
+
+    text: str
+    kind: str
+    reason: str
+
+
+class PublishedOrigin(TypedDict):
+    """Where a published label comes from, as gold keeps it; ``cited`` is what its file cites."""
+
+    how: str
+    by: list[str]
+    place: str
+    cited: list[str]
+    unresolved: list[UnresolvedEvidence]
+    unscorable: str | None
+    adversarial_answer: NotRequired[str]
+    phases: NotRequired[dict[str, "PublishedOrigin"]]
+
+
 class ChatLabels(NamedTuple):
     """Labels, by uid where each comes from, and what was odd on the way."""
 
     labels: list[dict[str, Any]]
-    origins: dict[str, dict[str, Any]]
-    faults: list[Fault]
+    origins: dict[str, PublishedOrigin]
+    faults: list[ChatFault]
 
 
 def question_labels(chat: Chat, questions: Sequence[Question]) -> ChatLabels:
@@ -64,7 +85,7 @@ def arc_labels(chat: Chat, cases: Sequence[ArcCase]) -> ChatLabels:
         origin = _arc_origin(case, phases)
         labelled.origins[uid] = origin
         if origin["unscorable"]:
-            labelled.faults.append(Fault("unscorable", case.place, origin["unscorable"]))
+            labelled.faults.append(ChatFault("unscorable", case.place, origin["unscorable"]))
         for _, phase, evidence in phases:
             faults = _faults(phase.place, phase.evidence, evidence, "phase_unscorable")
             labelled.faults.extend(faults)
@@ -102,7 +123,7 @@ def _uids(layer: str, chat_id: str, rows: Iterable[Question | ArcCase]) -> list[
     return uids
 
 
-def _origin(place: str, cited: Sequence[str], evidence: Evidence) -> dict[str, Any]:
+def _origin(place: str, cited: Sequence[str], evidence: Evidence) -> PublishedOrigin:
     return {
         "how": "imported",
         "by": [],
@@ -122,12 +143,16 @@ def _why_unscorable(cited: Sequence[str], evidence: Evidence) -> str | None:
     return UNSCORABLE if cited else NO_EVIDENCE
 
 
-def _faults(place: str, cited: Sequence[str], evidence: Evidence, unscorable: str) -> list[Fault]:
-    faults = [Fault(oddity.kind, place, oddity.text) for oddity in (*evidence.lost, *evidence.odd)]
+def _faults(
+    place: str, cited: Sequence[str], evidence: Evidence, unscorable: str
+) -> list[ChatFault]:
+    faults = [
+        ChatFault(oddity.kind, place, oddity.text) for oddity in (*evidence.lost, *evidence.odd)
+    ]
     if not cited:
-        faults.append(Fault("no_evidence", place, ""))
+        faults.append(ChatFault("no_evidence", place, ""))
     elif not evidence.positions:
-        faults.append(Fault(unscorable, place, ", ".join(cited)))
+        faults.append(ChatFault(unscorable, place, ", ".join(cited)))
     return faults
 
 
@@ -140,7 +165,7 @@ def _phase(uid: str, phase: ArcPhase, evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]]) -> dict[str, Any]:
+def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]]) -> PublishedOrigin:
     of_phases = {
         uid: _origin(phase.place, phase.evidence, evidence) for uid, phase, evidence in phases
     }

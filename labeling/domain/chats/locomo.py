@@ -6,7 +6,7 @@ from typing import Any
 
 from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused, Line
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 
 _TIME = "%I:%M %p on %d %B, %Y"
 
@@ -22,12 +22,12 @@ def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(talk[key]) for key in ("speaker_a", "speaker_b") if talk.get(key))
 
 
-def lines_of(document: Mapping[str, Any], faults: list[Fault]) -> Iterator[Line]:
+def lines_of(document: Mapping[str, Any], faults: list[ChatFault]) -> Iterator[Line]:
     talk = _talk(document)
     for key, messages in sessions_of(document):
         start = _start(talk, key, faults)
         if start and messages:
-            faults.append(Fault("made_time", key, f"{len(messages)} messages"))
+            faults.append(ChatFault("made_time", key, f"{len(messages)} messages"))
         for number, message in enumerate(messages):
             time = start + timedelta(seconds=number) if start else None
             yield _line(message, f"{key}, message {number + 1}", time)
@@ -38,11 +38,11 @@ def _talk(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return reading.an_object(document.get("conversation"), "conversation")
 
 
-def _start(talk: Mapping[str, Any], key: str, faults: list[Fault]) -> datetime | None:
+def _start(talk: Mapping[str, Any], key: str, faults: list[ChatFault]) -> datetime | None:
     name = f"{key}_date_time"
     text = reading.text_of(talk, name, "conversation", required=False).strip()
     if not text:
-        faults.append(Fault("no_time", key, "all its messages"))
+        faults.append(ChatFault("no_time", key, "all its messages"))
         return None
     try:
         return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
@@ -66,9 +66,9 @@ def _line(value: Any, place: str, time: datetime | None) -> Line:
     )
 
 
-def _unused(talk: Mapping[str, Any]) -> list[Fault]:
+def _unused(talk: Mapping[str, Any]) -> list[ChatFault]:
     return [
-        Fault("unused_time", f"session_{number}_date_time", str(talk[key]))
+        ChatFault("unused_time", f"session_{number}_date_time", str(talk[key]))
         for number, key in reading.numbered(talk, r"session_(\d+)_date_time")
         if not talk.get(f"session_{number}")
     ]

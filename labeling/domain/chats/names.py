@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from labeling.domain.chats.chat import Line, Question
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 
 RARELY = 0.1  # of the questions: a name that is in fewer is not the name they use
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")  # a capital inside a sentence
@@ -17,23 +17,23 @@ _NO_NAMES = {"January", "February", "March", "April", "May", "June", "July", "Au
 
 def name_faults(
     names: Sequence[str], lines: Sequence[Line], questions: Sequence[Question]
-) -> list[Fault]:
+) -> list[ChatFault]:
     """Names that differ between the head of the file, its messages and its questions."""
     spoken = list(dict.fromkeys(line.speaker for line in lines))
     return [*_differing(names, spoken), *_unnamed(spoken, questions)]
 
 
-def _differing(names: Sequence[str], spoken: Sequence[str]) -> list[Fault]:
+def _differing(names: Sequence[str], spoken: Sequence[str]) -> list[ChatFault]:
     if not names:
         return []
     return [
-        Fault("speaker_name", name, f"the head of the file names {', '.join(names)}")
+        ChatFault("speaker_name", name, f"the head of the file names {', '.join(names)}")
         for name in spoken
         if name not in names
     ]
 
 
-def _unnamed(spoken: Sequence[str], questions: Sequence[Question]) -> list[Fault]:
+def _unnamed(spoken: Sequence[str], questions: Sequence[Question]) -> list[ChatFault]:
     """Counted, not guessed: which speaker no question names, and whom they name instead."""
     texts = [f"{question.question} {question.answer}" for question in questions]
     named = {name: sum(_says(name, text) for text in texts) for name in spoken}
@@ -47,7 +47,7 @@ def _unnamed(spoken: Sequence[str], questions: Sequence[Question]) -> list[Fault
     )
     common = [f"{word} in {n}" for word, n in others.most_common(3) if n >= RARELY * len(questions)]
     return [
-        Fault(
+        ChatFault(
             "other_name",
             name,
             f"named in {named[name]} of {len(texts)} questions; they name {', '.join(common)}",

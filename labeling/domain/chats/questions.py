@@ -5,7 +5,7 @@ from typing import Any
 
 from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused, Question
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 
 CATEGORIES: dict[str, dict[int, str]] = {
     "realtalk": {1: "multi-hop", 2: "temporal", 3: "commonsense"},
@@ -21,7 +21,7 @@ CATEGORIES: dict[str, dict[int, str]] = {
 
 
 def read_questions(
-    listed: Any, *, format: str, faults: list[Fault], where: str = "qa"
+    listed: Any, *, format: str, faults: list[ChatFault], where: str = "qa"
 ) -> tuple[Question, ...]:
     """Each question of a list, with its place; oddities are added to ``faults``."""
     rows = reading.a_list(listed, where)
@@ -30,7 +30,7 @@ def read_questions(
     )
 
 
-def _question(value: Any, place: str, format: str, faults: list[Fault]) -> Question:
+def _question(value: Any, place: str, format: str, faults: list[ChatFault]) -> Question:
     row = reading.an_object(value, place)
     return Question(
         place=place,
@@ -42,14 +42,14 @@ def _question(value: Any, place: str, format: str, faults: list[Fault]) -> Quest
     )
 
 
-def _answer(row: Mapping[str, Any], place: str, faults: list[Fault]) -> str:
+def _answer(row: Mapping[str, Any], place: str, faults: list[ChatFault]) -> str:
     value = row.get("answer", row.get("expected_answer"))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        faults.append(Fault("answer_number", place, str(value)))
+        faults.append(ChatFault("answer_number", place, str(value)))
         return str(value)
     text = reading.text_of({"answer": value}, "answer", place, required=False)
     if not text.strip():
-        faults.append(Fault("no_answer", place, str(row.get("question", ""))))
+        faults.append(ChatFault("no_answer", place, str(row.get("question", ""))))
     return text
 
 

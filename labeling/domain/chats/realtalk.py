@@ -6,7 +6,7 @@ from typing import Any
 
 from labeling.domain.chats import reading
 from labeling.domain.chats.chat import ChatRefused, Line
-from labeling.domain.chats.faults import Fault
+from labeling.domain.chats.faults import ChatFault
 
 _TIME = "%d.%m.%Y, %H:%M:%S"
 
@@ -21,13 +21,13 @@ def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(names[key]) for key in ("speaker_1", "speaker_2") if names.get(key))
 
 
-def lines_of(document: Mapping[str, Any], faults: list[Fault]) -> Iterator[Line]:
+def lines_of(document: Mapping[str, Any], faults: list[ChatFault]) -> Iterator[Line]:
     for key, messages in sessions_of(document):
         for number, message in enumerate(messages, start=1):
             yield _line(message, f"{key}, message {number}", faults)
 
 
-def _line(value: Any, place: str, faults: list[Fault]) -> Line:
+def _line(value: Any, place: str, faults: list[ChatFault]) -> Line:
     message = reading.an_object(value, place)
     key = reading.key_of(message, place)
     pictured = bool(message.get("img_file") or message.get("img_url"))
@@ -42,10 +42,10 @@ def _line(value: Any, place: str, faults: list[Fault]) -> Line:
     )
 
 
-def _time(message: Mapping[str, Any], place: str, faults: list[Fault]) -> datetime | None:
+def _time(message: Mapping[str, Any], place: str, faults: list[ChatFault]) -> datetime | None:
     text = reading.text_of(message, "date_time", place, required=False)
     if not text.strip():
-        faults.append(Fault("no_time", place, ""))
+        faults.append(ChatFault("no_time", place, ""))
         return None
     try:
         return datetime.strptime(text.strip(), _TIME).replace(tzinfo=UTC)

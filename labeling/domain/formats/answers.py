@@ -21,7 +21,7 @@ class Unreadable(FileFault):
     """A part of a file cannot be taken."""
 
 
-class Fault(NamedTuple):
+class LineFault(NamedTuple):
     """Why a line cannot be taken; ``line`` None means the whole file."""
 
     line: int | None
@@ -29,7 +29,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FileAnswer:
     """What one annotator gave for one conversation.
 
     ``round`` and ``guideline_version`` may be unknown in a file of another tool.
@@ -49,7 +49,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class FileDecision:
     """What somebody decided about one layer of a conversation, after its annotators.
 
     ``reason_code`` is there where nobody wrote the reason: the words are the product's.
@@ -67,7 +67,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class FileConversation:
     """One conversation and its answers, and the decisions about it from the first to the newest.
 
     Without ``turns`` a file does not hold the text.
@@ -75,7 +75,7 @@ class Labelled:
 
     id: str
     turns: tuple[Turn, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[FileAnswer, ...]
     domain: str = ""
     difficulty: str = ""
     split: str = ""
@@ -83,7 +83,7 @@ class Labelled:
     """``synthetic``, or nothing for a conversation that people have held."""
     generator: str = ""
     position: int = field(default=0, compare=False)
-    decisions: tuple[Decided, ...] = ()
+    decisions: tuple[FileDecision, ...] = ()
 
     @property
     def written_by(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ class Labelled:
         return [turn.content for turn in self.turns]
 
 
-Found = tuple[int, Labelled] | Fault
+ReadLine = tuple[int, FileConversation] | LineFault
 
 
 def author_of(turn: Turn) -> str:

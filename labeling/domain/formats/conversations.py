@@ -8,20 +8,20 @@ from typing import Any, BinaryIO
 
 from labeling.domain.exchange.importing import Problem, Record, read_native, record_of
 from labeling.domain.formats import doccano, labelstudio
-from labeling.domain.formats.answers import Fault, Found, Labelled, written
+from labeling.domain.formats.answers import FileConversation, LineFault, ReadLine, written
 
 Read = Iterator[tuple[int, Record] | Problem]
 
 
-def _read(reader: Callable[[BinaryIO], Iterator[Found]], stream: BinaryIO) -> Read:
+def _read(reader: Callable[[BinaryIO], Iterator[ReadLine]], stream: BinaryIO) -> Read:
     for item in reader(stream):
-        if isinstance(item, Fault):
+        if isinstance(item, LineFault):
             yield Problem(item.line, item.reason)
         else:
             yield record_of(item[0], _document(item[1]))
 
 
-def _document(labelled: Labelled) -> dict[str, Any]:
+def _document(labelled: FileConversation) -> dict[str, Any]:
     return {
         "id": labelled.id,
         "domain": labelled.domain,

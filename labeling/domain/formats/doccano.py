@@ -18,9 +18,9 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
-    Answer,
-    Found,
-    Labelled,
+    FileAnswer,
+    FileConversation,
+    ReadLine,
     Unreadable,
     as_dict,
     as_id,
@@ -57,7 +57,7 @@ def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
     return "\n".join(parts), starts
 
 
-def write(labelled: Labelled, answer: Answer) -> str:
+def write(labelled: FileConversation, answer: FileAnswer) -> str:
     """One line, without its end."""
     text, starts = text_of(labelled.turns)
     marks = _Marks(labelled.texts, starts)
@@ -153,7 +153,7 @@ class _Marks:
         self.relations.append({"id": number, "from_id": source, "to_id": target, "type": kind})
 
 
-def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
+def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     """The conversations of an export, each with the one answer that its line holds."""
     return read_each(
         json_lines(stream),
@@ -161,12 +161,12 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
     )
 
 
-def _labelled(document: dict[str, Any], with_answers: bool) -> Labelled:
+def _labelled(document: dict[str, Any], with_answers: bool) -> FileConversation:
     text = as_text(document.get("text"), '"text"', required=True)
     messages = document.get("messages") if "messages" in document else list(_paragraphs(text))
     places = [as_dict(place, "a message") for place in as_list(messages, '"messages"')]
     spans = [_within(place, text) for place in places]
-    return Labelled(
+    return FileConversation(
         id=str(as_id(document.get("external_id") or document.get("id"), '"external_id"')),
         turns=tuple(
             _turn(place, text[slice(*span)]) for place, span in zip(places, spans, strict=True)
@@ -209,13 +209,13 @@ def _turn(place: Mapping[str, Any], content: str) -> Turn:
     )
 
 
-def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> Answer:
+def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> FileAnswer:
     whole = _whole_labels(document)
     drawn = _Entities(document, text, spans, taken=_uids_in(whole)).payload()
     payload = _joined(whole, drawn)
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), '"status"')
     round_, guideline = document.get("round"), document.get("guideline_version")
-    return Answer(
+    return FileAnswer(
         annotator=as_text(document.get("annotator"), '"annotator"', required=True),
         payload=payload,
         status=status,

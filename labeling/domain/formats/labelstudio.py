@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 from labeling.domain.formats.answers import (
     SKIPPED,
-    Answer,
-    Found,
-    Labelled,
+    FileAnswer,
+    FileConversation,
     Payload,
+    ReadLine,
     author_of,
     written,
 )
@@ -45,7 +45,7 @@ class Span(NamedTuple):
     end: int
 
 
-def write(labelled: Labelled, *, number: int = 1) -> str:
+def write(labelled: FileConversation, *, number: int = 1) -> str:
     """One task as one line of text, without comma and line end."""
     task = {
         "id": number,
@@ -71,7 +71,7 @@ def write(labelled: Labelled, *, number: int = 1) -> str:
     return json.dumps(task, ensure_ascii=False, allow_nan=False)
 
 
-def _annotation(answer: Answer, texts: Sequence[str]) -> dict[str, Any]:
+def _annotation(answer: FileAnswer, texts: Sequence[str]) -> dict[str, Any]:
     regions = _Regions(answer.payload, texts)
     return {
         "completed_by": {"email": answer.annotator},
@@ -250,6 +250,6 @@ def _region(uid: str, name: str, label: str, value: Mapping[str, Any]) -> dict[s
     }
 
 
-def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[Found]:
+def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     """The conversations of an export with their annotations, one task after the other."""
     return read_each(json_list(stream), lambda _, task: read_task(task, with_answers=with_answers))

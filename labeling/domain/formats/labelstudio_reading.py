@@ -10,8 +10,8 @@ from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
-    Answer,
-    Labelled,
+    FileAnswer,
+    FileConversation,
     Unreadable,
     as_dict,
     as_id,
@@ -29,14 +29,14 @@ PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
 _NESTED = {"phases", "arguments", "links"}
 
 
-def read_task(task: Any, *, with_answers: bool = True) -> Labelled:
+def read_task(task: Any, *, with_answers: bool = True) -> FileConversation:
     """A conversation without an id gets the task's number as its id."""
     document = as_dict(task, "a task")
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
     raw = [as_text(as_dict(value, "a paragraph").get("text"), '"text"') for value in dialogue]
     annotations = as_list(document.get("annotations", []), '"annotations"') if with_answers else []
-    return Labelled(
+    return FileConversation(
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
         turns=tuple(map(_turn, dialogue)),
         answers=tuple(
@@ -64,12 +64,12 @@ def _turn(paragraph: Mapping[str, Any]) -> Turn:
     )
 
 
-def _answer(value: Any, texts: Sequence[str], where: str) -> Answer:
+def _answer(value: Any, texts: Sequence[str], where: str) -> FileAnswer:
     annotation = as_dict(value, where)
     skipped = bool(annotation.get("was_cancelled"))
     results = as_list(annotation.get("result", []), f"{where}.result")
     payload = _Regions(texts, where).payload(results)
-    return Answer(
+    return FileAnswer(
         annotator=_annotator(annotation.get("completed_by"), where),
         payload=payload,
         status=SKIPPED if skipped else SUBMITTED,

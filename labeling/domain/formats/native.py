@@ -10,10 +10,10 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
-    Answer,
-    Decided,
-    Found,
-    Labelled,
+    FileAnswer,
+    FileConversation,
+    FileDecision,
+    ReadLine,
     Unreadable,
     as_dict,
     as_list,
@@ -29,7 +29,7 @@ from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
 
 
-def write(labelled: Labelled) -> str:
+def write(labelled: FileConversation) -> str:
     """One line, without its end."""
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -55,7 +55,7 @@ def _message(turn: Turn) -> dict[str, Any]:
     return message
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: FileAnswer) -> dict[str, Any]:
     return {
         "annotator": answer.annotator,
         "round": answer.round,
@@ -70,7 +70,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _decision(decided: Decided) -> dict[str, Any]:
+def _decision(decided: FileDecision) -> dict[str, Any]:
     return {
         "layer": decided.layer,
         "decided_by": decided.decided_by,
@@ -84,17 +84,17 @@ def _decision(decided: Decided) -> dict[str, Any]:
     }
 
 
-def read(stream: BinaryIO) -> Iterator[Found]:
+def read(stream: BinaryIO) -> Iterator[ReadLine]:
     """The conversations of a file with their answers, and a fault for each line that is none."""
     return read_each(json_lines(stream), lambda _, document: _labelled(as_dict(document, "a line")))
 
 
-def _labelled(document: dict[str, Any]) -> Labelled:
+def _labelled(document: dict[str, Any]) -> FileConversation:
     if "answers" not in document:
         raise Unreadable('"answers" is missing: this line holds no labels')
     answers = as_list(document["answers"], '"answers"')
     decisions = as_list(document.get("decisions", []), '"decisions"')
-    return Labelled(
+    return FileConversation(
         id=as_text(document.get("id"), '"id"', required=True),
         turns=tuple(_turn(value) for value in as_list(document.get("messages", []), '"messages"')),
         answers=tuple(_read_answer(value, f"answers[{n}]") for n, value in enumerate(answers)),
@@ -119,10 +119,10 @@ def _turn(message: Any) -> Turn:
     )
 
 
-def _read_answer(value: Any, where: str) -> Answer:
+def _read_answer(value: Any, where: str) -> FileAnswer:
     document = as_dict(value, where)
     status = choice_of(document.get("status", SUBMITTED), (SUBMITTED, SKIPPED), f"{where}.status")
-    return Answer(
+    return FileAnswer(
         annotator=as_text(document.get("annotator"), f"{where}.annotator", required=True),
         payload=with_line_feeds_in(as_dict(document.get("labels", {}), f"{where}.labels")),
         status=status,
@@ -136,10 +136,10 @@ def _read_answer(value: Any, where: str) -> Answer:
     )
 
 
-def _read_decision(value: Any, where: str) -> Decided:
+def _read_decision(value: Any, where: str) -> FileDecision:
     document = as_dict(value, where)
     labels = as_list(document.get("labels"), f"{where}.labels")
-    return Decided(
+    return FileDecision(
         layer=choice_of(document.get("layer"), tuple(LAYERS), f"{where}.layer"),
         labels=[_decided_label(label, f"{where}.labels[{n}]") for n, label in enumerate(labels)],
         reason=as_text(document.get("reason"), f"{where}.reason", required=True),

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
-from labeling.domain.formats.answers import Fault, Unreadable
+from labeling.domain.formats.answers import LineFault, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024  # of one line or task: a conversation with everybody's labels
 CHUNK = 256 * 1024
@@ -18,43 +18,45 @@ Read = TypeVar("Read")
 
 
 def read_each(
-    documents: Iterable[tuple[int, Any] | Fault], read: Callable[[int, Any], Read]
-) -> Iterator[tuple[int, Read] | Fault]:
+    documents: Iterable[tuple[int, Any] | LineFault], read: Callable[[int, Any], Read]
+) -> Iterator[tuple[int, Read] | LineFault]:
     """What ``read`` makes of each document and its line; a fault for each that it cannot read."""
     for item in documents:
-        if isinstance(item, Fault):
+        if isinstance(item, LineFault):
             yield item
             continue
         line, document = item
         try:
             yield line, read(line, document)
         except Unreadable as error:
-            yield Fault(line, error.fact)
+            yield LineFault(line, error.fact)
 
 
-def json_lines(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
+def json_lines(
+    stream: BinaryIO, *, limit: int = MAX_BYTES
+) -> Iterator[tuple[int, Any] | LineFault]:
     """The documents of a file with one JSON document a line; blank lines are passed over."""
     number, has_documents = 0, False
     while raw := stream.readline(limit + 1):
         number += 1
         if len(raw) > limit:
-            yield Fault(number, Fact("file.line_too_long", limit=limit))
+            yield LineFault(number, Fact("file.line_too_long", limit=limit))
             return
         raw = raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw
         if raw.strip():
             has_documents = True
             yield _parsed(number, raw)
     if not has_documents:
-        yield Fault(None, Fact("file.empty"))
+        yield LineFault(None, Fact("file.empty"))
 
 
-def _parsed(number: int, raw: bytes) -> tuple[int, Any] | Fault:
+def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
     try:
         return number, json.loads(raw.decode(), parse_constant=_no_constant)
     except UnicodeDecodeError:
-        return Fault(number, Fact("file.line_not_utf8"))
+        return LineFault(number, Fact("file.line_not_utf8"))
     except (FileFault, ValueError, RecursionError) as error:
-        return Fault(number, Fact("file.not_json", why=_why(error)))
+        return LineFault(number, Fact("file.not_json", why=_why(error)))
 
 
 def _no_constant(name: str) -> Any:
@@ -69,15 +71,15 @@ def _why(error: Exception) -> Fact | str:
     return Fact("file.too_deep") if isinstance(error, RecursionError) else str(error)
 
 
-def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | Fault]:
+def json_list(stream: BinaryIO, *, limit: int = MAX_BYTES) -> Iterator[tuple[int, Any] | LineFault]:
     """The items of a file that is one JSON list, each with the line on which it begins."""
     pieces = _Pieces(stream, limit)
     try:
         yield from pieces.items()
     except UnicodeDecodeError:
-        yield Fault(pieces.line, Fact("file.not_utf8"))
+        yield LineFault(pieces.line, Fact("file.not_utf8"))
     except (FileFault, ValueError, RecursionError) as error:
-        yield Fault(pieces.line, Fact("file.not_json", why=_why(error)))
+        yield LineFault(pieces.line, Fact("file.not_json", why=_why(error)))
 
 
 class _Pieces:
@@ -93,12 +95,12 @@ class _Pieces:
         self._at = 0
         self._ended = False
 
-    def items(self) -> Iterator[tuple[int, Any] | Fault]:
+    def items(self) -> Iterator[tuple[int, Any] | LineFault]:
         if self._next() == "":
-            yield Fault(None, Fact("file.empty"))
+            yield LineFault(None, Fact("file.empty"))
             return
         if self._next() != "[":
-            yield Fault(self.line, Fact("file.not_a_list"))
+            yield LineFault(self.line, Fact("file.not_a_list"))
             return
         self._pass(1)
         while self._next() != "]":

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-from labeling.domain.chats import Fault as ChatFault
+from labeling.domain.chats import ChatFault
 from labeling.domain.exchange.importing import Record, Turn, with_line_feeds
-from labeling.domain.formats.answers import Fault, as_dict, as_list, as_text
+from labeling.domain.formats.answers import LineFault, as_dict, as_list, as_text
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.native import GoldLine, id_of
 
-ReadLine = tuple[int, GoldLine] | Fault
+ReadLine = tuple[int, GoldLine] | LineFault
 
 
 def read_duee(stream: BinaryIO) -> Iterator[ReadLine]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from labeling.domain.chats import Fault as ChatFault
+from labeling.domain.chats import ChatFault
 from labeling.domain.exchange.importing import (
     DIFFICULTIES,
     MAX_LENGTHS,
@@ -16,7 +16,7 @@ from labeling.domain.exchange.importing import (
 )
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
-    Fault,
+    LineFault,
     Unreadable,
     as_dict,
     as_list,
@@ -42,7 +42,7 @@ class GoldLine:
     given: Mapping[str, Any] = field(default_factory=dict)
 
 
-ReadLine = tuple[int, GoldLine] | Fault
+ReadLine = tuple[int, GoldLine] | LineFault
 
 _MAY_BE_OPEN = re.compile(
     r"questions\.\d+\.(evidence|answer)|arcs\.\d+\.phases(\.\d+\.evidence)?|empty"

@@ -13,8 +13,8 @@ from django.db import transaction
 
 from labeling.domain.chats import (
     Chat,
+    ChatFault,
     ChatRefused,
-    Fault,
     Line,
     Splits,
     count_of,
@@ -126,7 +126,7 @@ def store_report(
     )
 
 
-def rows_of(file: str, faults: Iterable[Fault]) -> list[dict[str, str]]:
+def rows_of(file: str, faults: Iterable[ChatFault]) -> list[dict[str, str]]:
     return [{"file": file, **fault._asdict()} for fault in faults]
 
 
@@ -184,7 +184,7 @@ def _with_gold(
     return outcome
 
 
-def _counts(file: ChatFile, faults: Sequence[Fault]) -> dict[str, Any]:
+def _counts(file: ChatFile, faults: Sequence[ChatFault]) -> dict[str, Any]:
     kinds = Counter(fault.kind for fault in faults)
     return {
         "file": file.source.file,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, BinaryIO, NamedTuple
@@ -15,9 +15,9 @@ from labeling.domain.chats import (
     FORMATS,
     ArcCase,
     Chat,
+    ChatFault,
     ChatLabels,
     ChatRefused,
-    Fault,
     Question,
     arc_labels,
     evidence_counts,
@@ -30,7 +30,7 @@ from labeling.domain.chats import (
 from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
-from labeling.domain.formats.answers import Fault as LineFault
+from labeling.domain.formats.answers import LineFault
 from labeling.domain.gold_files import GoldLine, conversations_named, read_duee, read_native_gold
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import published_as
@@ -160,8 +160,8 @@ class _Intake:
 
     def _labelled(
         self, file: _File, kind: str
-    ) -> tuple[Chat, ChatLabels, list[Fault], Sequence[Question]]:
-        odd: list[Fault] = []
+    ) -> tuple[Chat, ChatLabels, list[ChatFault], Sequence[Question]]:
+        odd: list[ChatFault] = []
         document = parse(file.raw)
         if kind == "chat":
             if not self._is_published("chat"):
@@ -244,7 +244,12 @@ class _Intake:
         self._add(place, imported)
 
     def _count(
-        self, file: _File, name: str, labels: int, faults: Sequence[Fault], figures: dict[str, Any]
+        self,
+        file: _File,
+        name: str,
+        labels: int,
+        faults: Sequence[ChatFault],
+        figures: Mapping[str, Any],
     ) -> None:
         kinds = Counter(fault.kind for fault in faults)
         self.outcome.counts.append(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats import doccano, gold_files, labelstudio
-from labeling.domain.formats.answers import Answer, Labelled
+from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
@@ -81,11 +81,11 @@ def _check_layer(release: GoldRelease) -> None:
         raise CannotCarry("export.no_place_for_layer", release=str(release), layer=release.layer)
 
 
-def _labelled(document: dict[str, Any]) -> Labelled:
+def _labelled(document: dict[str, Any]) -> FileConversation:
     key = LAYERS[document["layer"]].key
     payload = {key: document["gold"].get(key, [])}
-    answer = Answer(GOLD, payload, empty=not payload[key], is_gold=True)
-    return Labelled(
+    answer = FileAnswer(GOLD, payload, empty=not payload[key], is_gold=True)
+    return FileConversation(
         id=document["item_id"],
         turns=tuple(_turn(message) for message in document["conversation"]),
         answers=(answer,),

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
-from labeling.domain.formats.answers import Answer, Decided, Labelled
+from labeling.domain.formats.answers import FileAnswer, FileConversation, FileDecision
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Project, Round
@@ -43,7 +43,7 @@ def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignmen
     return answers.exclude(conversation__in=blindness.again(viewer)) if viewer else answers
 
 
-def labelled(project: Project, viewer: User | None = None) -> Iterator[Labelled]:
+def labelled(project: Project, viewer: User | None = None) -> Iterator[FileConversation]:
     """The project's conversations that have answers, with all of them, by id."""
     answers = (
         finished(project, viewer)
@@ -63,9 +63,9 @@ def labelled(project: Project, viewer: User | None = None) -> Iterator[Labelled]
         yield _labelled(conversation)
 
 
-def _labelled(conversation: Conversation) -> Labelled:
+def _labelled(conversation: Conversation) -> FileConversation:
     rows: list[Assignment] = conversation.finished  # type: ignore[attr-defined]
-    return Labelled(
+    return FileConversation(
         id=conversation.external_id,
         turns=tuple(
             Turn(one.role, one.content, one.speaker, one.time)
@@ -80,9 +80,9 @@ def _labelled(conversation: Conversation) -> Labelled:
     )
 
 
-def _answer(row: Assignment) -> Answer:
+def _answer(row: Assignment) -> FileAnswer:
     given = row.annotation
-    return Answer(
+    return FileAnswer(
         annotator=row.annotator.get_username(),
         payload=given.payload,
         status=given.status,
@@ -96,9 +96,9 @@ def _answer(row: Assignment) -> Answer:
     )
 
 
-def _decided(row: Adjudication) -> Decided:
+def _decided(row: Adjudication) -> FileDecision:
     why = row.why
-    return Decided(
+    return FileDecision(
         layer=row.layer,
         labels=row.payload.get(LAYERS[row.layer].key, []),
         reason=in_english(why) if isinstance(why, Fact) else why,

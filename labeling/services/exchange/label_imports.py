@@ -21,11 +21,11 @@ from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
 from labeling.domain.formats.answers import (
     SUBMITTED,
-    Answer,
-    Decided,
-    Fault,
-    Found,
-    Labelled,
+    FileAnswer,
+    FileConversation,
+    FileDecision,
+    LineFault,
+    ReadLine,
     without_empty_layers,
 )
 from labeling.domain.gold.release import item_sha256
@@ -48,7 +48,7 @@ from labeling.services.exchange.label_rounds import ImportedRounds
 from labeling.services.settling import adjudications
 from labeling.services.work import rounds
 
-READERS: dict[str, Callable[[BinaryIO], Iterator[Found]]] = {
+READERS: dict[str, Callable[[BinaryIO], Iterator[ReadLine]]] = {
     "native": native.read,
     "labelstudio": labelstudio.read,
     "doccano": doccano.read,
@@ -140,7 +140,7 @@ class _Intake:
     problems: list[tuple[_Place, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
-    _batch: list[tuple[_Place, Labelled]] = field(default_factory=list)
+    _batch: list[tuple[_Place, FileConversation]] = field(default_factory=list)
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
     _times: Counter[tuple[int, int]] = field(default_factory=Counter)
 
@@ -154,7 +154,7 @@ class _Intake:
         for name, stream in files:
             yield name
             for found in READERS[self.format](stream):
-                if isinstance(found, Fault):
+                if isinstance(found, LineFault):
                     self.problems.append((_Place(name, found.line), found.reason))
                 else:
                     self._batch.append((_Place(name, found[0]), found[1]))
@@ -198,7 +198,7 @@ class _Intake:
         if number := known.open_rounds.get(conversation.pk):
             raise Refused(Fact("labels.round_open", number=number))
 
-    def _conversation(self, place: _Place, labelled: Labelled, known: Known) -> None:
+    def _conversation(self, place: _Place, labelled: FileConversation, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
         if conversation is None:
             raise Refused("is not in the project; import the conversations first")
@@ -215,7 +215,7 @@ class _Intake:
                 )
                 self.problems.append((place, why))
 
-    def _answer(self, conversation: Conversation, answer: Answer, known: Known) -> None:
+    def _answer(self, conversation: Conversation, answer: FileAnswer, known: Known) -> None:
         self.report.read += 1
         annotator = self.people.named(answer.annotator)
         content = content_of(answer)
@@ -322,13 +322,13 @@ def _held(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
     )
     for row in rows:
         given = row.annotation
-        answer = Answer("", given.payload, given.status, given.empty)
+        answer = FileAnswer("", given.payload, given.status, given.empty)
         key = (row.conversation_id, row.annotator_id)
         held.setdefault(key, set()).add(content_of(answer))
     return held
 
 
-def content_of(answer: Answer) -> str:
+def content_of(answer: FileAnswer) -> str:
     """A hash that is the same for the same answer, in whatever file it stands."""
     payload = without_suggestions(answer.payload)
     try:
@@ -353,14 +353,14 @@ def _without_suggestion(label: Any) -> Any:
     return {key: value for key, value in label.items() if key != "suggestion"}
 
 
-def check_text(labelled: Labelled, texts: Sequence[str]) -> None:
+def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
     """Labels point to places in the text, so it must be the same."""
     stored = [with_line_feeds(text) for text in texts]
     if labelled.turns and labelled.texts != stored:
         raise Refused("its messages are not those of the project")
 
 
-def check_answer(answer: Answer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
+def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
     if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
@@ -404,7 +404,7 @@ class Taken(NamedTuple):
     """Left out, because somebody has decided here since."""
 
 
-def take_over(conversation: Conversation, decided: Iterable[Decided], naming: Naming) -> Taken:
+def take_over(conversation: Conversation, decided: Iterable[FileDecision], naming: Naming) -> Taken:
     """Store the decisions that the project does not hold.
 
     What a decision made here would be refused for is refused, but for references to other labels:
@@ -429,7 +429,7 @@ def _newest(conversation: Conversation) -> dict[str, datetime]:
     return dict(rows.annotate(at=Max("decided_at")))
 
 
-def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjudication:
+def _decision(conversation: Conversation, one: FileDecision, naming: Naming) -> Adjudication:
     if one.layer not in conversation.project.layers:
         raise Refused(Fact("labels.layer_not_in_project", layer=one.layer))
     if not reason_in(one.reason) and not one.reason_code:
@@ -449,7 +449,7 @@ def _decision(conversation: Conversation, one: Decided, naming: Naming) -> Adjud
     )
 
 
-def _payload(one: Decided, person: Callable[[str], User]) -> dict[str, Any]:
+def _payload(one: FileDecision, person: Callable[[str], User]) -> dict[str, Any]:
     """The labels with the people in them under the names they have here."""
     key = LAYERS[one.layer].key
     return {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
@@ -473,7 +473,7 @@ def _kind(kind: str) -> str:
     return kind
 
 
-def _is_known(decision: Adjudication, one: Decided) -> bool:
+def _is_known(decision: Adjudication, one: FileDecision) -> bool:
     same = ("conversation", "layer", "decided_by", "reason", "kind", "guideline_flag")
     held = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
     if one.decided_at:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from labeling.domain.formats.answers import SUBMITTED, Answer
+from labeling.domain.formats.answers import SUBMITTED, FileAnswer
 from labeling.domain.reasons import reason_in
 from labeling.models import (
     Annotation,
@@ -30,7 +30,7 @@ BATCH = 500
 class _Row:
     conversation: int
     annotator: int
-    answer: Answer
+    answer: FileAnswer
     payload: dict[str, Any]
     guideline: int
 
@@ -63,7 +63,7 @@ class ImportedRounds:
         self,
         conversation: int,
         annotator: int,
-        answer: Answer,
+        answer: FileAnswer,
         payload: dict[str, Any],
         *,
         guideline: int,

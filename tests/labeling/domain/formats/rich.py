@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from labeling.domain.exchange.importing import Turn
-from labeling.domain.formats.answers import Answer, Labelled
+from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.schema import LAYERS
 
 TEXTS = (
@@ -124,7 +124,7 @@ for _labels in PAYLOAD.values():
 AT = datetime(2026, 2, 3, 4, 5, 6, 789, tzinfo=timezone(timedelta(hours=2)))
 
 
-def answer(annotator: str = "ana", **fields: Any) -> Answer:
+def answer(annotator: str = "ana", **fields: Any) -> FileAnswer:
     given = {
         "payload": PAYLOAD,
         "round": 3,
@@ -133,10 +133,10 @@ def answer(annotator: str = "ana", **fields: Any) -> Answer:
         "submitted_at": AT + timedelta(minutes=9),
         "active_seconds": 61,
     }
-    return Answer(annotator=annotator, **{**given, **fields})
+    return FileAnswer(annotator=annotator, **{**given, **fields})
 
 
-def answers() -> tuple[Answer, ...]:
+def answers() -> tuple[FileAnswer, ...]:
     """Labelled, empty, and skipped with a label begun."""
     return (
         answer("ana"),
@@ -145,8 +145,8 @@ def answers() -> tuple[Answer, ...]:
     )
 
 
-def labelled(*given: Answer) -> Labelled:
-    return Labelled("shop/017 😀", TURNS, given or answers(), "retail", "hard", "test")
+def labelled(*given: FileAnswer) -> FileConversation:
+    return FileConversation("shop/017 😀", TURNS, given or answers(), "retail", "hard", "test")
 
 
 def only(layer: str) -> dict[str, Any]:

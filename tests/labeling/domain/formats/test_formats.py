@@ -14,7 +14,7 @@ import pytest
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
-from labeling.domain.formats.answers import Answer, Fault, Labelled
+from labeling.domain.formats.answers import FileAnswer, FileConversation, LineFault
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.formats.losses import LOSSES
 from labeling.domain.formats.offsets import from_utf16, to_utf16
@@ -25,7 +25,7 @@ from tests.labeling.domain.formats import rich
 READERS = {"native": native.read, "labelstudio": labelstudio.read, "doccano": doccano.read}
 
 
-def written(format: str, given: Labelled) -> bytes:
+def written(format: str, given: FileConversation) -> bytes:
     if format == "native":
         lines = [native.write(given)]
     elif format == "labelstudio":
@@ -35,13 +35,15 @@ def written(format: str, given: Labelled) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def read(format: str, data: bytes) -> list[Labelled]:
+def read(format: str, data: bytes) -> list[FileConversation]:
     found = list(READERS[format](BytesIO(data)))
-    assert not [one for one in found if isinstance(one, Fault)], found
+    assert not [one for one in found if isinstance(one, LineFault)], found
     return [one[1] for one in found]
 
 
-def there_and_back(format: str, given: Labelled) -> list[tuple[Labelled, Answer, Answer]]:
+def there_and_back(
+    format: str, given: FileConversation
+) -> list[tuple[FileConversation, FileAnswer, FileAnswer]]:
     back = [(one, answer) for one in read(format, written(format, given)) for answer in one.answers]
     return [(one, before, after) for before, (one, after) in zip(given.answers, back, strict=True)]
 
@@ -90,7 +92,7 @@ def test_a_format_loses_of_a_layer_what_is_declared_and_nothing_else(format, lay
 def test_a_format_loses_of_an_answer_what_is_declared_and_nothing_else(format):
     pairs = there_and_back(format, rich.labelled())
 
-    names = {field.name for field in fields(Answer)} - {"payload"}
+    names = {field.name for field in fields(FileAnswer)} - {"payload"}
     lost = {
         name
         for _, before, after in pairs
@@ -186,14 +188,14 @@ def test_places_follow_when_line_ends_become_line_feeds():
 # --- files that are wrong -----------------------------------------------------------------------
 
 
-def faults(format: str, data: bytes) -> list[Fault]:
-    return [one for one in READERS[format](BytesIO(data)) if isinstance(one, Fault)]
+def faults(format: str, data: bytes) -> list[LineFault]:
+    return [one for one in READERS[format](BytesIO(data)) if isinstance(one, LineFault)]
 
 
 @pytest.mark.parametrize("format", LOSSES)
 @pytest.mark.parametrize("data", [b"", b" \n\n"])
 def test_an_empty_file_is_a_fault(format, data):
-    assert faults(format, data) == [Fault(None, Fact("file.empty"))]
+    assert faults(format, data) == [LineFault(None, Fact("file.empty"))]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_a_task_is_named_by_the_line_on_which_it_begins():
 
     found = list(labelstudio.read(BytesIO(data)))
 
-    assert [one.line if isinstance(one, Fault) else one[0] for one in found] == [2, 4, 5]
+    assert [one.line if isinstance(one, LineFault) else one[0] for one in found] == [2, 4, 5]
 
 
 def test_what_an_unknown_control_says_is_not_dropped_silently():
