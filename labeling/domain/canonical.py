@@ -22,7 +22,7 @@ def canonical_json(value: Any) -> str:
     ------
     NotCanonical
         For NaN, infinity, keys that are not text, NUL or unpaired surrogates in a
-        text, and anything that is not JSON; the message names the place.
+        text, and anything that is not JSON; the fact names the place.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def canonical_json(value: Any) -> str:
     >>> canonical_json({"score": float("nan")})
     Traceback (most recent call last):
         ...
-    labeling.domain.errors.NotCanonical: $.score: nan is not a JSON number
+    labeling.domain.errors.NotCanonical: canonical.not_a_number path=$.score number=nan
     """
     return json.dumps(_plain(value, "$"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

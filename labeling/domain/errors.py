@@ -49,7 +49,7 @@ class RuleError(Exception):
 class FileFault(Exception):
     """A file, or a part of one, cannot be taken; ``fact`` says why.
 
-    What a reader of files has to say of a line stands in English in a ``file.fault``.
+    What a reader of files says of a line is in English in a ``file.fault``.
     """
 
     def __init__(self, fact: Fact | str) -> None:

@@ -1,4 +1,4 @@
-"""Agreement on events: by F1, since nobody says what is not an event and so κ has no units."""
+"""Agreement on events: by F1, since nobody marks what is not an event, so that κ lacks units."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -97,7 +97,7 @@ def _why_undefined(shared: Sequence[str]) -> Fact:
 
 
 def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2·matches/(events of both) of each row; NaN where there is no event."""
+    """2·matches/(events of both) of each row; NaN where neither marked an event."""
     marked = counts[:, 1] + counts[:, 2]
     undefined = np.full(len(counts), np.nan)
     return np.asarray(np.divide(2 * counts[:, 0], marked, out=undefined, where=marked > 0))

@@ -35,7 +35,7 @@ def resampled_sums(totals: Array, *, seed: int, draws: int = DRAWS) -> Array:
     Raises
     ------
     ValueError
-        If there is no row to draw.
+        Without rows to draw from.
 
     References
     ----------

@@ -4,7 +4,7 @@ The entry of a layer says which. A message is cited or it is not. Labels about a
 other label) judge it, and everybody has labelled their own; so the requirements of all annotators
 are matched first, and a unit belongs to one such cluster.
 Anyone who has no requirement in the cluster could not judge it: their label is missing, and the
-unit counts for no pair with them. Where there are no units (nobody says what is *not* an event),
+unit counts for no pair with them. Where there are no units (nobody marks what is *not* an event),
 people are compared by F1.
 """
 

@@ -69,7 +69,7 @@ def read_element(text: str) -> Reading:
 
     Examples
     --------
-    >>> [str(one.first) for one in read_element("D13:45:D20:19").cited]
+    >>> [str(cited.first) for cited in read_element("D13:45:D20:19").cited]
     ['D13:45', 'D20:19']
     >>> read_element("D17;39").odd
     (Oddity(kind='wrong_separator', text='D17;39'),)

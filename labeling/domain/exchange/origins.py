@@ -104,10 +104,11 @@ def is_same(layer: str, label: Label, other: Label) -> bool:
 
     Examples
     --------
-    >>> one = {"uid": "a", "id": "REQ-001", "title": "Log in", "source_messages": [2, 1]}
-    >>> is_same("extraction", one, {**one, "uid": "b", "id": "REQ-007", "source_messages": [1, 2]})
+    >>> label = {"uid": "a", "id": "REQ-001", "title": "Log in", "source_messages": [2, 1]}
+    >>> other = {**label, "uid": "b", "id": "REQ-007", "source_messages": [1, 2]}
+    >>> is_same("extraction", label, other)
     True
-    >>> is_same("extraction", one, {**one, "title": "Log out"})
+    >>> is_same("extraction", label, {**label, "title": "Log out"})
     False
     """
     return all(_bare(label.get(name)) == _bare(other.get(name)) for name in _compared_fields(layer))

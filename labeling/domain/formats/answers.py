@@ -30,7 +30,7 @@ class LineFault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileAnswer:
-    """What one annotator gave for one conversation.
+    """One annotator's answer to one conversation, as files hold it.
 
     ``round`` and ``guideline_version`` may be unknown in a file of another tool.
     """
@@ -80,7 +80,7 @@ class FileConversation:
     difficulty: str = ""
     split: str = ""
     origin: str = ""
-    """``synthetic``, or nothing for a conversation that people have held."""
+    """``synthetic``, or nothing for a conversation between people."""
     generator: str = ""
     position: int = field(default=0, compare=False)
     decisions: tuple[FileDecision, ...] = ()
@@ -171,7 +171,7 @@ def _storable(text: str, where: str) -> str:
 
 
 def as_number(value: Any, where: str) -> int:
-    """A whole number from 0; a number without a fraction counts as one."""
+    """A whole number from 0; ``2.0`` counts as 2."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -132,7 +132,7 @@ class _Regions:
                 yield from self._arguments(uid, value)
 
     def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """The label's own region lies over the first one."""
+        """The label's own region is over the first one."""
         for index in indices[1:]:
             region = f"{uid}/{name}/{index}"
             yield _region(region, LINKS, "Message", self._value(self._whole(index)))
@@ -199,7 +199,7 @@ class _Regions:
         }
 
     def _place(self, label: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]) -> Span:
-        """Where the label's region lies. What points to no message lies where its label does."""
+        """Where the label's region is. One that cites no message is where its target is."""
         for each in fields:
             value = label.get(each["name"])
             if not value:

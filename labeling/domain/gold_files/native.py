@@ -32,14 +32,14 @@ from labeling.domain.schema.links import NOT_THERE
 @dataclass(frozen=True, slots=True)
 class GoldLine:
     """A conversation with its labels. ``published`` is the provenance that the file gives, and
-    ``given`` are the labels of other layers that these refer to, by payload key."""
+    ``context`` are the labels of other layers that these refer to, by payload key."""
 
     record: Record
     gold: dict[str, Any]
     origins: dict[str, Any]
     published: Mapping[str, Any] | None = None
     faults: list[ChatFault] = field(default_factory=list)
-    given: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 ReadLine = tuple[int, GoldLine] | LineFault
@@ -88,7 +88,7 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
     context = _context(document, layer)
     _check({**context, **gold}, layer, record.turns, event_schema)
     published = as_dict(document.get("provenance") or {}, '"provenance"')
-    return GoldLine(record, gold, _origins(gold, layer, published), published, given=context)
+    return GoldLine(record, gold, _origins(gold, layer, published), published, context=context)
 
 
 def _context(document: Mapping[str, Any], layer: str) -> Mapping[str, Any]:

@@ -62,8 +62,8 @@ def difference(
 
     Examples
     --------
-    >>> one, two = {"uid": "a", "title": "Log in"}, {"uid": "a", "title": "Log out"}
-    >>> difference({"requirements": [one]}, {"requirements": [two]}).labels[0].fields[0].after
+    >>> old, new = {"uid": "a", "title": "Log in"}, {"uid": "a", "title": "Log out"}
+    >>> difference({"requirements": [old]}, {"requirements": [new]}).labels[0].fields[0].after
     'Log out'
     """
     keys = list(dict.fromkeys([*before, *after]))

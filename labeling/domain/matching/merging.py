@@ -128,8 +128,8 @@ def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
     """The chosen label with whose words it has and whose labels it represents.
 
     The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label
-    represents all who have it. The words of an edited one are nobody's, but it still represents the
-    labels of its cluster, which other labels may refer to.
+    represents all who have it. The words of an edited one come from nobody, but it still
+    represents the labels of its cluster, which other labels may refer to.
     """
     holders = [side for side in cluster.sides if side.label is not None]
     if cluster.how != "disputed" and _same(chosen, cluster.label):

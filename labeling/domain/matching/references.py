@@ -16,7 +16,7 @@ from labeling.domain.schema.links import field_text
 
 Label = Mapping[str, Any]
 Holders = Mapping[str, str | None]
-"""By annotator, the uid of their own label."""
+"""By annotator, the uid of their label."""
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ def check_payload(
         The annotator's explicit "nothing here": then there must be no label, and without it a
         complete payload must have one.
     messages
-        The texts of the messages; with them a span must quote what stands at its place.
+        The texts of the messages; with them a span must quote the text at its place.
     event_schema
         The project's event types and their roles; without it any type and role is accepted.
     """

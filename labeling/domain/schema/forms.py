@@ -70,7 +70,7 @@ def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[
                            ``many``, else one uid
             ``span``       ``{"start", "end", "text"}`` or ``null``; with ``within``
                            "message" also ``"message"``, the position of the message that
-                           holds it. ``within`` "field": it lies in that field of the
+                           holds it. ``within`` "field": it is in that field of the
                            referenced requirement which the label's ``field`` names, whose
                            lines are joined by line feeds. Offsets count **code points**
                            (not UTF-16 units), ``end`` is exclusive, and ``text`` is

@@ -1,4 +1,4 @@
-"""The registry of label layers: what a layer is stands in its entry, and everything else asks it.
+"""The registry of label layers: its entry says what a layer is, and everything else asks it.
 
 An entry is data alone. It says what its labels look like, which of them mean the same, what
 annotators can agree on, what the layer is for, and its words. To add a layer, write the shape of

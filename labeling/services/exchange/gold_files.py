@@ -239,7 +239,7 @@ class _Intake:
             gold_line.gold,
             gold_line.origins,
             gold_line.published,
-            gold_line.given,
+            gold_line.context,
         )
         self._add(place, imported)
 
