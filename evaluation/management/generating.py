@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
-from evaluation.services.launch.generated import Made
+from evaluation.services.launch.generated import Generated
 
 
 def add_options(parser: ArgumentParser, does: str) -> None:
@@ -43,16 +43,16 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: shown.update(task, completed=done)
 
 
-def report_losses(made: Made[Any], out: Any) -> None:
-    if made.n_thrown_out:
-        reasons = "; ".join(f"{text} ({n})" for text, n in made.thrown_out.most_common())
-        out.write(f"{made.n_thrown_out} were thrown out: {reasons}.")
-    if made.usage.prompt_tokens:
-        used = made.usage.prompt_tokens + made.usage.completion_tokens
+def report_losses(batch: Generated[Any], out: Any) -> None:
+    if batch.n_rejected:
+        reasons = "; ".join(f"{text} ({n})" for text, n in batch.rejected.most_common())
+        out.write(f"{batch.n_rejected} were thrown out: {reasons}.")
+    if batch.usage.prompt_tokens:
+        used = batch.usage.prompt_tokens + batch.usage.completion_tokens
         out.write(f"{used:,} tokens were used.")
 
 
-def check_complete(made: Made[Any], wanted: int, *, why: str) -> None:
-    if len(made.kept) < wanted:
-        why = made.stopped or why
-        raise CommandError(f"Only {len(made.kept)} of {wanted} were made. {why}")
+def check_complete(batch: Generated[Any], wanted: int, *, why: str) -> None:
+    if len(batch.accepted) < wanted:
+        why = batch.stopped or why
+        raise CommandError(f"Only {len(batch.accepted)} of {wanted} were made. {why}")

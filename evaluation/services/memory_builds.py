@@ -242,12 +242,12 @@ def _build(build: LayerBuild, owner: UUID, progress: Callable[[], None] | None) 
 
 def _sparing(tell: Callable[[Kind, int, int], None]) -> Callable[[Kind, int, int], None]:
     """Hundreds of steps a second are told as one: each is a write."""
-    told: dict[str, Any] = {"kind": None, "at": timezone.now()}
+    last: dict[str, Any] = {"kind": None, "at": timezone.now()}
 
     def sometimes(kind: Kind, done: int, total: int) -> None:
         now = timezone.now()
-        if kind != told["kind"] or now - told["at"] > timedelta(seconds=0.5):
-            told.update(kind=kind, at=now)
+        if kind != last["kind"] or now - last["at"] > timedelta(seconds=0.5):
+            last.update(kind=kind, at=now)
             tell(kind, done, total)
 
     return sometimes
@@ -268,13 +268,13 @@ def _claim(build_id: int, owner: UUID) -> LayerBuild | None:
 
 
 def _renew(build_id: int, owner: UUID, **fields: Any) -> bool:
-    held = LayerBuild.objects.filter(pk=build_id, owner=owner)
-    return held.update(lease_expires_at=expiry(timezone.now()), **fields) == 1
+    leased = LayerBuild.objects.filter(pk=build_id, owner=owner)
+    return leased.update(lease_expires_at=expiry(timezone.now()), **fields) == 1
 
 
 def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
-    held = LayerBuild.objects.filter(pk=build_id, owner=owner)
-    held.update(**{"owner": None, "lease_expires_at": None, **fields})
+    leased = LayerBuild.objects.filter(pk=build_id, owner=owner)
+    leased.update(**{"owner": None, "lease_expires_at": None, **fields})
 
 
 def _failure(error: Exception, attempts: int) -> dict[str, Any]:
@@ -297,10 +297,13 @@ def _model() -> ChatModel | None:
 def conversations_of(project: Project, external_ids: Iterable[str]) -> list[Conversation]:
     """Those with the ids, or all; an unknown id is refused."""
     wanted = list(dict.fromkeys(external_ids))
-    found = project.conversations.order_by("external_id")
+    conversations = project.conversations.order_by("external_id")
     if not wanted:
-        return list(found)
-    known = {one.external_id: one for one in found.filter(external_id__in=wanted)}
+        return list(conversations)
+    known = {
+        conversation.external_id: conversation
+        for conversation in conversations.filter(external_id__in=wanted)
+    }
     for external_id in wanted:
         if external_id not in known:
             raise PipelineRefused(

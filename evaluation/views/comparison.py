@@ -15,7 +15,7 @@ from evaluation.access import require_reader
 from evaluation.metrics.registry import METRICS
 from evaluation.models import Run
 from evaluation.services.judging import judge_marks
-from evaluation.services.run.comparisons import Compared, Row, compare_runs
+from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
@@ -92,7 +92,7 @@ def _shown(found: Compared) -> dict[str, Any]:
     }
 
 
-def _mark(row: Row, found: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
+def _mark(row: MetricComparison, found: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
     """Of the judge that is worth less; empty for what nobody has judged."""
     two = [
         marks.get(judge_marks.Figure(run.pk, row.metric.id)) for run in (found.before, found.after)
@@ -100,8 +100,8 @@ def _mark(row: Row, found: Compared, marks: Mapping[judge_marks.Figure, str]) ->
     return max((one for one in two if one), key=judge_marks.WORST_LAST.index, default="")
 
 
-def _row(row: Row) -> dict[str, Any]:
-    found = row.found
+def _row(row: MetricComparison) -> dict[str, Any]:
+    found = row.comparison
     return {
         "metric": row.metric,
         "before": figure(found.before),

@@ -105,7 +105,7 @@ def _why_not_askable(judge: Judge) -> str:
     if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
         return _(
             "The model has other settings now ({told}), so this judge cannot be asked."
-        ).format(told=endpoints.told(model))
+        ).format(told=endpoints.parameters(model))
     return ""
 
 

@@ -47,7 +47,7 @@ def row(found: Any, metric: str) -> Any:
 
 
 def test_the_difference_is_paired_case_by_case(pair: tuple[Run, Run]) -> None:
-    recall = row(compare_runs(*pair), "requirement_recall").found
+    recall = row(compare_runs(*pair), "requirement_recall").comparison
 
     assert (recall.before, recall.after) == (pytest.approx(1 / 6), 1.0)
     assert (recall.wins, recall.losses, recall.ties) == (5, 0, 1)
@@ -61,7 +61,7 @@ def test_what_was_changed_is_named(pair: tuple[Run, Run]) -> None:
 def test_p_values_are_corrected_for_being_looked_at_together(pair: tuple[Run, Run]) -> None:
     recall = row(compare_runs(*pair), "requirement_recall")
 
-    assert recall.corrected_p == 3 * recall.found.p_value  # three main metrics, all alike here
+    assert recall.corrected_p == 3 * recall.comparison.p_value  # three main metrics, all alike here
     assert recall.verdict == "no detectable difference"
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_main_metric_is_not_tested(pair: tuple[Run, Run]) -> None:
         "requirement_f1",
     ]
     assert (completeness.corrected_p, completeness.verdict) == (None, "exploratory")
-    assert completeness.found.p_value is not None
+    assert completeness.comparison.p_value is not None
 
 
 def test_figures_of_different_gold_are_not_compared(
@@ -115,7 +115,7 @@ def test_cases_of_only_one_run_are_counted(script: Any, finished: Any, make_rele
     found = compare_runs(finished(release=release), finished(release=release, split="dev"))
 
     assert (found.only_before, found.only_after) == (2, 0)
-    assert row(found, "requirement_f1").found.n == 2
+    assert row(found, "requirement_f1").comparison.n == 2
 
 
 def test_the_page_shows_the_verdict_and_costs_no_more_with_more_cases(

@@ -50,7 +50,7 @@ def test_a_worker_that_lost_its_lease_stores_nothing(launch: Any) -> None:
     stored = leases.finish(case, slow, state="done", output={"from": "slow"})
 
     assert not stored
-    assert not leases.held(case, slow).renew()
+    assert not leases.lease_of(case, slow).renew()
     assert leases.finish(case, quick, state="done", output={"from": "quick"})
     case.refresh_from_db()
     assert case.output == {"from": "quick"}
@@ -101,7 +101,7 @@ def test_work_that_is_let_go_can_be_taken_at_once(
     case = leases.claim_case(run.pk, owner)
     assert case is not None
 
-    getattr(leases.held(case, owner), fate)()
+    getattr(leases.lease_of(case, owner), fate)()
 
     row = CaseRun.objects.claimable(timezone.now()).get(pk=case.pk)
     assert (row.state, row.attempts) == left
@@ -113,9 +113,9 @@ def test_work_at_its_limit_fails_with_its_reason_and_is_not_tried_again(launch: 
     case = leases.claim_case(run.pk, owner)
     assert case is not None
 
-    leases.held(case, uuid4()).end_late()  # another's is left alone
-    assert leases.held(case, owner).renew()
-    leases.held(case, owner).end_late()
+    leases.lease_of(case, uuid4()).end_late()  # another's is left alone
+    assert leases.lease_of(case, owner).renew()
+    leases.lease_of(case, owner).end_late()
 
     case.refresh_from_db()
     assert (case.state, case.error_class, case.owner) == ("failed", "transient", None)

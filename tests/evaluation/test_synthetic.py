@@ -239,9 +239,9 @@ def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> N
 
     made = synthetic.make_by_model(synthetic.Wish(count=1, difficulty="easy"))
 
-    assert made.kept == []
-    assert made.thrown_out == {"the model gave no usable reply (invalid_reply)": 3}
+    assert made.accepted == []
+    assert made.rejected == {"the model gave no usable reply (invalid_reply)": 3}
     server.key = "another"
     stopped = synthetic.make_by_model(synthetic.Wish(count=3, difficulty="easy", seed=9))
     assert "key" in stopped.stopped
-    assert stopped.n_thrown_out == 0
+    assert stopped.n_rejected == 0

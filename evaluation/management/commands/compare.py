@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.models import Run
-from evaluation.services.run.comparisons import Compared, Row, compare_runs
+from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 
@@ -87,8 +87,8 @@ def _notes(found: Compared) -> Iterator[str]:
         )
 
 
-def _cells(row: Row) -> list[str]:
-    found = row.found
+def _cells(row: MetricComparison) -> list[str]:
+    found = row.comparison
     interval = "–" if found.ci_low is None else f"{found.ci_low:+z.3f} – {found.ci_high:+z.3f}"
     return [
         row.metric.id,

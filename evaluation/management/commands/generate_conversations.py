@@ -56,7 +56,7 @@ class Command(BaseCommand):
         self._report(made, stored)
         generating.check_complete(made, wish.count, why="The others did not verify.")
 
-    def _report(self, made: synthetic.Made, stored: synthetic.Stored) -> None:
+    def _report(self, made: synthetic.GeneratedSamples, stored: synthetic.Stored) -> None:
         self.stdout.write(
             f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
             f"({made.generator})."

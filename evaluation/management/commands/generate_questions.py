@@ -49,13 +49,13 @@ class Command(BaseCommand):
         why = "The conversations give no more that verify."
         generating.check_complete(made, wish.count, why=why)
 
-    def _report(self, made: questions.Made, release: GoldRelease | None) -> None:
-        about = len({one.talk for one in made.kept})
+    def _report(self, batch: questions.GeneratedQuestions, release: GoldRelease | None) -> None:
+        about = len({question.talk for question in batch.accepted})
         self.stdout.write(
-            f"{len(made.kept)} synthetic questions about {about} conversations ({made.generator})."
+            f"{len(batch.accepted)} synthetic questions about {about} conversations ({batch.generator})."
         )
-        generating.report_losses(made, self.stdout)
+        generating.report_losses(batch, self.stdout)
         if release:
             self.stdout.write(f"{release}, sha256 {release.sha256}")
-        elif made.kept:
+        elif batch.accepted:
             self.stdout.write("Nothing is new: the newest release holds exactly this already.")

@@ -84,8 +84,8 @@ def rate(place: Place, *, rater: Any, score: int | None, note: str = "") -> None
     if score is None:
         AnswerRating.objects.filter(**own).delete()
     else:
-        kept = {"score": score, "note": note.strip()}
-        AnswerRating.objects.update_or_create(**own, defaults=kept)
+        fields = {"score": score, "note": note.strip()}
+        AnswerRating.objects.update_or_create(**own, defaults=fields)
 
 
 def ratings_of(panel: AnswerPanel) -> QuerySet[AnswerRating]:

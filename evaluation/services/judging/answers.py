@@ -30,7 +30,9 @@ class AnswersRefused(RuleError):
 def check(layer: str) -> None:
     """Refuse before anything runs: the layer has to ask a question, and a model to answer it."""
     if not isinstance(gold_layer(layer), Memory):
-        asking = [name for name, one in GOLD_LAYERS.items() if isinstance(one, Memory)]
+        asking = [
+            name for name, asked_layer in GOLD_LAYERS.items() if isinstance(asked_layer, Memory)
+        ]
         raise AnswersRefused(
             "answers.no_question", layer=layer, asking=asking, details={"layer": layer}
         )
@@ -61,17 +63,21 @@ def prepare_judging(
     """With a row for everything that is to be judged."""
     model = endpoints.describe(judging=True)
     assert model is not None  # the caller has asked for it
-    told = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
+    described = {kind: _told(prompt, model) for kind, prompt in prompts.items()}
     judging = Judging.objects.create(
         run=run,
         model=model["id"],
         parser_version=PARSER_VERSION,
-        judge_sha256=judge.panel_sha256({kind: one["judge_sha256"] for kind, one in told.items()}),
-        spec={"model": model, "prompts": told},
+        judge_sha256=judge.panel_sha256(
+            {kind: prompt_spec["judge_sha256"] for kind, prompt_spec in described.items()}
+        ),
+        spec={"model": model, "prompts": described},
         requested_by=by,
     )
     rows = [
-        Judgement(judging=judging, answer=answer, kind=kind) for answer in answers for kind in told
+        Judgement(judging=judging, answer=answer, kind=kind)
+        for answer in answers
+        for kind in described
     ]
     Judgement.objects.bulk_create(rows, batch_size=500)
     return judging
@@ -123,16 +129,16 @@ def write(answer: Answer, run: Run, model: ChatModel) -> dict[str, Any]:
 
 def chosen(returned: Sequence[int], messages: Sequence[Mapping[str, Any]]) -> list[int]:
     """The localIds that fit into a prompt, in the order of the conversation."""
-    kept: list[int] = []
+    fitting: list[int] = []
     room = MOST_CHARACTERS
     for local_id in dict.fromkeys(returned):
         if not 1 <= local_id <= len(messages):
             continue
         room -= len(messages[local_id - 1]["content"])
-        if room < 0 and kept:
+        if room < 0 and fitting:
             break
-        kept.append(local_id)
-    return sorted(kept)
+        fitting.append(local_id)
+    return sorted(fitting)
 
 
 def shown(ids: Iterable[int], messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

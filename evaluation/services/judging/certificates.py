@@ -51,7 +51,7 @@ class Requirements:
 class Compared(NamedTuple):
     """Judge and people over the answers of a project that both scored."""
 
-    found: JudgeAgreement
+    agreement: JudgeAgreement
     raters: int
     failed: int
     """Rated answers on which the judge failed."""
@@ -77,13 +77,13 @@ def look(probing: Probing, *, by: Any) -> JudgeCertificate:
     """Compare with people as of now, and keep what comes of it together with the probes."""
     if probing.state != Probing.State.DONE:
         raise NotLookedAt(NOT_PROBED)
-    marked = probes.marked(probing.kind, {one["id"]: one for one in probing.results})
+    marked = probes.marked(probing.kind, {result["id"]: result for result in probing.results})
     compared = compare(probing.project, probing.kind, probing.judge_sha256, probing.served_model)
     asked = requirements()
     reasons = list(_shortcomings(marked, compared, asked))
-    found = compared.found
+    agreement = compared.agreement
     with transaction.atomic():
-        made = JudgeCertificate.objects.create(
+        certificate = JudgeCertificate.objects.create(
             project=probing.project,
             judge_sha256=probing.judge_sha256,
             kind=probing.kind,
@@ -92,32 +92,32 @@ def look(probing: Probing, *, by: Any) -> JudgeCertificate:
             prompt_sha256=probing.prompt_sha256,
             parser_version=probing.parser_version,
             probes_version=probing.probes_version,
-            n=found.n,
-            kappa=found.kappa,
-            ci_low=found.kappa_low,
-            ci_high=found.kappa_high,
-            spearman=found.spearman,
-            mae=found.mae,
+            n=agreement.n,
+            kappa=agreement.kappa,
+            ci_low=agreement.kappa_low,
+            ci_high=agreement.kappa_high,
+            spearman=agreement.spearman,
+            mae=agreement.mae,
             comparison=_comparison(compared, marked, asked),
             probes=marked,
             passed=not reasons,
-            reasons=[one.as_json() for one in reasons],
+            reasons=[reason.as_json() for reason in reasons],
             issued_by=by,
         )
-        verb = "judge.certified" if made.passed else "judge.refused"
-        told = {"kind": probing.kind, "judge": probing.judge_sha256[:12]}
-        events.record(verb, made, project=probing.project, actor=by, **told)
-    return made
+        verb = "judge.certified" if certificate.passed else "judge.refused"
+        values = {"kind": probing.kind, "judge": probing.judge_sha256[:12]}
+        events.record(verb, certificate, project=probing.project, actor=by, **values)
+    return certificate
 
 
 def _comparison(
     compared: Compared, marked: list[dict[str, Any]], asked: Requirements
 ) -> dict[str, Any]:
     return {
-        **compared.found.as_json(),
+        **compared.agreement.as_json(),
         "raters": compared.raters,
         "judge_failures": compared.failed,
-        "probes_held": sum(one["held"] for one in marked),
+        "probes_held": sum(probe["held"] for probe in marked),
         "probes_asked": len(marked),
         "required": asdict(asked),
     }
@@ -126,18 +126,18 @@ def _comparison(
 def compare(project: Project, kind: str, judge_sha256: str, served_model: str) -> Compared:
     """The mean of an answer's raters beside the newest score of this judge."""
     rows = AnswerRating.objects.filter(kind=kind, answer__case__run__release__project=project)
-    given: dict[int, list[int]] = {}
+    by_answer: dict[int, list[int]] = {}
     where: dict[int, str] = {}
     raters = set()
     for answer, conversation, rater, score in rows.values_list(
         "answer", "answer__case__item__conversation", "rater", "score"
     ).order_by("answer", "rater"):
-        given.setdefault(answer, []).append(score)
+        by_answer.setdefault(answer, []).append(score)
         where[answer] = str(conversation)
         raters.add(rater)
     scores, failed = _scores(rows, kind, judge_sha256, served_model)
     pairs: dict[str, list[tuple[float, float]]] = {}
-    for answer, people in given.items():
+    for answer, people in by_answer.items():
         if answer in scores:
             pair = scores[answer], sum(people) / len(people)
             pairs.setdefault(where[answer], []).append(pair)
@@ -159,38 +159,38 @@ def _scores(
 def _shortcomings(
     marked: list[dict[str, Any]], compared: Compared, asked: Requirements
 ) -> Iterable[Fact]:
-    held = sum(one["held"] for one in marked)
-    if held < asked.probes * len(marked):
-        first = next(one["trick"] for one in marked if not one["held"])
+    passed = sum(probe["held"] for probe in marked)
+    if passed < asked.probes * len(marked):
+        first = next(probe["trick"] for probe in marked if not probe["held"])
         trick = Fact(f"probe.{probes.TRICKS[first]}")
-        yield Fact("certificate.probes_failed", held=held, asked=len(marked), trick=trick)
-    found = compared.found
-    if found.n < asked.rated:
-        yield Fact("certificate.too_few_rated", n=found.n, rated=asked.rated)
-    elif found.kappa is None:
-        yield Fact("certificate.agreement_undefined", why=found.undefined)
+        yield Fact("certificate.probes_failed", held=passed, asked=len(marked), trick=trick)
+    agreement = compared.agreement
+    if agreement.n < asked.rated:
+        yield Fact("certificate.too_few_rated", n=agreement.n, rated=asked.rated)
+    elif agreement.kappa is None:
+        yield Fact("certificate.agreement_undefined", why=agreement.undefined)
     else:
-        yield from _disagreements(found, asked)
-    if found.n and compared.failed > found.n * FAILURES_BORNE:
-        yield Fact("certificate.judge_failed", failed=compared.failed, n=found.n)
+        yield from _disagreements(agreement, asked)
+    if agreement.n and compared.failed > agreement.n * FAILURES_BORNE:
+        yield Fact("certificate.judge_failed", failed=compared.failed, n=agreement.n)
 
 
 FAILURES_BORNE = 0.05
 """For each rated answer that it scored; what a judge leaves out must not make it look better."""
 
 
-def _disagreements(found: JudgeAgreement, asked: Requirements) -> Iterable[Fact]:
-    if found.kappa is not None and found.kappa < asked.kappa:
-        kappa = _told(found.kappa, asked.kappa)
+def _disagreements(agreement: JudgeAgreement, asked: Requirements) -> Iterable[Fact]:
+    if agreement.kappa is not None and agreement.kappa < asked.kappa:
+        kappa = _distinct(agreement.kappa, asked.kappa)
         yield Fact("certificate.kappa_too_low", kappa=kappa, least=asked.kappa)
-    if found.kappa_low is None:
+    if agreement.kappa_low is None:
         yield Fact("certificate.one_conversation")
-    elif found.kappa_low < asked.kappa_low:
-        low = _told(found.kappa_low, asked.kappa_low)
+    elif agreement.kappa_low < asked.kappa_low:
+        low = _distinct(agreement.kappa_low, asked.kappa_low)
         yield Fact("certificate.kappa_may_be_low", low=low, least=asked.kappa_low)
 
 
-def _told(value: float, least: float) -> float:
+def _distinct(value: float, least: float) -> float:
     return round(value, decimals_apart(value, least, 2)) + 0.0  # −0 becomes 0
 
 
@@ -204,23 +204,23 @@ def certificate_for(run: Run, metric: str) -> Standing:
     judging = judgings.counting(run)
     if judging is None:
         return Standing(None, NOT_JUDGED)
-    found = looked_at(run, metric)
-    if found is None:
+    certificate = looked_at(run, metric)
+    if certificate is None:
         rows = JudgeCertificate.objects.filter(project=run.release.project_id)
         passed = rows.filter(kind=metric, passed=True)
         return Standing(None, CHANGED if passed.exists() else NO_CERTIFICATE)
-    if not found.passed:
-        return Standing(None, why_refused(found))
-    if found.probes_version != probes.load().version:
+    if not certificate.passed:
+        return Standing(None, why_refused(certificate))
+    if certificate.probes_version != probes.load().version:
         return Standing(None, OLD_PROBES)
-    return _of_served(found, judging.pk, metric)
+    return _of_served(certificate, judging.pk, metric)
 
 
 def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
     """The newest look at the judge of this run, whether or not it was certified."""
     judging = judgings.counting(run)
-    told = (judging.spec["prompts"] if judging else {}).get(metric)
-    return newest(run.release.project_id, metric, told["judge_sha256"]) if told else None
+    prompt = (judging.spec["prompts"] if judging else {}).get(metric)
+    return newest(run.release.project_id, metric, prompt["judge_sha256"]) if prompt else None
 
 
 def as_json(run: Run, metric: str) -> dict[str, Any]:
@@ -234,21 +234,21 @@ def as_json(run: Run, metric: str) -> dict[str, Any]:
     }
 
 
-def _of_served(found: JudgeCertificate, judging: int, metric: str) -> Standing:
+def _of_served(certificate: JudgeCertificate, judging: int, metric: str) -> Standing:
     """A server may hand a name on to another model."""
     rows = Judgement.objects.filter(judging=judging, kind=metric, score__isnull=False)
-    others = rows.exclude(model=found.served_model).order_by("pk")
+    others = rows.exclude(model=certificate.served_model).order_by("pk")
     other = others.values_list("model", flat=True).first()
     if other is None:
-        return Standing(found)
-    why = Fact("certificate.other_model", served=other, certified=found.served_model)
+        return Standing(certificate)
+    why = Fact("certificate.other_model", served=other, certified=certificate.served_model)
     return Standing(None, why)
 
 
-def reasons_of(found: JudgeCertificate) -> list[Fact]:
-    return [Fact.from_json(reason) for reason in found.reasons]
+def reasons_of(certificate: JudgeCertificate) -> list[Fact]:
+    return [Fact.from_json(reason) for reason in certificate.reasons]
 
 
-def why_refused(found: JudgeCertificate) -> Fact:
+def why_refused(certificate: JudgeCertificate) -> Fact:
     """The first reason, which is what has to be done first."""
-    return Fact("certificate.refused", reason=reasons_of(found)[0])
+    return Fact("certificate.refused", reason=reasons_of(certificate)[0])

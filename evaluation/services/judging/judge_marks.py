@@ -39,21 +39,23 @@ class _Look(NamedTuple):
 
 def of_runs(runs: Collection[int]) -> dict[Figure, str]:
     """The mark of every judged figure of these runs."""
-    rows = Aggregate.objects.filter(run__in=runs, metric__in=JUDGED, detail__has_key="judge")
-    judge = "detail__judge__"
-    told = rows.values_list(
-        "run", "metric", "run__release__project", f"{judge}judge_sha256", f"{judge}judging"
+    aggregates = Aggregate.objects.filter(run__in=runs, metric__in=JUDGED, detail__has_key="judge")
+    field = "detail__judge__"
+    rows = aggregates.values_list(
+        "run", "metric", "run__release__project", f"{field}judge_sha256", f"{field}judging"
     )
     judged = {
         Figure(run, metric): (_Judge(project, metric, sha256), judging)
-        for run, metric, project, sha256, judging in told
+        for run, metric, project, sha256, judging in rows
     }
-    looks = _newest_looks({one for one, _judging in judged.values()})
-    passed = {judging for one, judging in judged.values() if one in looks and looks[one].passed}
+    looks = _newest_looks({judge for judge, _judging in judged.values()})
+    passed = {
+        judging for judge, judging in judged.values() if judge in looks and looks[judge].passed
+    }
     served = _served(passed)
     return {
-        figure: _mark(looks.get(one), served.get((judging, one.kind), set()))
-        for figure, (one, judging) in judged.items()
+        figure: _mark(looks.get(judge), served.get((judging, judge.kind), set()))
+        for figure, (judge, judging) in judged.items()
     }
 
 
@@ -67,7 +69,7 @@ def _newest_looks(judges: Collection[_Judge]) -> dict[_Judge, _Look]:
     """A certificate over older probes counts for none."""
     if not judges:
         return {}
-    rows = JudgeCertificate.objects.filter(judge_sha256__in={one.sha256 for one in judges})
+    rows = JudgeCertificate.objects.filter(judge_sha256__in={judge.sha256 for judge in judges})
     fresh = probes.load().version
     return {
         _Judge(project, kind, sha256): _Look(passed and version == fresh, n > 0, model)
@@ -82,7 +84,7 @@ def _served(judgings: Collection[int]) -> dict[tuple[int, str], set[str]]:
     if not judgings:
         return {}
     rows = Judgement.objects.filter(judging__in=judgings, score__isnull=False).order_by()
-    found: dict[tuple[int, str], set[str]] = {}
+    models: dict[tuple[int, str], set[str]] = {}
     for judging, kind, model in rows.values_list("judging", "kind", "model").distinct():
-        found.setdefault((judging, kind), set()).add(model)
-    return found
+        models.setdefault((judging, kind), set()).add(model)
+    return models

@@ -55,26 +55,26 @@ class Judge:
 
 def seen(projects: QuerySet[Project]) -> list[Judge]:
     """Those in use first, then the newest. A constant number of queries."""
-    found: dict[Key, tuple[int, Judge]] = {}
+    by_key: dict[Key, tuple[int, Judge]] = {}
     for kind in KINDS:
-        found |= _that_judged(projects, kind)
+        by_key |= _that_judged(projects, kind)
     newest = _newest_probings(projects)
     for probing in newest:
         key = Key(probing["project"], probing["kind"], probing["judge_sha256"])
-        if key not in found:
-            found[key] = 0, _tried(key, probing)
-        found[key][1].probing = probing
+        if key not in by_key:
+            by_key[key] = 0, _tried(key, probing)
+        by_key[key][1].probing = probing
     for certificate in _newest_certificates(projects):
         key = Key(certificate["project"], certificate["kind"], certificate["judge_sha256"])
-        if key in found:
-            found[key][1].certificate = certificate
-    rows = sorted(found.values(), key=lambda row: (row[1].slug, not row[1].in_use, -row[0]))
-    return [one for _last, one in rows]
+        if key in by_key:
+            by_key[key][1].certificate = certificate
+    rows = sorted(by_key.values(), key=lambda row: (row[1].slug, not row[1].in_use, -row[0]))
+    return [judge for _last, judge in rows]
 
 
 def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int, Judge]]:
-    told = f"spec__prompts__{kind}"
-    names = {name: KT(f"{told}__{name}") for name in ("name", "sha256", "judge_sha256")}
+    prompt = f"spec__prompts__{kind}"
+    names = {name: KT(f"{prompt}__{name}") for name in ("name", "sha256", "judge_sha256")}
     project = "run__release__project"
     rows = Judging.objects.filter(run__release__project__in=projects).annotate(
         **{f"told_{name}": value for name, value in names.items()}
@@ -88,19 +88,21 @@ def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int,
         "parser_version",
         *(f"told_{name}" for name in names),
     )
-    found: dict[Key, tuple[int, Judge]] = {}
+    by_key: dict[Key, tuple[int, Judge]] = {}
     last: dict[int, tuple[int, Judge]] = {}
     for row in counted.annotate(last=Max("pk")):
         key = Key(row[project], kind, row["told_judge_sha256"])
-        one = _that_told(row, key)
-        found[key] = max(found.get(key, (0, one)), (row["last"], one), key=lambda two: two[0])
-        last[key.project] = max(last.get(key.project, (0, one)), found[key], key=lambda two: two[0])
-    for _pk, one in last.values():
-        one.in_use = True
-    return found
+        judge = _judge_of(row, key)
+        by_key[key] = max(by_key.get(key, (0, judge)), (row["last"], judge), key=lambda two: two[0])
+        last[key.project] = max(
+            last.get(key.project, (0, judge)), by_key[key], key=lambda two: two[0]
+        )
+    for _pk, judge in last.values():
+        judge.in_use = True
+    return by_key
 
 
-def _that_told(row: dict[str, Any], key: Key) -> Judge:
+def _judge_of(row: dict[str, Any], key: Key) -> Judge:
     return Judge(
         key,
         row["run__release__project__slug"],
@@ -109,7 +111,7 @@ def _that_told(row: dict[str, Any], key: Key) -> Judge:
         row["told_name"],
         row["told_sha256"],
         row["parser_version"],
-        endpoints.told(row["spec__model"]),
+        endpoints.parameters(row["spec__model"]),
     )
 
 

@@ -55,8 +55,8 @@ def request(
 def open_judgings(run_id: int) -> QuerySet[Judging]:
     """Those with something to judge, the oldest first."""
     wanted = Judgement.objects.wanted().filter(judging__run=run_id).values("judging")
-    found = Judging.objects.filter(pk__in=wanted).order_by("pk")
-    return found.select_related("run__release__project")
+    judgings = Judging.objects.filter(pk__in=wanted).order_by("pk")
+    return judgings.select_related("run__release__project")
 
 
 def ready(judging: Judging) -> WorkQuerySet:
@@ -77,42 +77,42 @@ def claim(judging: Judging, owner: UUID) -> Judgement | None:
 def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
     """The fields of the finished judgement. A reply that cannot be read is the judge's failure."""
     answer, kind = judgement.answer, judgement.kind
-    told = judgement.judging.spec["prompts"][kind]
+    prompt = judgement.judging.spec["prompts"][kind]
     layer = gold_layer(answer.case.run.release.layer)
     example = adapters.to_example(answer.case, layer)
-    given = {
+    slots = {
         "question": layer.question(example.gold),
         "messages": shown(answer.message_ids, example.messages),
         "answer": answer.text,
     }
     if kind == "correctness":
-        given["reference"] = example.gold[0].get("answer")
-        if not given["reference"]:
+        slots["reference"] = example.gold[0].get("answer")
+        if not slots["reference"]:
             return {"reason": NO_REFERENCE}
-    reply = model.complete(judges.Prompt(told["name"], told["text"]).messages(**given))
-    said = {"raw": adapters.storable(reply.text), "model": reply.model[:200]}
+    reply = model.complete(judges.Prompt(prompt["name"], prompt["text"]).messages(**slots))
+    replied = {"raw": adapters.storable(reply.text), "model": reply.model[:200]}
     try:
-        found = judges.read(kind, reply.text, shown=answer.message_ids)
+        verdict = judges.read(kind, reply.text, shown=answer.message_ids)
     except Unreadable as problem:
-        return said | leases.failed(problem.fact, Judgement.ErrorClass.PARSE)
-    fields: dict[str, Any] = adapters.storable(asdict(found) | {"reason": None})
-    return {**said, **fields, "reason": found.reason}
+        return replied | leases.failed(problem.fact, Judgement.ErrorClass.PARSE)
+    fields: dict[str, Any] = adapters.storable(asdict(verdict) | {"reason": None})
+    return {**replied, **fields, "reason": verdict.reason}
 
 
 def counting(run: Run) -> Judging | None:
     """The newest that is complete: its figures are those of the run."""
     unfinished = Judgement.objects.wanted().filter(judging__run=run).values("judging")
-    found = Judging.objects.filter(run=run, cancelled=False).exclude(pk__in=unfinished)
-    return found.order_by("-pk").first()
+    complete = Judging.objects.filter(run=run, cancelled=False).exclude(pk__in=unfinished)
+    return complete.order_by("-pk").first()
 
 
 def history(run: Run) -> list[Any]:
     """All judgings of the run, the newest first, with ``n_scored``, ``n_failed``, ``n_wanted``."""
     failed_judge = Q(judgements__state=State.FAILED)
     wanted = Judgement.objects.wanted().filter(judging=OuterRef("pk"))
-    found = Judging.objects.filter(run=run).select_related("requested_by")
+    judgings = Judging.objects.filter(run=run).select_related("requested_by")
     return list(
-        found.annotate(
+        judgings.annotate(
             n_scored=Count("judgements", filter=Q(judgements__score__isnull=False)),
             n_failed=Count("judgements", filter=failed_judge),
             n_wanted=Exists(wanted),

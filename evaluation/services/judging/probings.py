@@ -79,8 +79,8 @@ def request(
     checked = judge.prompts(prompts)
     asked = [_open(project, kind, checked[kind], budget_tokens, by) for kind in chosen]
     if queue:
-        for one in asked:
-            transaction.on_commit(partial(wake, one.pk))
+        for probing in asked:
+            transaction.on_commit(partial(wake, probing.pk))
     return asked
 
 
@@ -97,7 +97,7 @@ def _open(
         return known
     try:
         with transaction.atomic():
-            made = Probing.objects.create(
+            probing = Probing.objects.create(
                 **same,
                 model=model["id"],
                 prompt_name=prompt.name,
@@ -110,8 +110,8 @@ def _open(
             )
     except IntegrityError:  # somebody asked for the same just now
         return Probing.objects.unfinished().get(**same)
-    events.record("judge.probed", made, project=project, actor=by, kind=kind, judge=sha256[:12])
-    return made
+    events.record("judge.probed", probing, project=project, actor=by, kind=kind, judge=sha256[:12])
+    return probing
 
 
 def open_probings() -> WorkQuerySet:
@@ -135,8 +135,8 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
         return
     probing = Probing.objects.select_related("project", "requested_by").get(pk=taken)
     longest = settings.CASE_TIMEOUT_SECONDS * len(probes.load().of(probing.kind))
-    held = leases.held(probing, owner)
-    with leases.KeepAlive(held, seconds=longest):
+    lease = leases.lease_of(probing, owner)
+    with leases.KeepAlive(lease, seconds=longest):
         try:
             _ask_all(probing, owner, progress)
             ended = {"state": Probing.State.DONE, "error": None, "error_class": ""}
@@ -150,7 +150,7 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
             logger.warning("Probing %s was taken over.", probing_id)
             return
         except BaseException:  # Ctrl-C, the database is away, or the process is told to end
-            held.give_back()
+            lease.give_back()
             raise
     if leases.finish(probing, owner, finished_at=timezone.now(), **ended):
         _look(probing, ended["state"])
@@ -164,32 +164,32 @@ def _look(probing: Probing, state: str) -> None:
 
 def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
     model = _model(probing)
-    said = {one["id"]: one for one in probing.results}
+    results = {result["id"]: result for result in probing.results}
     for probe in probes.load().of(probing.kind):
-        if probe.id not in said:
+        if probe.id not in results:
             model.begin(probing, repetition=probing.pk + 1)
-            said[probe.id] = _ask(probing, probe, model)
-            held = Probing.objects.filter(pk=probing.pk, owner=owner)
-            if not held.update(results=list(said.values()), served_model=probing.served_model):
+            results[probe.id] = _ask(probing, probe, model)
+            leased = Probing.objects.filter(pk=probing.pk, owner=owner)
+            if not leased.update(results=list(results.values()), served_model=probing.served_model):
                 raise _Lost
         if progress:
             progress()
 
 
 def _model(probing: Probing) -> PaidModel:
-    found = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
+    model = PaidModel.from_settings(check=lambda: budgets.check_probing(probing.pk), judging=True)
     here = endpoints.describe(judging=True)
-    if found is None or here is None or found.id != probing.model:
-        if found is None:
+    if model is None or here is None or model.id != probing.model:
+        if model is None:
             raise _BrokenOff(Fact("probing.model_missing", model=probing.model))
-        raise _BrokenOff(Fact("probing.other_model", model=probing.model, here=found.id))
+        raise _BrokenOff(Fact("probing.other_model", model=probing.model, here=model.id))
     if judge.judge_sha256(here, probing.prompt_sha256) != probing.judge_sha256:
         raise _BrokenOff(
-            Fact("probing.other_settings", model=probing.model, here=endpoints.told(here))
+            Fact("probing.other_settings", model=probing.model, here=endpoints.parameters(here))
         )
     if probing.probes_version != probes.load().version:
         raise _BrokenOff(Fact("probing.probes_changed"))
-    return found
+    return model
 
 
 def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
@@ -199,17 +199,17 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
         reply = model.complete(prompt.messages(**probe.given))
         _hold_to_one_model(probing, reply)
         shown = [message["id"] for message in probe.messages]
-        found = judge.read(probing.kind, reply.text, shown=shown)
-        why = found.reason.as_json() if found.reason else None
-        told = {"score": found.score, "reasoning": found.reasoning, "problem": why}
+        verdict = judge.read(probing.kind, reply.text, shown=shown)
+        why = verdict.reason.as_json() if verdict.reason else None
+        result = {"score": verdict.score, "reasoning": verdict.reasoning, "problem": why}
     except Unreadable as error:
-        told = {"score": None, "reasoning": "", "problem": error.fact.as_json()}
+        result = {"score": None, "reasoning": "", "problem": error.fact.as_json()}
     except (InvalidReply, Refused) as error:
         fact = adapters.fact_of(error)
-        told = {"score": None, "reasoning": "", "problem": fact.as_json()}
+        result = {"score": None, "reasoning": "", "problem": fact.as_json()}
     except ModelError as error:
         raise _BrokenOff(working.fact_of(error)) from error
-    stored: dict[str, Any] = adapters.storable({"id": probe.id, **told})
+    stored: dict[str, Any] = adapters.storable({"id": probe.id, **result})
     return stored
 
 
@@ -233,10 +233,10 @@ def asked_last(project: Project, kind: str, given: dict[str, str] | None = None)
 
 def last_of(project: Project, kind: str, judge_sha256: str) -> Probing:
     rows = Probing.objects.filter(project=project, kind=kind, judge_sha256=judge_sha256)
-    found = rows.filter(state=Probing.State.DONE).order_by("-pk").first()
-    if found is None:
+    probing = rows.filter(state=Probing.State.DONE).order_by("-pk").first()
+    if probing is None:
         raise certificates.NotLookedAt(certificates.NOT_PROBED, kind=kind)
-    return found
+    return probing
 
 
 def _unknown(kind: str) -> ProbingRefused:

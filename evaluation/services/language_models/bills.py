@@ -14,21 +14,21 @@ from labeling.models import SuggestionRequest
 from labeling.words import words
 
 
-def estimate(found: Estimate | None) -> str:
-    if found is None:
+def estimate(expected: Estimate | None) -> str:
+    if expected is None:
         return gettext("With these settings the pipeline uses no language model: it costs nothing.")
     cost = gettext("the cost is unknown")
-    if found.cost is not None:
-        cost = gettext("about {cost}").format(cost=_of_money(found.cost))
+    if expected.cost is not None:
+        cost = gettext("about {cost}").format(cost=_of_money(expected.cost))
     return gettext(
         "{cases}, about {prompt} + {reply} tokens, {cost}. Counted: {basis}; replies in the "
         "cache cost nothing."
     ).format(
-        cases=ngettext("{n} case", "{n} cases", found.cases).format(n=_n(found.cases)),
-        prompt=_n(found.prompt_tokens),
-        reply=_n(found.completion_tokens),
+        cases=ngettext("{n} case", "{n} cases", expected.cases).format(n=_n(expected.cases)),
+        prompt=_n(expected.prompt_tokens),
+        reply=_n(expected.completion_tokens),
         cost=cost,
-        basis=words(found.basis),
+        basis=words(expected.basis),
     )
 
 
@@ -54,8 +54,8 @@ def usage(spent: Spent, served: Sequence[str] = ()) -> list[tuple[str, str]]:
 
 
 def usage_line(spent: Spent, served: Sequence[str] = ()) -> str:
-    told = usage(spent, served)
-    return "; ".join(f"{name[0].lower()}{name[1:]} {text}" for name, text in told)
+    lines = usage(spent, served)
+    return "; ".join(f"{name[0].lower()}{name[1:]} {text}" for name, text in lines)
 
 
 def budget(of: Run | SuggestionRequest) -> str:
@@ -76,5 +76,5 @@ def _money(amount: float | None) -> str:
 
 
 def _of_money(amount: float) -> str:
-    told = number_format(f"{amount:.{digits_of(amount)}f}", force_grouping=True)
-    return f"{told} {settings.LLM_CURRENCY}"
+    text = number_format(f"{amount:.{digits_of(amount)}f}", force_grouping=True)
+    return f"{text} {settings.LLM_CURRENCY}"

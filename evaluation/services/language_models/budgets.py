@@ -107,8 +107,10 @@ def spent(run_id: int) -> Spent:
 def served(run_id: int) -> list[str]:
     """The models that replied, as the server named them."""
     asked = (work.filter(usage__has_key="models") for work in _paid_work(run_id))
-    told = (work.order_by().values_list("usage__models", flat=True).distinct() for work in asked)
-    return sorted({name for rows in told for names in rows for name in names})
+    names_of_work = (
+        work.order_by().values_list("usage__models", flat=True).distinct() for work in asked
+    )
+    return sorted({name for rows in names_of_work for names in rows for name in names})
 
 
 def _paid_work(run_id: int) -> list[QuerySet[Any]]:
@@ -163,14 +165,14 @@ def check_probing(probing_id: int) -> None:
     _hold(None, tokens, spent_in(usage))
 
 
-def is_usage(told: Any) -> bool:
+def is_usage(usage: Any) -> bool:
     """Whether what a pipeline says it used can be added up: amounts, and the models' names."""
-    if not isinstance(told, Mapping) or not told:
+    if not isinstance(usage, Mapping) or not usage:
         return False
-    named = told.get("models", [])
-    if not isinstance(named, list) or not all(isinstance(one, str) for one in named):
+    named = usage.get("models", [])
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         return False
-    return all(_is_amount(told[name]) for name in SUMMED if told.get(name) is not None)
+    return all(_is_amount(usage[name]) for name in SUMMED if usage.get(name) is not None)
 
 
 def _is_amount(value: Any) -> bool:
@@ -334,10 +336,10 @@ def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | Non
     for item in items:
         content = item.content
         lengths = [len(message["content"]) for message in content["conversation"]]
-        said = sum(lengths)
+        characters = sum(lengths)
         if most is not None and len(lengths) > most:
-            said = round(said * most / len(lengths))
-        yield from [said] * len(layer.parts(content))
+            characters = round(characters * most / len(lengths))
+        yield from [characters] * len(layer.parts(content))
 
 
 def _of_earlier_run(

@@ -34,8 +34,8 @@ class ModelMissing(RuleError):
 def missing_setting(*, judging: bool = False) -> str:
     """The first setting that a language model still needs; empty if all are there."""
     if judging and settings.JUDGE_MODEL:
-        found = _judge()
-        return "" if found.api_key or found.base_url != OPENAI else "JUDGE_API_KEY"
+        endpoint = _judge()
+        return "" if endpoint.api_key or endpoint.base_url != OPENAI else "JUDGE_API_KEY"
     if not settings.LLM_MODEL:
         return "LLM_MODEL"
     if not settings.LLM_API_KEY and not settings.LLM_BASE_URL:
@@ -120,7 +120,7 @@ def describe(*, judging: bool = False) -> dict[str, Any] | None:
     }
 
 
-def told(description: Mapping[str, Any]) -> str:
+def parameters(description: Mapping[str, Any]) -> str:
     """The parameters that a model is asked with; ``server``: none is sent."""
     asked = sorted((name, value) for name, value in how_asked(description).items() if name != "id")
     return ", ".join(f"{name}={'server' if value is None else value}" for name, value in asked)

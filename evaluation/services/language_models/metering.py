@@ -90,8 +90,8 @@ class PaidModel:
     @classmethod
     def from_settings(cls, *, check: Callable[[], None], judging: bool = False) -> PaidModel | None:
         """``check`` refuses by ``OverBudget`` what would have to be paid."""
-        found = endpoints.model_from_settings(judging=judging, before_asking=check)
-        return cls(found) if found else None
+        model = endpoints.model_from_settings(judging=judging, before_asking=check)
+        return cls(model) if model else None
 
     @property
     def id(self) -> str:

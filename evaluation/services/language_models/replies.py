@@ -75,22 +75,22 @@ class CachedModel:
 
 
 def _find(key: str) -> Reply | None:
-    kept = CachedReply.objects.filter(key=key).values_list("reply", flat=True).first()
-    if kept is None:
+    stored = CachedReply.objects.filter(key=key).values_list("reply", flat=True).first()
+    if stored is None:
         return None
     CachedReply.objects.filter(key=key).update(hits=F("hits") + 1, last_used_at=timezone.now())
     return Reply(
-        text=kept["text"],
-        data=kept["data"],
+        text=stored["text"],
+        data=stored["data"],
         usage=NO_USAGE,
         cached=True,
-        model=kept["model"],
-        saved=Usage(**kept["usage"]),
+        model=stored["model"],
+        saved=Usage(**stored["usage"]),
     )
 
 
 def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
-    kept = {
+    stored = {
         "text": reply.text,
         "data": reply.data,
         "model": reply.model,
@@ -100,7 +100,7 @@ def _keep(key: str, endpoint: Endpoint, reply: Reply) -> None:
         key=key,
         provider=endpoint.provider[:50],
         model=endpoint.model[:200],
-        reply=adapters.storable(kept),
+        reply=adapters.storable(stored),
     )
     # of two who asked the same at once, the first is kept
     CachedReply.objects.bulk_create([row], ignore_conflicts=True)

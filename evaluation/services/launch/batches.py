@@ -66,9 +66,9 @@ def requests(file: ConfigFile) -> list[Asked]:
         Asked(dataset, agent, _request(file, dataset, agent, releases[dataset]))
         for dataset, agent in _pairs(file, releases)
     ]
-    for one in asked:
-        if faults := launching.check(one.request):
-            raise _refusal(file, one, faults)
+    for entry in asked:
+        if faults := launching.check(entry.request):
+            raise _refusal(file, entry, faults)
     return asked
 
 
@@ -76,12 +76,12 @@ def launch(file: ConfigFile) -> list[Launched]:
     """All of its runs; nobody works on them yet."""
     asked = requests(file)
     with transaction.atomic():
-        return [_launched(file, one) for one in asked]
+        return [_launched(file, entry) for entry in asked]
 
 
 def estimates(file: ConfigFile) -> dict[str, budgets.Estimate | None]:
     """What each of its runs will probably cost; None where no language model is asked."""
-    return {one.name: launching.estimate(one.request) for one in requests(file)}
+    return {entry.name: launching.estimate(entry.request) for entry in requests(file)}
 
 
 def _release(file: ConfigFile, dataset: str) -> GoldRelease:
@@ -116,12 +116,12 @@ def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) 
             in_english(adapters.fact_of(error)), "agents", name, "pipeline"
         ) from error
     if agent.datasets is None:
-        found = [dataset for dataset, release in releases.items() if release.layer in layers]
-        if not found:
+        datasets = [dataset for dataset, release in releases.items() if release.layer in layers]
+        if not datasets:
             raise file.refusal(
                 f"Pipeline “{agent.pipeline}” makes the layer of no data set here.", "agents", name
             )
-        return found
+        return datasets
     for number, dataset in enumerate(agent.datasets):
         if dataset not in releases:
             hint = nearest(dataset, list(releases))
@@ -149,12 +149,14 @@ def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
         known = _metrics_of(releases[name].layer, answered=_has_answers(file))
         for number, metric in enumerate(names):
             if metric not in known:
-                said = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
-                raise file.refusal(said, "metrics", name, number)
+                fault = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
+                raise file.refusal(fault, "metrics", name, number)
     for name in _options(file).keys() & releases.keys():
-        said = f"“metrics.{name}” must be a list of metrics of this data set."
-        raise file.refusal(said, "metrics", name)
-    if _options(file) and not any(gold_layer(one.layer).has_options for one in releases.values()):
+        fault = f"“metrics.{name}” must be a list of metrics of this data set."
+        raise file.refusal(fault, "metrics", name)
+    if _options(file) and not any(
+        gold_layer(release.layer).has_options for release in releases.values()
+    ):
         name = next(iter(_options(file)))
         hint = nearest(name, list(releases))
         raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
@@ -169,23 +171,29 @@ def _metrics_of(layer: str, *, answered: bool) -> list[str]:
 
 
 def _lists(file: ConfigFile) -> Iterator[tuple[str, list[str]]]:
-    return ((name, one) for name, one in file.content.metrics.items() if isinstance(one, list))
+    return (
+        (name, names) for name, names in file.content.metrics.items() if isinstance(names, list)
+    )
 
 
 def _options(file: ConfigFile) -> dict[str, Any]:
-    rest = {name: one for name, one in file.content.metrics.items() if not isinstance(one, list)}
-    return {name: one for name, one in rest.items() if name != "version"}
+    rest = {
+        name: value for name, value in file.content.metrics.items() if not isinstance(value, list)
+    }
+    return {name: value for name, value in rest.items() if name != "version"}
 
 
 def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
     answered = _has_answers(file)
     known = {
-        name for one in releases.values() for name in _metrics_of(one.layer, answered=answered)
+        name
+        for release in releases.values()
+        for name in _metrics_of(release.layer, answered=answered)
     }
     for name, value in file.content.thresholds.items():
         if name not in known:
-            said = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
-            raise file.refusal(said, "thresholds", name)
+            fault = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
+            raise file.refusal(fault, "thresholds", name)
         try:
             thresholds.check(name, value)
         except thresholds.ThresholdRefused as error:
@@ -195,8 +203,8 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
 def _check_formats(file: ConfigFile) -> None:
     for number, name in enumerate(file.content.reporting.formats):
         if name not in FORMATS:
-            said = f"There is no format “{name}”. {nearest(name, FORMATS)}"
-            raise file.refusal(said, "reporting", "formats", number)
+            fault = f"There is no format “{name}”. {nearest(name, FORMATS)}"
+            raise file.refusal(fault, "reporting", "formats", number)
 
 
 def _request(file: ConfigFile, dataset: str, agent: str, release: GoldRelease) -> LaunchRequest:
@@ -230,8 +238,8 @@ def _launched(file: ConfigFile, asked: Asked) -> Launched:
 
 def _refusal(file: ConfigFile, asked: Asked, faults: list[FieldFault]) -> ConfigRefused:
     """Each fault with the line that its field stands in."""
-    said = [file.place(in_english(fault.fact), *_place_of(fault, asked)) for fault in faults]
-    return ConfigRefused(" ".join(said), faults=faults)
+    places = [file.place(in_english(fault.fact), *_place_of(fault, asked)) for fault in faults]
+    return ConfigRefused(" ".join(places), faults=faults)
 
 
 def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:

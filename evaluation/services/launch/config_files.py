@@ -132,8 +132,10 @@ def read(path: Path) -> ConfigFile:
     try:
         content = Configuration.model_validate(document)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        first = min(found, key=lambda one: one["type"] != "extra_forbidden")  # often a typing error
+        faults = error.errors(include_url=False)
+        first = min(
+            faults, key=lambda fault: fault["type"] != "extra_forbidden"
+        )  # often a typing error
         place = first["loc"]
         where = f"{path.name}:{_line(lines, place)}"
         raise ConfigRefused(f"{where}: {_sentence(first, place)}") from error
@@ -143,8 +145,8 @@ def read(path: Path) -> ConfigFile:
 def nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
     """A hint at what was probably meant."""
     names = list(known)
-    found = get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"Did you mean “{found[0]}”?" if found else f"Known are: {', '.join(names)}."
+    close = get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"Did you mean “{close[0]}”?" if close else f"Known are: {', '.join(names)}."
 
 
 def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
@@ -159,8 +161,8 @@ def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigRefused(f"{path.name}:{line}: no YAML: {error.problem}.") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        said = str(error).splitlines()[0]
-        raise ConfigRefused(f"{path.name} is no YAML: {said}.") from error
+        problem = str(error).splitlines()[0]
+        raise ConfigRefused(f"{path.name} is no YAML: {problem}.") from error
 
 
 def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
@@ -168,8 +170,8 @@ def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[
     if isinstance(node, yaml.ScalarNode):
         _check_storable(path, node)
     elif isinstance(node, yaml.SequenceNode):
-        for number, one in enumerate(node.value):
-            yield from _lines_of(path, one, (*place, number))
+        for number, child in enumerate(node.value):
+            yield from _lines_of(path, child, (*place, number))
     elif isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
@@ -203,8 +205,8 @@ def _sentence(error: Any, place: Place) -> str:
         return f"There is no “{where}”. {nearest(str(place[-1]), known)}"
     if error["type"] == "missing":
         return f"“{where}” is missing."
-    said = error["msg"].removeprefix("Value error, ")
-    return f"“{where}”: {said}." if where else "It must hold “datasets” and “agents”."
+    problem = error["msg"].removeprefix("Value error, ")
+    return f"“{where}”: {problem}." if where else "It must hold “datasets” and “agents”."
 
 
 def _part_at(place: Place) -> type[BaseModel]:

@@ -18,26 +18,26 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Made(Generic[T]):
+class Generated(Generic[T]):
     """What verified, and what was thrown out for which reasons."""
 
     generator: str
-    kept: list[T] = field(default_factory=list)
-    thrown_out: Counter[str] = field(default_factory=Counter)
-    n_thrown_out: int = 0
+    accepted: list[T] = field(default_factory=list)
+    rejected: Counter[str] = field(default_factory=Counter)
+    n_rejected: int = 0
     usage: Usage = NO_USAGE
     stopped: str = ""
     """Why there are fewer than was asked for."""
 
-    def take(self, one: T, problems: list[str]) -> None:
+    def take(self, sample: T, problems: list[str]) -> None:
         if problems:
             self.drop(problems)
         else:
-            self.kept.append(one)
+            self.accepted.append(sample)
 
     def drop(self, problems: list[str]) -> None:
-        self.n_thrown_out += 1
-        self.thrown_out.update(problems)
+        self.n_rejected += 1
+        self.rejected.update(problems)
 
     def source(self) -> Source:
         sha256 = hashlib.sha256(self.generator.encode()).hexdigest()
@@ -45,7 +45,7 @@ class Made(Generic[T]):
 
 
 def imported(name: str, source: Source, key: str, labels: list[dict[str, Any]]) -> Imported:
-    origins = {str(one["uid"]): {"how": MADE_HOW, "by": []} for one in labels}
+    origins = {str(label["uid"]): {"how": MADE_HOW, "by": []} for label in labels}
     return Imported(name, source, {key: labels}, origins)
 
 

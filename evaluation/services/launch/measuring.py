@@ -21,16 +21,16 @@ class MetricsRefused(RuleError):
     code = "metrics_refused"
 
 
-def describe(release: GoldRelease, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> dict[str, Any]:
     """What goes into a run's spec beside the metrics: their settings and the event schema."""
-    given = dict(given or {})
-    check_version("metrics", given.pop("version", None))
+    settings = dict(settings or {})
+    check_version("metrics", settings.pop("version", None))
     if not gold_layer(release.layer).has_options:
-        if given:
+        if settings:
             raise MetricsRefused("metrics.no_settings", layer=release.layer)
         return {}
     try:
-        options = read_options(given)
+        options = read_options(settings)
     except WrongOption as error:
         raise MetricsRefused(str(error)) from error
     return {"metrics_config": options.as_json(), "event_schema": event_schema(release)}
@@ -50,9 +50,9 @@ def event_schema(release: GoldRelease) -> dict[str, list[str]]:
 
 
 def _used_in(release: GoldRelease) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = {}
+    roles_by_type: dict[str, set[str]] = {}
     for item in release.items.iterator(chunk_size=200):
         for event in item.content["gold"].get(LAYERS[release.layer].key, []):
-            roles = found.setdefault(event["type"], set())
+            roles = roles_by_type.setdefault(event["type"], set())
             roles |= {argument["role"] for argument in event["arguments"]}
-    return {kind: sorted(roles) for kind, roles in sorted(found.items())}
+    return {kind: sorted(roles) for kind, roles in sorted(roles_by_type.items())}

@@ -56,7 +56,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Predictions:
     outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
     extra: list[str] = field(default_factory=list)
     faults: list[LineFault] = field(default_factory=list)
@@ -71,10 +71,10 @@ def from_file(file: BinaryIO, name: str) -> Source:
     return Source(name, digest.hexdigest(), json_lines(file))
 
 
-def from_list(given: list[Any]) -> Source:
+def from_list(documents: list[Any]) -> Source:
     """The same from a request; the first one counts as line 1."""
-    digest = hashlib.sha256(canonical_json(given).encode()).hexdigest()
-    return Source("request", digest, enumerate(given, start=1))
+    digest = hashlib.sha256(canonical_json(documents).encode()).hexdigest()
+    return Source("request", digest, enumerate(documents, start=1))
 
 
 def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> dict[str, Any]:
@@ -83,11 +83,11 @@ def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> dict
     A case without a prediction counts as failed; scoring is still to do.
     """
     by_id = {case.case_id: case for case in cases}
-    found = _read(source.lines, by_id, release.layer)
-    _refuse_faults(found, by_id, release)
+    read = _read(source.lines, by_id, release.layer)
+    _refuse_faults(read, by_id, release)
     for case_id, case in by_id.items():
-        _fill(case, found.outputs.get(case_id))
-    return _report(source, found, by_id)
+        _fill(case, read.outputs.get(case_id))
+    return _report(source, read, by_id)
 
 
 def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:
@@ -99,13 +99,13 @@ def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:
         case.state, case.output = CaseRun.State.DONE, output
 
 
-def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _Found:
-    found = _Found()
+def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _Predictions:
+    read = _Predictions()
     seen: dict[str, int] = {}
     counts = {item.pk: len(item.content["conversation"]) for item in _items(cases)}
     for line in lines:
         if isinstance(line, LineFault):
-            found.faults.append(line)
+            read.faults.append(line)
             continue
         number, document = line
         try:
@@ -113,18 +113,18 @@ def _read(lines: Iterable[Line], cases: Mapping[str, CaseRun], layer: str) -> _F
             seen[case_id] = number
             if case_id in cases:
                 count = counts[cases[case_id].item_id]
-                found.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
+                read.outputs[case_id] = adapters.checked_output(output, layer, message_count=count)
             else:
-                _leave_aside(case_id, found)
+                _leave_aside(case_id, read)
         except MalformedOutput as error:
-            found.faults.append(LineFault(number, error.fact))
-    return found
+            read.faults.append(LineFault(number, error.fact))
+    return read
 
 
-def _leave_aside(case_id: str, found: _Found) -> None:
-    if len(found.extra) == MAX_EXTRA:
+def _leave_aside(case_id: str, read: _Predictions) -> None:
+    if len(read.extra) == MAX_EXTRA:
         raise PredictionsRefused("predictions.too_many_extra", most=MAX_EXTRA)
-    found.extra.append(case_id[:SHOWN_CHARACTERS])
+    read.extra.append(case_id[:SHOWN_CHARACTERS])
 
 
 def _items(cases: Mapping[str, CaseRun]) -> Iterable[GoldItem]:
@@ -144,25 +144,25 @@ def _prediction(document: Any, seen: Mapping[str, int]) -> tuple[str, Any]:
     return case_id, document["output"]
 
 
-def _refuse_faults(found: _Found, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
-    if found.faults:
+def _refuse_faults(read: _Predictions, cases: Mapping[str, CaseRun], release: GoldRelease) -> None:
+    if read.faults:
         raise PredictionsRefused(
-            _why_nothing(found.faults),
+            _why_nothing(read.faults),
             details={
                 "faults": [
-                    {"line": one.line, "reason": one.reason.as_json()}
-                    for one in found.faults[:SHOWN_FAULTS]
+                    {"line": fault.line, "reason": fault.reason.as_json()}
+                    for fault in read.faults[:SHOWN_FAULTS]
                 ],
-                "count": len(found.faults),
+                "count": len(read.faults),
             },
         )
-    if not found.outputs:
+    if not read.outputs:
         example = next(iter(cases))
         raise PredictionsRefused(
             "predictions.no_case",
             release=str(release),
             example=example,
-            details={"extra": found.extra[:SHOWN_FAULTS]},
+            details={"extra": read.extra[:SHOWN_FAULTS]},
         )
 
 
@@ -180,13 +180,13 @@ def _why_nothing(faults: list[LineFault]) -> Fact:
     return Fact("predictions.nothing_taken", faults=first)
 
 
-def _report(source: Source, found: _Found, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
+def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
     return {
         "file": source.name,
         "sha256": source.sha256,
-        "taken": len(found.outputs),
-        "missing": [case_id for case_id in cases if case_id not in found.outputs],
-        "extra": adapters.storable(found.extra),
+        "taken": len(read.outputs),
+        "missing": [case_id for case_id in cases if case_id not in read.outputs],
+        "extra": adapters.storable(read.extra),
     }
 
 
@@ -211,13 +211,13 @@ def behind(release: GoldRelease, split: str, *, ruler: Ruler) -> list[Submitted]
     suggestions of a pipeline before is left out: these labels are not their own.
     """
     items = release.items.select_related("release__project").order_by("position")
-    found = [(item, item.content) for item in (items.filter(split=split) if split else items)]
-    answers = _answers(release, [item for item, _ in found], ruler)
+    contents = [(item, item.content) for item in (items.filter(split=split) if split else items)]
+    answers = _answers(release, [item for item, _ in contents], ruler)
     return [
         Submitted(
             item, content, _labels(release, content, answers.get(item.conversation_id), ruler)
         )
-        for item, content in found
+        for item, content in contents
     ]
 
 
@@ -226,21 +226,26 @@ def _answers(
 ) -> dict[int, list[Answers]]:
     """By conversation, the answers of each of its rounds."""
     wanted = Conversation.objects.filter(pk__in=[item.conversation_id for item in items])
-    found = {one.pk: _rounds_of(one) for one in settling.labelled(wanted, release.layer)}
+    by_conversation = {
+        conversation.pk: _rounds_of(conversation)
+        for conversation in settling.labelled(wanted, release.layer)
+    }
     if LAYERS[release.layer].needs:  # what labels refer to is matched, so its texts are compared
-        everything = [answers for rounds in found.values() for answers in rounds]
+        everything = [answers for rounds in by_conversation.values() for answers in rounds]
         settling.prime(ruler, everything, release.layer)
-    return found
+    return by_conversation
 
 
 def _rounds_of(conversation: Any) -> list[Answers]:
     everything: list[Assignment] = conversation.labelling_assignments
-    rounds = dict.fromkeys(one.round_id for one in everything)
-    found = []
-    for each in rounds:
-        conversation.labelling_assignments = [one for one in everything if one.round_id == each]
-        found.append(settling.answers_of(conversation))
-    return found
+    rounds = dict.fromkeys(assignment.round_id for assignment in everything)
+    answers = []
+    for round_id in rounds:
+        conversation.labelling_assignments = [
+            assignment for assignment in everything if assignment.round_id == round_id
+        ]
+        answers.append(settling.answers_of(conversation))
+    return answers
 
 
 def _labels(
@@ -250,15 +255,15 @@ def _labels(
     ruler: Ruler,
 ) -> dict[str, Labels]:
     number = content["provenance"].get("round")
-    answers = next((one for one in rounds or () if one.round.number == number), None)
+    answers = next((each for each in rounds or () if each.round.number == number), None)
     if answers is None:
         return {}
     base = _base(release, answers, ruler)
     if base is None:
         return {}
     return {
-        one.annotator.get_username(): _of_one(release.layer, base, one)
-        for one in _unassisted(answers.submitted)
+        assignment.annotator.get_username(): _labels_of(release.layer, base, assignment)
+        for assignment in _unassisted(answers.submitted)
     }
 
 
@@ -267,19 +272,21 @@ def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
     if not LAYERS[release.layer].needs:
         return Base()
     settle = partial(settling.settle_answers, answers, release.project, ruler)
-    found = settling.Outcomes(answers, release.project, settle).base(release.layer)
-    return None if isinstance(found, Fact) else found
+    base = settling.Outcomes(answers, release.project, settle).base(release.layer)
+    return None if isinstance(base, Fact) else base
 
 
-def _of_one(layer: str, base: Base, one: Assignment) -> Labels:
-    own: Labels = (one.annotation.payload or {}).get(LAYERS[layer].key, [])
+def _labels_of(layer: str, base: Base, assignment: Assignment) -> Labels:
+    own: Labels = (assignment.annotation.payload or {}).get(LAYERS[layer].key, [])
     if not LAYERS[layer].needs:
         return own
-    return [dict(label) for label in in_terms_of(base, layer, own, one.annotator.username).labels]
+    return [
+        dict(label) for label in in_terms_of(base, layer, own, assignment.annotator.username).labels
+    ]
 
 
 def _unassisted(submitted: Sequence[Assignment]) -> list[Assignment]:
     seen = set(
         FirstPass.objects.filter(assignment__in=submitted).values_list("assignment", flat=True)
     )
-    return [one for one in submitted if one.pk not in seen]
+    return [assignment for assignment in submitted if assignment.pk not in seen]

@@ -41,13 +41,15 @@ class Wish:
 
 
 @dataclass(slots=True)
-class Made(generated.Made[Asked]):
+class GeneratedQuestions(generated.Generated[Asked]):
     project: Project = field(kw_only=True)
 
-    def take(self, one: Asked, problems: list[str]) -> None:
-        if any(one.question == other.question for other in self.kept if other.talk == one.talk):
+    def take(self, asked: Asked, problems: list[str]) -> None:
+        if any(
+            asked.question == other.question for other in self.accepted if other.talk == asked.talk
+        ):
             problems = [*problems, "the same question again"]
-        super(Made, self).take(one, problems)
+        super(GeneratedQuestions, self).take(asked, problems)
 
 
 class _Chosen(NamedTuple):
@@ -55,16 +57,16 @@ class _Chosen(NamedTuple):
     messages: tuple[Said, ...]
 
 
-def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
+def make(wish: Wish, *, progress: Progress = lambda _: None) -> GeneratedQuestions:
     """Out of the words of the messages: the same for the same conversations and seed."""
     project, talks = _opened(wish)
-    made = Made(f"{local.version()} seed {wish.seed}", project=project)
+    batch = GeneratedQuestions(f"{local.version()} seed {wish.seed}", project=project)
     for asked in _in_turns([local.questions(talk, wish.seed) for talk in talks]):
-        made.take(asked, _problems_of(asked))
-        progress(len(made.kept))
-        if len(made.kept) == wish.count:
+        batch.take(asked, _problems_of(asked))
+        progress(len(batch.accepted))
+        if len(batch.accepted) == wish.count:
             break
-    return made
+    return batch
 
 
 def make_by_model(
@@ -73,38 +75,40 @@ def make_by_model(
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
     progress: Progress = lambda _: None,
-) -> Made:
+) -> GeneratedQuestions:
     """By the language model of the settings; of what does not verify another one is asked."""
     project, talks = _opened(wish)
     asking = Asking.opened(Fact("task.ask_questions"), budget_cost, budget_tokens)
-    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200], project=project)
+    batch = GeneratedQuestions(
+        f"{by_model.version(asking.id)} seed {wish.seed}"[:200], project=project
+    )
     turns = _in_turns([_choices(talk, wish.seed) for talk in talks])
     for tries, chosen in enumerate(turns):
-        if len(made.kept) == wish.count or tries == TRIES * wish.count:
+        if len(batch.accepted) == wish.count or tries == TRIES * wish.count:
             break
         try:
-            _one_by_model(made, chosen, asking, wish.seed)
+            _one_by_model(batch, chosen, asking, wish.seed)
         except ENDS as error:
-            made.stopped = in_english(adapters.fact_of(error))
+            batch.stopped = in_english(adapters.fact_of(error))
             break
-        progress(len(made.kept))
-    made.usage = asking.spent
-    return made
+        progress(len(batch.accepted))
+    batch.usage = asking.spent
+    return batch
 
 
-def store(made: Made, *, gold: str, actor: Any = None) -> GoldRelease | None:
+def store(batch: GeneratedQuestions, *, gold: str, actor: Any = None) -> GoldRelease | None:
     """Frozen as gold of its own; None if the newest release of the name holds exactly this."""
-    if not made.kept:
+    if not batch.accepted:
         return None
     asked: dict[str, list[dict[str, Any]]] = {}
-    for one in made.kept:
-        asked.setdefault(one.talk, []).append(one.as_label())
-    source = made.source()
+    for question in batch.accepted:
+        asked.setdefault(question.talk, []).append(question.as_label())
+    source = batch.source()
     imported = [
         generated.imported(talk, source, "questions", labels) for talk, labels in asked.items()
     ]
     return freeze_imported(
-        project=made.project, layer=LAYER, imported=imported, name=gold, by=actor
+        project=batch.project, layer=LAYER, imported=imported, name=gold, by=actor
     )
 
 
@@ -116,7 +120,7 @@ def _opened(wish: Wish) -> tuple[Project, list[Talk]]:
         raise GenerationRefused(
             f"There is no project “{wish.project}”: import conversations into it first."
         )
-    talks = [_talk(one) for one in _conversations(project, wish)]
+    talks = [_talk(conversation) for conversation in _conversations(project, wish)]
     if not talks:
         where = f"the split “{wish.split}” of {project.slug}" if wish.split else project.slug
         raise GenerationRefused(
@@ -127,20 +131,20 @@ def _opened(wish: Wish) -> tuple[Project, list[Talk]]:
 
 def _conversations(project: Project, wish: Wish) -> list[Conversation]:
     """One question for each conversation before any gets a second one, so no more are needed."""
-    found = project.conversations.filter(**({"split": wish.split} if wish.split else {}))
-    able = found.annotate(n=Count("messages")).filter(n__gte=LEAST_MESSAGES)
+    conversations = project.conversations.filter(**({"split": wish.split} if wish.split else {}))
+    able = conversations.annotate(n=Count("messages")).filter(n__gte=LEAST_MESSAGES)
     return list(able.order_by("external_id").prefetch_related("messages")[: wish.count * TRIES])
 
 
 def _talk(conversation: Conversation) -> Talk:
     messages = [
         Said(
-            one.index,
-            one.speaker or f"the {one.role}",
-            one.content,
-            date_format(one.time, "j F Y") if one.time else "",
+            message.index,
+            message.speaker or f"the {message.role}",
+            message.content,
+            date_format(message.time, "j F Y") if message.time else "",
         )
-        for one in conversation.messages.all()
+        for message in conversation.messages.all()
     ]
     return Talk(conversation.external_id, messages)
 
@@ -150,8 +154,8 @@ def _in_turns(streams: list[Iterator[Any]]) -> Iterator[Any]:
     while streams:
         left = []
         for stream in streams:
-            for one in stream:
-                yield one
+            for element in stream:
+                yield element
                 left.append(stream)
                 break
         streams = left
@@ -161,7 +165,7 @@ def _choices(talk: Talk, seed: int) -> Iterator[_Chosen]:
     return (_Chosen(talk, messages) for messages in by_model.choices(talk, seed))
 
 
-def _one_by_model(made: Made, chosen: _Chosen, asking: Asking, seed: int) -> None:
+def _one_by_model(batch: GeneratedQuestions, chosen: _Chosen, asking: Asking, seed: int) -> None:
     talk, messages = chosen
     try:
         asked = by_model.ask(talk, messages, model=asking, repetition=seed)
@@ -169,17 +173,17 @@ def _one_by_model(made: Made, chosen: _Chosen, asking: Asking, seed: int) -> Non
     except ENDS:
         raise
     except ModelError as error:
-        made.drop([generated.unusable(error)])
+        batch.drop([generated.unusable(error)])
         return
-    made.take(asked, problems)
+    batch.take(asked, problems)
 
 
 def _problems_of(asked: Asked) -> list[str]:
     """What the schema of questions says of it."""
-    found = check_payload(
+    problems = check_payload(
         {"questions": [asked.as_label()]},
         layers=[LAYER],
         message_count=max(asked.evidence) + 1,
         complete=True,
     )
-    return sorted({f"labels: {problem.path.rsplit('.', 1)[-1]}" for problem in found})
+    return sorted({f"labels: {problem.path.rsplit('.', 1)[-1]}" for problem in problems})

@@ -122,14 +122,14 @@ def ask(
     A worker makes them, unless the caller does (``queue`` false).
     """
     entry = _entry(pipeline)
-    made = _layers_of(entry, project)
-    if entry.floor or not made or (layer and layer not in made):
+    layers = _layers_of(entry, project)
+    if entry.floor or not layers or (layer and layer not in layers):
         raise PipelineUnsuitable(_unsuitable(entry, project, layer), pipeline=pipeline)
     launch.check_model(entry, asks_model=entry.needs_model)
     launch.check_budget(entry, budget_cost, budget_tokens, asks_model=entry.needs_model)
     asked = requests.request(
         project,
-        layer=layer or made[0],
+        layer=layer or layers[0],
         pipeline=pipeline,
         by=by,
         budget_cost=budget_cost,
@@ -155,7 +155,7 @@ def _entry(pipeline: str) -> Entry:
 
 
 def _unsuitable(entry: Entry, project: Project, layer: str) -> Fact:
-    able = [f"“{one.name}”" for one in offered(project)]
+    able = [f"“{pipeline.name}”" for pipeline in offered(project)]
     return Fact(
         "suggestions.unsuitable",
         pipeline=entry.name,

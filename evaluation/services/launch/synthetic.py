@@ -42,7 +42,7 @@ class Wish:
     split: str = ""
 
 
-Made = generated.Made[Sample]
+GeneratedSamples = generated.Generated[Sample]
 
 
 class Stored(NamedTuple):
@@ -51,15 +51,15 @@ class Stored(NamedTuple):
     release: GoldRelease | None
 
 
-def make(wish: Wish, *, progress: Progress = lambda _: None) -> Made:
+def make(wish: Wish, *, progress: Progress = lambda _: None) -> GeneratedSamples:
     """Out of templates: the same for the same wish."""
     _check(wish)
-    made = Made(f"{templates.version()} seed {wish.seed}")
+    batch = GeneratedSamples(f"{templates.version()} seed {wish.seed}")
     for number, domain, difficulty in _asked(wish):
         sample = templates.generate(number, domain=domain, difficulty=difficulty, seed=wish.seed)
-        made.take(sample, problems_of(sample))
+        batch.take(sample, problems_of(sample))
         progress(number)
-    return made
+    return batch
 
 
 def make_by_model(
@@ -68,34 +68,36 @@ def make_by_model(
     budget_cost: float | None = None,
     budget_tokens: int | None = None,
     progress: Progress = lambda _: None,
-) -> Made:
+) -> GeneratedSamples:
     """By the language model of the settings; what does not verify is made anew a few times."""
     _check(wish)
     asking = Asking.opened(Fact("task.generate_conversations"), budget_cost, budget_tokens)
-    made = Made(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
+    batch = GeneratedSamples(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])
     for number, domain, difficulty in _asked(wish):
         try:
-            _one_by_model(made, asking, number, domain, difficulty, wish.seed)
+            _one_by_model(batch, asking, number, domain, difficulty, wish.seed)
         except ENDS as error:
-            made.stopped = in_english(adapters.fact_of(error))
+            batch.stopped = in_english(adapters.fact_of(error))
             break
         progress(number)
-    made.usage = asking.spent
-    return made
+    batch.usage = asking.spent
+    return batch
 
 
-def store(project_slug: str, made: Made, wish: Wish, *, gold: str, actor: Any = None) -> Stored:
+def store(
+    project_slug: str, batch: GeneratedSamples, wish: Wish, *, gold: str, actor: Any = None
+) -> Stored:
     """The conversations, and their labels as gold under the name ``gold`` (none without one)."""
     with transaction.atomic():
         project, _ = conversations.open_project(project_slug, actor, layers=[DEFAULT_LAYER])
-        records = ((made.generator, _record(one, made, wish)) for one in made.kept)
+        records = ((batch.generator, _record(sample, batch, wish)) for sample in batch.accepted)
         report = conversations.store_records(project=project, records=records)
         release = None
-        if gold and made.kept:
-            source = made.source()
+        if gold and batch.accepted:
+            source = batch.source()
             imported = [
-                generated.imported(one.id, source, "requirements", list(one.requirements))
-                for one in made.kept
+                generated.imported(sample.id, source, "requirements", list(sample.requirements))
+                for sample in batch.accepted
             ]
             release = freeze_imported(
                 project=project, layer=DEFAULT_LAYER, imported=imported, name=gold, by=actor
@@ -125,7 +127,7 @@ def _asked(wish: Wish) -> Iterator[tuple[int, str, str]]:
 
 
 def _one_by_model(
-    made: Made, asking: Asking, number: int, domain: str, difficulty: str, seed: int
+    batch: GeneratedSamples, asking: Asking, number: int, domain: str, difficulty: str, seed: int
 ) -> None:
     for repetition in range(TRIES):
         try:
@@ -137,24 +139,24 @@ def _one_by_model(
                 model=asking,
                 repetition=repetition,
             )
-            problems = _problems_of(sample, made) or by_model.unsupported(sample, model=asking)
+            problems = _problems_of(sample, batch) or by_model.unsupported(sample, model=asking)
         except ENDS:
             raise
         except ModelError as error:
-            made.drop([generated.unusable(error)])
+            batch.drop([generated.unusable(error)])
             continue
-        made.take(sample, problems)
+        batch.take(sample, problems)
         if not problems:
             return
 
 
-def _problems_of(sample: Sample, made: Made) -> list[str]:
-    if any(sample.turns == one.turns for one in made.kept):
+def _problems_of(sample: Sample, batch: GeneratedSamples) -> list[str]:
+    if any(sample.turns == other.turns for other in batch.accepted):
         return ["the same conversation again"]
     return problems_of(sample)
 
 
-def _record(sample: Sample, made: Made, wish: Wish) -> Record:
+def _record(sample: Sample, batch: GeneratedSamples, wish: Wish) -> Record:
     return Record(
         id=sample.id,
         turns=tuple(StoredTurn(turn.role, turn.content) for turn in sample.turns),
@@ -162,5 +164,5 @@ def _record(sample: Sample, made: Made, wish: Wish) -> Record:
         difficulty=sample.difficulty,
         split=wish.split,
         origin=Conversation.Origin.SYNTHETIC,
-        generator=made.generator,
+        generator=batch.generator,
     )

@@ -34,10 +34,10 @@ def describe(release: GoldRelease) -> dict[str, Any]:
 
 def metrics_of(layers: Collection[str]) -> list[Metric]:
     """What thresholds may be set for; where questions are asked, their answers have figures too."""
-    found = [metric for layer in layers for metric in metrics_for(layer)]
+    metrics = [metric for layer in layers for metric in metrics_for(layer)]
     if any(isinstance(gold_layer(layer), Memory) for layer in layers):
-        found += metrics_for("answers")
-    return list(dict.fromkeys(found))
+        metrics += metrics_for("answers")
+    return list(dict.fromkeys(metrics))
 
 
 def effective(own: Mapping[str, float | None]) -> dict[str, float]:
@@ -47,15 +47,15 @@ def effective(own: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def store(
-    project: Project, given: Mapping[str, float | None], max_drop: float | None, *, by: Any
+    project: Project, limits: Mapping[str, float | None], max_drop: float | None, *, by: Any
 ) -> None:
     """Keep what differs from the defaults. Runs that were launched before keep their gate."""
-    for name, value in given.items():
+    for name, value in limits.items():
         if value is not None:
             check(name, value)
     if max_drop is not None and not (math.isfinite(max_drop) and 0 <= max_drop <= 1):
         raise ThresholdRefused("threshold.drop")
-    own = {name: value for name, value in given.items() if value != DEFAULTS.get(name)}
+    own = {name: value for name, value in limits.items() if value != DEFAULTS.get(name)}
     GateThresholds.objects.update_or_create(
         project=project,
         defaults={
@@ -64,8 +64,8 @@ def store(
             "changed_by": by,
         },
     )
-    told = ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or "the defaults"
-    events.record("gate.changed", project, project=project, actor=by, thresholds=told)
+    listed = ", ".join(f"{name} {value}" for name, value in sorted(own.items())) or "the defaults"
+    events.record("gate.changed", project, project=project, actor=by, thresholds=listed)
 
 
 def check(name: str, value: float) -> None:

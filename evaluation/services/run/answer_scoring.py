@@ -28,56 +28,63 @@ class Judged:
 
     judging: Judging | None
     answers: Mapping[int, Answer]
-    found: Mapping[int, Mapping[str, Judgement]]
+    judgements: Mapping[int, Mapping[str, Judgement]]
 
     def values(self, case_id: int, example: Example, *, failure: Fact | None) -> dict[str, Value]:
         """Of every metric of answers; ``failure`` says why a failed case counts as worst."""
         reference = example.gold[0].get("answer") or None
         answer = self.answers.get(case_id)
         text = answer.text if answer and answer.state == Answer.State.DONE else ""
-        found = {name: self._value(name, case_id, bool(text)) for name in JUDGED}
-        found["answer_token_f1"] = (
+        values_by_metric = {name: self._value(name, case_id, bool(text)) for name in JUDGED}
+        values_by_metric["answer_token_f1"] = (
             answer_token_f1(text, reference) if text else Value(None, NO_ANSWER)
         )
         if failure:
-            found = {metric.id: Value(metric.worst, failure) for metric in metrics_for("answers")}
+            values_by_metric = {
+                metric.id: Value(metric.worst, failure) for metric in metrics_for("answers")
+            }
         if reference is None:
-            found |= dict.fromkeys(("correctness", "answer_token_f1"), Value(None, NO_REFERENCE))
-        return found
+            values_by_metric |= dict.fromkeys(
+                ("correctness", "answer_token_f1"), Value(None, NO_REFERENCE)
+            )
+        return values_by_metric
 
     def _value(self, kind: str, case_id: int, has_answer: bool) -> Value:
-        given = self.found.get(case_id, {})
-        one = given.get(kind)
+        judgements = self.judgements.get(case_id, {})
+        judgement = judgements.get(kind)
         if not has_answer:
             return Value(None, NO_ANSWER)
-        if one is None or one.state not in (Judgement.State.DONE, Judgement.State.FAILED):
+        if judgement is None or judgement.state not in (
+            Judgement.State.DONE,
+            Judgement.State.FAILED,
+        ):
             return Value(None, NOT_JUDGED)
-        if one.state == Judgement.State.FAILED:
+        if judgement.state == Judgement.State.FAILED:
             return Value(None, JUDGE_FAILED)
-        if one.score is None:
-            return Value(None, one.reason)
-        claims = _claims(given.get("claims")) if kind == "faithfulness" else {}
-        return Value(one.score, detail={"clamped": one.clamped, **claims})
+        if judgement.score is None:
+            return Value(None, judgement.reason)
+        claims = _claims(judgements.get("claims")) if kind == "faithfulness" else {}
+        return Value(judgement.score, detail={"clamped": judgement.clamped, **claims})
 
     def details(self) -> dict[str, dict[str, Any]]:
-        """What stands beside the aggregates: the judge, how often it failed, and the claims."""
+        """What is stored with the aggregates: the judge, how often it failed, and the claims."""
         if self.judging is None:
             return {}
         rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
-        told = self.judging.spec["prompts"]
-        found = {
+        prompts = self.judging.spec["prompts"]
+        details_by_metric = {
             kind: {
                 "judge": {"judging": self.judging.pk, "model": self.judging.model}
-                | {name: told[kind][name] for name in ("name", "sha256", "judge_sha256")},
+                | {name: prompts[kind][name] for name in ("name", "sha256", "judge_sha256")},
                 **_counts(rows[kind]),
             }
             for kind in JUDGED
         }
-        found["faithfulness"]["claims"] = _all_claims(rows["claims"])
-        return found
+        details_by_metric["faithfulness"]["claims"] = _all_claims(rows["claims"])
+        return details_by_metric
 
     def _of_kind(self, kind: str) -> list[Judgement]:
-        return [by_kind[kind] for by_kind in self.found.values() if kind in by_kind]
+        return [by_kind[kind] for by_kind in self.judgements.values() if kind in by_kind]
 
 
 def load(run: Run) -> Judged | None:
@@ -86,16 +93,16 @@ def load(run: Run) -> Judged | None:
         return None
     judging = judgings.counting(run)
     answers = Answer.objects.filter(case__run=run).defer("usage", "message_ids")
-    found: dict[int, dict[str, Judgement]] = {}
+    judgements: dict[int, dict[str, Judgement]] = {}
     rows: QuerySet[Judgement] = Judgement.objects.filter(judging=judging)
     for row in rows.select_related("answer").defer("raw", "reasoning", "usage", "answer__text"):
-        found.setdefault(row.answer.case_id, {})[row.kind] = row
-    return Judged(judging, {answer.case_id: answer for answer in answers}, found)
+        judgements.setdefault(row.answer.case_id, {})[row.kind] = row
+    return Judged(judging, {answer.case_id: answer for answer in answers}, judgements)
 
 
 def documents(run: Run) -> dict[int, dict[str, Any]]:
     """The answer of every case and what the counting judge said of it, for ``results.json``."""
-    found = {
+    by_case = {
         answer.case_id: {
             "answer": {
                 "text": answer.text,
@@ -109,14 +116,14 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
     }
     rows = Judgement.objects.filter(judging=judgings.counting(run)).select_related("answer")
     for row in rows.defer("raw", "usage", "answer__text"):
-        found[row.answer.case_id]["judgements"][row.kind] = {
+        by_case[row.answer.case_id]["judgements"][row.kind] = {
             "score": row.score,
             "reasoning": row.reasoning or None,
             "clamped": row.clamped,
             "undefined": in_english(why) if (why := row.reason or row.error) else None,
             **row.detail,
         }
-    return found
+    return by_case
 
 
 def _counts(rows: list[Judgement]) -> dict[str, int]:
@@ -137,11 +144,11 @@ def _claims(judgement: Judgement | None) -> dict[str, Any]:
 def _all_claims(rows: list[Judgement]) -> dict[str, Any]:
     """The mean of the cases' claim scores; None if no answer made a claim."""
     counted = [_claims(row)["claims"] for row in rows if _claims(row)]
-    scores = [one["score"] for one in counted if one["score"] is not None]
+    scores = [claims["score"] for claims in counted if claims["score"] is not None]
     return {
         "mean": sum(scores) / len(scores) if scores else None,
         "n": len(scores),
-        "supported": sum(one["supported"] for one in counted),
-        "total": sum(one["total"] for one in counted),
+        "supported": sum(claims["supported"] for claims in counted),
+        "total": sum(claims["total"] for claims in counted),
         "judge_failures": _counts(rows)["judge_failures"],
     }

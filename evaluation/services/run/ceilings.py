@@ -73,7 +73,7 @@ def ensure(run_id: int) -> None:
     key = _key(run, ruler.id)
     metrics = metrics_for(run.release.layer)
     known = HumanCeiling.objects.filter(**key).values_list("metric", "metric_version")
-    if {(one.id, one.version) for one in metrics} <= set(known):
+    if {(metric.id, metric.version) for metric in metrics} <= set(known):
         return
     HumanCeiling.objects.bulk_create(_rows(run, key, metrics, ruler), ignore_conflicts=True)
 
@@ -89,28 +89,28 @@ def beside(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Beside]:
 
     What people rated is no share of what gold says of people.
     """
-    found = of(run)
-    part = _on_part(run, found)
+    ceilings = of(run)
+    part = _on_part(run, ceilings)
     rated = any(row.detail.get("basis") == "human" for row in aggregates)
     placed = {}
     for row in aggregates:
-        if row.metric in found:
+        if row.metric in ceilings:
             own = part.get(row.metric, row.mean)
-            people = None if rated else found[row.metric].mean
+            people = None if rated else ceilings[row.metric].mean
             level = human_level(METRICS[row.metric], own, people)
-            placed[row.metric] = Beside(found[row.metric], own, level)
+            placed[row.metric] = Beside(ceilings[row.metric], own, level)
     return placed
 
 
-def as_json(found: Beside) -> dict[str, Any]:
-    row = found.ceiling
+def as_json(comparison: Beside) -> dict[str, Any]:
+    row = comparison.ceiling
     return {
         **{name: getattr(row, name) for name in ("mean", "ci_low", "ci_high", "n")},
         "n_undefined": row.n_undefined,
         "reason": in_english(row.reason) if row.reason else None,
-        "own": found.own,
-        "percent_of_human_level": found.level.percent,
-        "passes": found.level.passes,
+        "own": comparison.own,
+        "percent_of_human_level": comparison.level.percent,
+        "passes": comparison.level.passes,
     }
 
 
@@ -121,12 +121,14 @@ def _key(run: Run, ruler: str) -> dict[str, Any]:
     return {"release": run.release, "split": run.split, "settings_sha256": sha256_of(settings)}
 
 
-def _on_part(run: Run, found: Mapping[str, HumanCeiling]) -> dict[str, float | None]:
+def _on_part(run: Run, ceilings: Mapping[str, HumanCeiling]) -> dict[str, float | None]:
     """The run's own means where people were compared on some of its items only."""
-    items = next((row.detail["items"] for row in found.values() if row.detail.get("items")), None)
+    items = next(
+        (row.detail["items"] for row in ceilings.values() if row.detail.get("items")), None
+    )
     if items is None:
         return {}
-    plain = [name for name in found if METRICS[name].scope == "case"]
+    plain = [name for name in ceilings if METRICS[name].scope == "case"]
     scores = Score.objects.filter(case__run=run, case__item__in=items, metric__in=plain).order_by()
     rows = scores.values_list("metric", "metric_version").annotate(mean=Avg("value"))
     return {name: mean for name, version, mean in rows if METRICS[name].version == version}
@@ -140,7 +142,7 @@ def _rows(
     items = behind(run.release, run.split, ruler=ruler) if layer.by_people else []
     items = items[: run.spec.size]
     cases = _scored(layer, context, items)
-    shared = [one.item.pk for one in items if len(one.labels) > 1]
+    shared = [item.item.pk for item in items if len(item.labels) > 1]
     part = {"items": shared} if len(shared) < len(items) else {}
     for metric in metrics:
         figures, reason = _figures(layer, metric, cases, context)
@@ -157,9 +159,9 @@ def _rows(
 
 def _scored(layer: GoldLayer, context: Context, items: Sequence[Submitted]) -> list[_Case]:
     laid_out = [
-        [(by, against, example, one.item.conversation_id) for by, against, example in pairs]
-        for one in items
-        for pairs in _cases(layer, one)
+        [(by, against, example, submitted.item.conversation_id) for by, against, example in pairs]
+        for submitted in items
+        for pairs in _cases(layer, submitted)
     ]
     context.ruler.prime(
         text for case in laid_out for _, _, example, _ in case for text in layer.texts(example)
@@ -180,36 +182,36 @@ def _values(layer: GoldLayer, example: Example, context: Context) -> dict[str, V
     return layer.score(example, context)
 
 
-def _cases(layer: GoldLayer, one: Submitted) -> Iterator[list[tuple[str, str, Example]]]:
+def _cases(layer: GoldLayer, submitted: Submitted) -> Iterator[list[tuple[str, str, Example]]]:
     """The examples of each case of an item that two or more people labelled."""
-    for part in layer.parts(one.content):
-        labels = _of_part(one, part.uid)
+    for part in layer.parts(submitted.content):
+        labels = _of_part(submitted, part.uid)
         if len(labels) > 1:
-            gold = layer.gold(one.content, part.uid)
+            gold = layer.gold(submitted.content, part.uid)
             yield [
                 *(
                     (
                         by,
                         against,
-                        Example(one.content, labels[against], layer.as_output(labels[by])),
+                        Example(submitted.content, labels[against], layer.as_output(labels[by])),
                     )
                     for by, against in permutations(sorted(labels), 2)
                 ),
                 *(
-                    (by, "", Example(one.content, gold, layer.as_output(labels[by])))
+                    (by, "", Example(submitted.content, gold, layer.as_output(labels[by])))
                     for by in sorted(labels)
                 ),
             ]
 
 
-def _of_part(one: Submitted, uid: str) -> dict[str, Labels]:
+def _of_part(submitted: Submitted, uid: str) -> dict[str, Labels]:
     """Of a question or an arc: everybody's own label of it, as gold knows it."""
     if not uid:
-        return one.labels
-    names = one.content["provenance"]["labels"].get(uid, {}).get("uids") or {}
+        return submitted.labels
+    names = submitted.content["provenance"]["labels"].get(uid, {}).get("uids") or {}
     own = {
         person: [label for label in labels if label.get("uid") == names.get(person)]
-        for person, labels in one.labels.items()
+        for person, labels in submitted.labels.items()
     }
     return {person: labels for person, labels in own.items() if labels}
 
@@ -225,20 +227,20 @@ def _figures(
         return nothing, NO_PAIR if layer.by_people else NO_LABELS
     if not metric.per_case:
         among = [pair.scored for case in cases for pair in _among(case)]
-        found = layer.pooled(among, context)[metric.id]
-        reason = None if found.n else Fact("ceiling.no_confidence")
-        figures = {name: getattr(found, name) for name in names}
-        return figures | {"n": len(cases) if found.n else 0}, reason
+        summary = layer.pooled(among, context)[metric.id]
+        reason = None if summary.n else Fact("ceiling.no_confidence")
+        figures = {name: getattr(summary, name) for name in names}
+        return figures | {"n": len(cases) if summary.n else 0}, reason
     values = [_mean_of(metric, _among(case)) for case in cases]
-    found = scoring.summary_of(
+    summary = scoring.summary_of(
         metric,
         values,
         clusters=[case[0].scored.cluster for case in cases],
         failed=[False] * len(cases),
         seed=context.seed,
     )
-    reason = None if found.n else next(one.reason for one in values if one.reason)
-    return {name: getattr(found, name) for name in names}, reason
+    reason = None if summary.n else next(value.reason for value in values if value.reason)
+    return {name: getattr(summary, name) for name in names}, reason
 
 
 def _among(case: _Case) -> list[_Pair]:
@@ -248,10 +250,10 @@ def _among(case: _Case) -> list[_Pair]:
 def _mean_of(metric: Metric, pairs: Sequence[_Pair]) -> Value:
     """One case's figure: the mean over all pairs, each in both directions."""
     values = [pair.scored.values[metric.id] for pair in pairs]
-    known = [one.value for one in values if one.value is not None]
+    known = [value.value for value in values if value.value is not None]
     if not known:
-        return Value(None, next(one.reason for one in values))
-    shares = [one.share for one in values if one.share is not None]
+        return Value(None, next(value.reason for value in values))
+    shares = [value.share for value in values if value.share is not None]
     share = None
     if shares:
         tops, bottoms = zip(*shares, strict=True)
@@ -263,19 +265,21 @@ def _detail(metric: Metric, cases: Sequence[_Case]) -> dict[str, Any]:
     """Pair by pair, and each person against gold."""
     if not metric.per_case or metric.id in OF_PIPELINES:
         return {}
-    found: dict[tuple[str, ...], list[float]] = {}
+    by_people: dict[tuple[str, ...], list[float]] = {}
     for case in cases:
         for pair in case:
             value = pair.scored.values[metric.id].value
             people = tuple(sorted((pair.by, pair.against))) if pair.against else (pair.by,)
             if value is not None:
-                found.setdefault(people, []).append(value)
+                by_people.setdefault(people, []).append(value)
     return {
         "pairs": [
-            _row(people, values, 2) for people, values in sorted(found.items()) if people[1:]
+            _row(people, values, 2) for people, values in sorted(by_people.items()) if people[1:]
         ],
         "gold": [
-            _row(people, values, 1) for people, values in sorted(found.items()) if not people[1:]
+            _row(people, values, 1)
+            for people, values in sorted(by_people.items())
+            if not people[1:]
         ],
     }
 

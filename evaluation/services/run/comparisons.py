@@ -26,9 +26,9 @@ class NotComparable(RuleError):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MetricComparison:
     metric: Metric
-    found: Comparison
+    comparison: Comparison
     corrected_p: float | None
     """Corrected for the main metrics being looked at together (Holm); None for any other."""
     tested: bool = True
@@ -38,14 +38,14 @@ class Row:
     def verdict(self) -> str:
         if not self.tested:
             return "exploratory"
-        return verdict(self.found, self.metric.direction, self.corrected_p)
+        return verdict(self.comparison, self.metric.direction, self.corrected_p)
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     before: Run
     after: Run
-    rows: list[Row]
+    rows: list[MetricComparison]
     only_before: int
     only_after: int
     changed: dict[str, tuple[Any, Any]]
@@ -63,7 +63,7 @@ class Compared:
             "changed": {name: list(values) for name, values in self.changed.items()},
             "judges_differ": self.judges_differ,
             "metrics": {
-                row.metric.id: row.found.as_json()
+                row.metric.id: row.comparison.as_json()
                 | {"tested": row.tested, "p_value_holm": row.corrected_p, "verdict": row.verdict}
                 for row in self.rows
             },
@@ -80,7 +80,7 @@ def compare_runs(before: Run, after: Run) -> Compared:
     old, new = _values(before, metrics), _values(after, metrics)
     owners = _conversations(after)
     shared = [key for key in old if key in new]
-    found = [
+    comparisons = [
         compare(
             [old[key].get(metric.id) for key in shared],
             [new[key].get(metric.id) for key in shared],
@@ -93,7 +93,7 @@ def compare_runs(before: Run, after: Run) -> Compared:
     return Compared(
         before=before,
         after=after,
-        rows=_rows(metrics, found, gold_layer(after.spec.layer).headline),
+        rows=_rows(metrics, comparisons, gold_layer(after.spec.layer).headline),
         only_before=len(old) - len(shared),
         only_after=len(new) - len(shared),
         changed=changed(before, after),
@@ -103,9 +103,11 @@ def compare_runs(before: Run, after: Run) -> Compared:
 
 def _main_first(before: Run, after: Run) -> list[Metric]:
     """What both runs have: only one of them may have answers."""
-    shared = [one for one in after.spec.all_metrics() if one in before.spec.all_metrics()]
+    shared = [metric for metric in after.spec.all_metrics() if metric in before.spec.all_metrics()]
     main = gold_layer(after.spec.layer).headline
-    return sorted((one for one in shared if one.per_case), key=lambda one: one.id not in main)
+    return sorted(
+        (metric for metric in shared if metric.per_case), key=lambda metric: metric.id not in main
+    )
 
 
 def _judges_differ(before: Run, after: Run) -> list[str]:
@@ -119,12 +121,18 @@ def _judges(run: Run) -> dict[str, str]:
     return dict(rows.values_list("metric", "detail__judge__judge_sha256"))
 
 
-def _rows(metrics: list[Metric], found: list[Comparison], main: Collection[str]) -> list[Row]:
+def _rows(
+    metrics: list[Metric], comparisons: list[Comparison], main: Collection[str]
+) -> list[MetricComparison]:
     tested = [metric.id in main for metric in metrics]
     p_values = [
-        one.p_value if is_main else None for one, is_main in zip(found, tested, strict=True)
+        comparison.p_value if is_main else None
+        for comparison, is_main in zip(comparisons, tested, strict=True)
     ]
-    return [Row(*four) for four in zip(metrics, found, holm(p_values), tested, strict=True)]
+    return [
+        MetricComparison(*fields)
+        for fields in zip(metrics, comparisons, holm(p_values), tested, strict=True)
+    ]
 
 
 def _check(before: Run, after: Run) -> None:
@@ -174,15 +182,15 @@ def _basis(run: Run) -> str | None:
 def _values(run: Run, metrics: list[Metric]) -> dict[CaseKey, dict[str, float | None]]:
     """The value of every case and metric; the mean over repetitions, undefined if one is."""
     wanted = {metric.id: metric.version for metric in metrics}
-    found: dict[CaseKey, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    by_case: dict[CaseKey, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
     rows = Score.objects.filter(case__run=run, metric__in=wanted)
     fields = ("case__item", "case__part", "metric", "metric_version", "value")
     for item, part, metric, version, value in rows.order_by("case").values_list(*fields):
         if wanted[metric] == version:
-            found[item, part][metric].append(value)
+            by_case[item, part][metric].append(value)
     return {
         key: {metric: _mean(values) for metric, values in by_metric.items()}
-        for key, by_metric in found.items()
+        for key, by_metric in by_case.items()
     }
 
 

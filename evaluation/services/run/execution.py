@@ -106,18 +106,18 @@ def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
 
     The case is held meanwhile. What fails here fails there again, and is told there.
     """
-    held = HeldForPreparing(type(case), case.pk, desk.owner)
-    with leases.KeepAlive(held, seconds=memory_builds.BUILDING_SECONDS):
+    lease = HeldForPreparing(type(case), case.pk, desk.owner)
+    with leases.KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
         try:
-            given = adapters.to_case(case, gold_layer(desk.run.release.layer))
+            pipeline_case = adapters.to_case(case, gold_layer(desk.run.release.layer))
             with memory_builds.alone(
                 case.item.conversation_id, memory_builds.key_of(LayersConfig())
             ):
-                pipeline.prepare(given)
+                pipeline.prepare(pipeline_case)
         except Exception:  # whatever it is: the case meets it, too
             logger.info("%s could not be prepared.", case, exc_info=True)
         except BaseException:  # Ctrl-C, or the process is told to end
-            held.give_back()
+            lease.give_back()
             raise
 
 
@@ -216,11 +216,13 @@ def _rows_for(run: Run) -> RowsFor:
 
 def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
     layer = desk.run.release.layer
-    given = adapters.to_case(case, gold_layer(layer))
-    output = pipeline.run(given)
+    pipeline_case = adapters.to_case(case, gold_layer(layer))
+    output = pipeline.run(pipeline_case)
     if desk.model and (ended := desk.model.stopped or desk.model.late):
         raise ended  # the pipeline went on without, as it should not
-    return {"output": adapters.checked_output(output, layer, message_count=len(given.messages))}
+    return {
+        "output": adapters.checked_output(output, layer, message_count=len(pipeline_case.messages))
+    }
 
 
 def _score(run_id: int, owner: UUID) -> None:
@@ -228,8 +230,8 @@ def _score(run_id: int, owner: UUID) -> None:
         return
     versions = (run_id, METRICS_VERSION, PROTOCOL_VERSION)
     logger.info("Run %s is scored by metrics.version=%s, protocol.version=%s.", *versions)
-    held = leases.HeldScoring(run_id, owner)
-    with leases.KeepAlive(held, seconds=leases.SCORING_SECONDS):
+    lease = leases.HeldScoring(run_id, owner)
+    with leases.KeepAlive(lease, seconds=leases.SCORING_SECONDS):
         try:
             _find_ceiling(run_id)
             scoring.score(run_id, owner)

@@ -49,16 +49,16 @@ def rows(runs: RunQuerySet) -> list[dict[str, Any]]:
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")
     light = finished.defer("release__header", "release__agreement", "release__left_out")
     before: dict[str, Run] = {}
-    found = []
+    described = []
     for run in light.with_synthetic().prefetch_related(figures):
-        found.append(_row(run, before.get(run.release.name)))
+        described.append(_row(run, before.get(run.release.name)))
         before[run.release.name] = run
-    return found
+    return described
 
 
-def csv_lines(found: Sequence[dict[str, Any]]) -> Iterator[str]:
+def csv_lines(experiments: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield _line(COLUMNS)
-    for row in found:
+    for row in experiments:
         yield _line([_cell(row[column]) for column in COLUMNS])
 
 
@@ -95,8 +95,8 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
 
 def _changes(before: Run | None, run: Run) -> str:
     """Empty for the first run, the baseline."""
-    found = changed(before, run) if before else {}
-    return "; ".join(f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in found.items())
+    changes = changed(before, run) if before else {}
+    return "; ".join(f"{name}: {_said(old)} → {_said(new)}" for name, (old, new) in changes.items())
 
 
 def _said(value: Any) -> str:

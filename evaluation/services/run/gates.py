@@ -61,9 +61,9 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
         checks=[check.as_json() for check in checks],
         asked_by=by,
     )
-    said = "passed" if result.passed else "failed"
+    outcome = "passed" if result.passed else "failed"
     project = run.release.project
-    events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=said)
+    events.record("gate.asked", run, project=project, actor=by, run=run.pk, result=outcome)
     return result
 
 
@@ -97,24 +97,24 @@ def reason_of(check: dict[str, Any]) -> Fact | None:
 def _check(run: Run, baseline: Run | None) -> None:
     if baseline is not None and baseline.pk == run.pk:
         raise GateImpossible("gate.own_baseline", pk=run.pk, details={"run": run.pk})
-    for one in (run, baseline):
-        if one is not None and one.status != Run.Status.FINISHED:
-            raise GateImpossible(_why_unfinished(one), details={"run": one.pk})
+    for each in (run, baseline):
+        if each is not None and each.status != Run.Status.FINISHED:
+            raise GateImpossible(_why_unfinished(each), details={"run": each.pk})
 
 
 def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
     rows = {row.metric: row for row in results.aggregates_of(run)}
-    found = []
+    checks = []
     for name, limit in limits.items():
         metric, row = METRICS[name], rows.get(name)
         value = row.mean if row else None
         standing = certificates.certificate_for(run, name) if name in JUDGED else None
         if standing is not None and standing.certificate is None:
-            found.append(uncertified(metric, value, limit, why=standing.why))
+            checks.append(uncertified(metric, value, limit, why=standing.why))
         else:
             why = row.reason if row else NOT_MEASURED
-            found.append(check_threshold(metric, value, limit, why_undefined=why))
-    return found
+            checks.append(check_threshold(metric, value, limit, why_undefined=why))
+    return checks
 
 
 def _drifts(run: Run, baseline: Run, limits: dict[str, float], max_drop: float) -> list[Check]:
@@ -122,7 +122,7 @@ def _drifts(run: Run, baseline: Run, limits: dict[str, float], max_drop: float) 
     wanted = {*limits, *gold_layer(run.release.layer).headline} - JUDGED
     compared = comparisons.compare_runs(baseline, run)
     return [
-        check_drift(row.metric, row.found, max_drop)
+        check_drift(row.metric, row.comparison, max_drop)
         for row in compared.rows
         if row.metric.id in wanted
     ]

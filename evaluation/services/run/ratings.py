@@ -66,8 +66,8 @@ def invite(panel: RatingPanel, usernames: Iterable[str], *, by: Any) -> None:
 @transaction.atomic
 def rate(panel: RatingPanel, number: int, *, judge: Any, score: int | None, note: str = "") -> None:
     """Keep the judge's rating of one label; ``None`` takes it back."""
-    held = RatingPanel.objects.select_for_update().get(pk=panel.pk)
-    if held.closed_at:
+    locked = RatingPanel.objects.select_for_update().get(pk=panel.pk)
+    if locked.closed_at:
         raise RatingRefused("rating.closed")
     if score is not None and score not in SCORES:
         raise RatingRefused("rating.out_of_range")
@@ -80,21 +80,21 @@ def rate(panel: RatingPanel, number: int, *, judge: Any, score: int | None, note
     else:
         Rating.objects.update_or_create(**place, defaults={"score": score, "note": note.strip()})
     if was_whole or _is_whole(label, judge):
-        _note_change(held)
+        _note_change(locked)
 
 
 @transaction.atomic
 def close(panel: RatingPanel, *, by: Any) -> None:
     """For good: the ratings and what is computed from them stay as they are."""
-    held = RatingPanel.objects.select_for_update().get(pk=panel.pk)
-    if held.closed_at:
+    locked = RatingPanel.objects.select_for_update().get(pk=panel.pk)
+    if locked.closed_at:
         raise RatingRefused("rating.closed")
-    if not ratings_of(held).exists():
+    if not ratings_of(locked).exists():
         raise RatingRefused("rating.nothing_rated")
-    RatingPanel.objects.filter(pk=held.pk).update(closed_at=timezone.now(), closed_by=by)
-    ratings_of(held).update(frozen=True)
-    record("rating.closed", held, by, ratings=ratings_of(held).count())
-    _note_change(held)
+    RatingPanel.objects.filter(pk=locked.pk).update(closed_at=timezone.now(), closed_by=by)
+    ratings_of(locked).update(frozen=True)
+    record("rating.closed", locked, by, ratings=ratings_of(locked).count())
+    _note_change(locked)
 
 
 def ratings_of(panel: RatingPanel) -> QuerySet[Rating]:
@@ -128,17 +128,17 @@ def agreement(panel: RatingPanel) -> list[JudgePair]:
     rows = ratings_of(panel).values_list(
         "judge__username", "case__item__conversation", "case", "position", "score"
     )
-    given: dict[str, dict[tuple[int, int], int]] = {}
+    by_judge: dict[str, dict[tuple[int, int], int]] = {}
     where: dict[tuple[int, int], int] = {}
     for judge, conversation, case, position, score in rows.iterator():
-        given.setdefault(judge, {})[case, position] = score
+        by_judge.setdefault(judge, {})[case, position] = score
         where[case, position] = conversation
     places: dict[str, list[tuple[int, int]]] = {}
     for place, conversation in sorted(where.items()):
         places.setdefault(str(conversation), []).append(place)
     scores = {
         judge: {name: [own.get(place) for place in of] for name, of in places.items()}
-        for judge, own in given.items()
+        for judge, own in by_judge.items()
     }
     return judge_pairs(scores, seed=panel.run.seed)
 

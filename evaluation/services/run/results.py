@@ -150,9 +150,9 @@ def _metrics(run: Run) -> dict[str, dict[str, Any]]:
 
 
 def _figures(row: Aggregate) -> dict[str, Any]:
-    found: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
-    found |= {"version": row.metric_version, "reason": _worded(row.reason)}
-    return found | row.detail
+    figures: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
+    figures |= {"version": row.metric_version, "reason": _worded(row.reason)}
+    return figures | row.detail
 
 
 def _case(case: CaseRun) -> dict[str, Any]:

@@ -51,13 +51,13 @@ class _Measured:
 def score(run_id: int, owner: UUID) -> None:
     """Score every case of a run whose cases are done, and store all of it at once."""
     run = Run.objects.select_related("release").get(pk=run_id)
-    found = _measure(run)
+    measured = _measure(run)
 
     def finish() -> bool:
-        measured = run.spec.with_values(**_measures(run), ruler=found.ruler)
-        return leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=measured)
+        spec = run.spec.with_values(**_measures(run), ruler=measured.ruler)
+        return leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=spec)
 
-    _store(found, finish)
+    _store(measured, finish)
 
 
 def rescore_rated(run_id: int, finish: Callable[[], bool]) -> None:
@@ -80,18 +80,18 @@ def _measure(run: Run) -> _Measured:
     layer = gold_layer(run.release.layer)
     context = Context(vectors.ruler(), run.spec, run.seed)
     judged = answer_scoring.load(run)
-    found = _score_cases(run, layer, context, judged)
+    cases = _score_cases(run, layer, context, judged)
     metrics = run.spec.all_metrics()
     return _Measured(
         ruler=context.ruler.id,
-        scores=[row for one in found for row in _score_rows(one, metrics)],
-        traces=[row for one in found for row in _trace_rows(one, layer)],
-        aggregates=_aggregates(run, layer, [one.scored for one in found], context, judged),
+        scores=[row for case in cases for row in _score_rows(case, metrics)],
+        traces=[row for case in cases for row in _trace_rows(case, layer)],
+        aggregates=_aggregates(run, layer, [case.scored for case in cases], context, judged),
     )
 
 
 @transaction.atomic
-def _store(found: _Measured, finish: Callable[[], bool]) -> None:
+def _store(measured: _Measured, finish: Callable[[], bool]) -> None:
     """Scores of the same metric version are replaced; those of other versions stay.
 
     ``finish`` says in the same transaction whether these figures are still wanted.
@@ -99,21 +99,21 @@ def _store(found: _Measured, finish: Callable[[], bool]) -> None:
     if not finish():
         return
     Score.objects.bulk_create(
-        found.scores,
+        measured.scores,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "metric", "metric_version"],
         update_fields=SCORE_FIELDS,
     )
     StageTrace.objects.bulk_create(
-        found.traces,
+        measured.traces,
         batch_size=500,
         update_conflicts=True,
         unique_fields=["case", "checkpoint"],
         update_fields=TRACE_FIELDS,
     )
     Aggregate.objects.bulk_create(
-        found.aggregates,
+        measured.aggregates,
         update_conflicts=True,
         unique_fields=["run", "metric", "metric_version"],
         update_fields=AGGREGATE_FIELDS,
@@ -164,12 +164,12 @@ def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dic
     return values
 
 
-def _score_rows(one: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
+def _score_rows(scored_case: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
     for metric in metrics:
         if metric.per_case:
-            value = one.scored.values[metric.id]
+            value = scored_case.scored.values[metric.id]
             yield Score(
-                case=one.case,
+                case=scored_case.case,
                 metric=metric.id,
                 metric_version=metric.version,
                 value=value.value,
@@ -178,10 +178,10 @@ def _score_rows(one: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
             )
 
 
-def _trace_rows(one: ScoredCase, layer: GoldLayer) -> Iterator[StageTrace]:
-    if not one.scored.failed:
-        for fields in layer.traces(one.scored.example):
-            yield StageTrace(case=one.case, **fields)
+def _trace_rows(scored_case: ScoredCase, layer: GoldLayer) -> Iterator[StageTrace]:
+    if not scored_case.scored.failed:
+        for fields in layer.traces(scored_case.scored.example):
+            yield StageTrace(case=scored_case.case, **fields)
 
 
 def _aggregates(
@@ -211,15 +211,15 @@ def _summaries(
     layer: GoldLayer, metrics: list[Metric], scored: list[Scored], context: Context
 ) -> dict[str, Summary]:
     clusters = [case.cluster for case in scored]
-    found = layer.pooled(scored, context)
+    summaries = layer.pooled(scored, context)
     for metric in metrics:
         if metric.per_case:
             values = [case.values[metric.id] for case in scored]
             failed = [case.failed and case.values[metric.id].value is not None for case in scored]
-            found[metric.id] = summary_of(
+            summaries[metric.id] = summary_of(
                 metric, values, clusters=clusters, failed=failed, seed=context.seed
             )
-    return found
+    return summaries
 
 
 def summary_of(
@@ -227,11 +227,11 @@ def summary_of(
 ) -> Summary:
     """One metric over all cases, in the way in which that metric is averaged."""
     numbers = [value.value for value in values]
-    given: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
+    resampling: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
     if metric.scope == "micro":
         shares = [value.share for value in values]
-        return summarize_shares(shares, numbers, worst=metric.worst, **given)
-    return summarize(numbers, worst=metric.worst, **given)
+        return summarize_shares(shares, numbers, worst=metric.worst, **resampling)
+    return summarize(numbers, worst=metric.worst, **resampling)
 
 
 def _why_undefined(metric: Metric, scored: list[Scored]) -> Fact:

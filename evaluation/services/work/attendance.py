@@ -50,8 +50,8 @@ def unattended() -> list[int]:
     now = timezone.now()
     unscored = Run.objects.filter(scored_at=None, failure=None, cancelled=False).order_by("pk")
     idle = unscored.exclude(scoring_expires_at__gt=now)
-    for held in _attended_work(now):
-        idle = idle.exclude(pk__in=held)
+    for runs_at_work in _attended_work(now):
+        idle = idle.exclude(pk__in=runs_at_work)
     startable = [Q(pk__in=rows) for rows in leases.startable_work(now)]
     to_run = idle.filter(reduce(or_, startable), paused=False)
     to_score = idle
@@ -72,7 +72,7 @@ def silence(run: Run) -> Silence | None:
         return _in_tens(lease - left, left) if lease - left > LATE * lease else None
     if run.status != Run.Status.SCORING and not _is_startable(run, now):
         return None
-    since = max(one for one in (run.created_at, run.woken_at, end) if one)
+    since = max(moment for moment in (run.created_at, run.woken_at, end) if moment)
     waited = now - since
     if waited <= timedelta(seconds=NOT_TAKEN_SECONDS):
         return None
@@ -86,16 +86,16 @@ def _in_tens(seconds: float, left: float) -> Silence:
 
 def _end_of_hold(run: Run) -> datetime | None:
     """When the last hold on any of its work ends or has ended."""
-    held = [
+    work_of_run = [
         CaseRun.objects.filter(run=run),
         Answer.objects.filter(case__run=run),
         Judgement.objects.filter(judging__run=run),
     ]
     ends = [
         rows.filter(state=Work.State.RUNNING).aggregate(end=Max("lease_expires_at"))["end"]
-        for rows in held
+        for rows in work_of_run
     ]
-    return max((one for one in (*ends, run.scoring_expires_at) if one), default=None)
+    return max((end for end in (*ends, run.scoring_expires_at) if end), default=None)
 
 
 def _is_startable(run: Run, now: datetime) -> bool:

@@ -63,7 +63,7 @@ def _with_item() -> QuerySet[CaseRun]:
     return CaseRun.objects.select_related("item").defer("item__canonical")
 
 
-def held(work: Work, owner: UUID) -> HeldWork:
+def lease_of(work: Work, owner: UUID) -> HeldWork:
     return HeldWork(type(work), work.pk, owner)
 
 
@@ -120,13 +120,13 @@ def claim_scoring(run_id: int, owner: UUID) -> bool:
 
 
 def renew_scoring(run_id: int, owner: UUID) -> bool:
-    held = Run.objects.filter(pk=run_id, scoring_owner=owner)
-    return held.update(scoring_expires_at=expiry(timezone.now())) == 1
+    leased = Run.objects.filter(pk=run_id, scoring_owner=owner)
+    return leased.update(scoring_expires_at=expiry(timezone.now())) == 1
 
 
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
-    held = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
-    return held.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
+    leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
+    return leased.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,8 @@ class HeldScoring:
         return renew_scoring(self.run_id, self.owner)
 
     def give_back(self) -> None:
-        held = Run.objects.filter(pk=self.run_id, scoring_owner=self.owner)
-        held.update(scoring_owner=None, scoring_expires_at=None)
+        leased = Run.objects.filter(pk=self.run_id, scoring_owner=self.owner)
+        leased.update(scoring_owner=None, scoring_expires_at=None)
 
     def abandon(self) -> None:
         """Others wait for the lease to end, since the attempts to score are not counted."""
@@ -191,8 +191,8 @@ class KeepAlive:
     renews it, and after the limit no more.
     """
 
-    def __init__(self, held: Held, *, seconds: float | None = None) -> None:
-        self._held = held
+    def __init__(self, lease: Held, *, seconds: float | None = None) -> None:
+        self._held = lease
         self._seconds = settings.CASE_TIMEOUT_SECONDS if seconds is None else seconds
         self._done = Event()
         self._interval = settings.CASE_LEASE_SECONDS / 3

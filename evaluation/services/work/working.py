@@ -49,7 +49,7 @@ class Desk:
     run: Run
     owner: UUID
     model: PaidModel | None
-    storm: Storm
+    breaker: CircuitBreaker
 
 
 def desk_for(
@@ -65,8 +65,8 @@ def desk_for(
     if problem:
         steering.halt(run, problem)
         return None
-    found = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
-    return Desk(run, owner, found, Storm(n_pieces))
+    paid_model = PaidModel.from_settings(check=lambda: budgets.check(run.pk), judging=judging)
+    return Desk(run, owner, paid_model, CircuitBreaker(n_pieces))
 
 
 def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
@@ -80,8 +80,8 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
         return Fact(
             "run.other_judge",
             wanted=wanted["id"],
-            asked=endpoints.told(wanted),
-            here=endpoints.told(here),
+            asked=endpoints.parameters(wanted),
+            here=endpoints.parameters(here),
         )
     return None
 
@@ -89,13 +89,13 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
 def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
-    held = leases.held(work, desk.owner)
-    with leases.KeepAlive(held):
+    lease = leases.lease_of(work, desk.owner)
+    with leases.KeepAlive(lease):
         if desk.model:
             desk.model.begin(work, repetition)
         try:
             result = {**done(), **do()}
-            desk.storm.passed()
+            desk.breaker.passed()
         except Exception as error:
             logger.info("%s failed.", work, exc_info=True)
             reason = _why_pause(work, error, desk)
@@ -104,11 +104,11 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
                 return
             result = _failure_fields(error, attempts=work.attempts)
         except BaseException:  # Ctrl-C, or the process is told to end
-            held.give_back()
+            lease.give_back()
             raise
-    told = _told_usage(work, desk, result)
+    usage = _told_usage(work, desk, result)
     timed = {"seconds": perf_counter() - started} if isinstance(work, CaseRun) else {}
-    if not leases.finish(work, desk.owner, **told, **timed, **result):
+    if not leases.finish(work, desk.owner, **usage, **timed, **result):
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
@@ -124,8 +124,8 @@ def fact_of(error: Exception) -> Fact:
         return _short(error.fact)
     if isinstance(error, MalformedOutput):
         return _short(Fact("output.malformed", problem=error.fact))
-    said = adapters.storable(str(error))
-    return _short(Fact("error.unforeseen", kind=type(error).__name__, said=said))
+    text = adapters.storable(str(error))
+    return _short(Fact("error.unforeseen", kind=type(error).__name__, said=text))
 
 
 def _short(fact: Fact) -> Fact:
@@ -145,23 +145,23 @@ def _why_pause(work: Work, error: Exception, desk: Desk) -> Fact | None:
     if stopped or isinstance(error, STOPS):
         return fact_of(stopped or error)
     if not isinstance(error, RateLimited | Unavailable):
-        desk.storm.passed()
+        desk.breaker.passed()
         return None
-    return fact_of(error) if desk.storm.breaks_out(work, error) else None
+    return fact_of(error) if desk.breaker.trips(work, error) else None
 
 
 def _stop(work: Work, reason: Fact, desk: Desk) -> None:
-    """Pause first: while this work is held, nobody takes the run for done."""
+    """Pause first: while this work is leased, the run does not count as done."""
     steering.halt(desk.run, reason)
-    desk.storm.undo()
-    leases.held(work, desk.owner).give_back()
+    desk.breaker.undo()
+    leases.lease_of(work, desk.owner).give_back()
 
 
 def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any]:
     """What a pipeline says it used, where nothing was counted by us."""
-    told = (result.get("output") or {}).get("usage")
+    stated = (result.get("output") or {}).get("usage")
     counted = work.usage or (desk.model and desk.model.asked)
-    return {"usage": told} if not counted and budgets.is_usage(told) else {}
+    return {"usage": stated} if not counted and budgets.is_usage(stated) else {}
 
 
 def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
@@ -190,11 +190,11 @@ def _class_of(error: Exception) -> Work.ErrorClass:
 
 
 IN_A_ROW = 3
-"""So many failures are a storm; a run with fewer pieces of work needs them all."""
+"""After this many failures the run pauses; a run with fewer pieces of work needs them all."""
 
 
-class Storm:
-    """Counts what failed one after the other because the model was not to be had."""
+class CircuitBreaker:
+    """Counts what failed one after the other because the model could not be reached."""
 
     def __init__(self, n_pieces: int) -> None:
         self._failed: list[Work] = []
@@ -204,7 +204,7 @@ class Storm:
         """A piece of work ended in another way: the model is there."""
         self._failed.clear()
 
-    def breaks_out(self, work: Work, error: RateLimited | Unavailable) -> bool:
+    def trips(self, work: Work, error: RateLimited | Unavailable) -> bool:
         """Whether it is time to pause; if not, the work simply failed."""
         asked = error.retry_after if isinstance(error, RateLimited) else None
         if (asked or 0) > LONGEST_WAIT_SECONDS or len(self._failed) + 1 >= self._enough:
