@@ -52,7 +52,8 @@ class Command(BaseCommand):
     def _report(self, batch: questions.GeneratedQuestions, release: GoldRelease | None) -> None:
         about = len({question.talk for question in batch.accepted})
         self.stdout.write(
-            f"{len(batch.accepted)} synthetic questions about {about} conversations ({batch.generator})."
+            f"{len(batch.accepted)} synthetic questions about {about} conversations "
+            f"({batch.generator})."
         )
         generating.report_losses(batch, self.stdout)
         if release:
