@@ -52,8 +52,10 @@ def to_example(case: CaseRun, layer: GoldLayer, ratings: Ratings | None = None) 
     judged = None
     if ratings is not None:
         places = range(len(layer.predicted(case.output)))
-        given = ratings.get(case.pk, {}).values()
-        judged = [[one[at] for at in places] for one in given if one.keys() >= set(places)]
+        by_judge = ratings.get(case.pk, {}).values()
+        judged = [
+            [scores[at] for at in places] for scores in by_judge if scores.keys() >= set(places)
+        ]
     return Example(content, layer.gold(content, case.part), case.output, judged)
 
 
@@ -69,10 +71,10 @@ def examples(cases: Sequence[CaseRun], layer: GoldLayer) -> Iterator[Example]:
 def ratings_of(run: Run) -> Ratings | None:
     """Every rating of the run: by case, judge and place; ``None`` if nobody has rated it."""
     rows = Rating.objects.filter(case__run=run).order_by("case", "judge", "position")
-    found: Ratings = {}
+    ratings: Ratings = {}
     for case, judge, position, score in rows.values_list("case", "judge", "position", "score"):
-        found.setdefault(case, {}).setdefault(judge, {})[position] = score
-    return found or None
+        ratings.setdefault(case, {}).setdefault(judge, {})[position] = score
+    return ratings or None
 
 
 def synonyms_of(project: Project) -> list[list[str]]:
@@ -124,10 +126,10 @@ def storable(value: Any) -> Any:
 
 def _event_schema(run_id: int) -> dict[str, list[str]]:
     """As written down when the run was launched: a project may change its own later."""
-    found: dict[str, list[str]] = Run.objects.values_list("spec__event_schema", flat=True).get(
+    schema: dict[str, list[str]] = Run.objects.values_list("spec__event_schema", flat=True).get(
         pk=run_id
     )
-    return found
+    return schema
 
 
 @lru_cache(maxsize=KEPT_ITEMS)

@@ -68,9 +68,9 @@ class Prompt:
     def sha256(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
-    def messages(self, **given: Any) -> list[ChatMessage]:
+    def messages(self, **values: Any) -> list[ChatMessage]:
         """What is given is put in as JSON: no text of it can pass for an instruction of ours."""
-        filled = {key: json.dumps(value, ensure_ascii=False) for key, value in given.items()}
+        filled = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
         system, user = self.text.split(LINE, 1)
         return [
             ChatMessage("system", system.strip()),
@@ -97,13 +97,13 @@ def shipped(kind: str) -> Prompt:
 
 def prompts(edited: dict[str, str] | None = None) -> dict[str, Prompt]:
     """A prompt for every kind: those given, checked, and the shipped ones for the rest."""
-    given = edited or {}
-    unknown = sorted(given.keys() - set(KINDS))
+    texts = edited or {}
+    unknown = sorted(texts.keys() - set(KINDS))
     if unknown:
         raise PromptRefused(
             "prompt.unknown_kind", kind=unknown[0], known=KINDS, details={"kind": unknown[0]}
         )
-    return {kind: checked(kind, given[kind]) if kind in given else shipped(kind) for kind in KINDS}
+    return {kind: checked(kind, texts[kind]) if kind in texts else shipped(kind) for kind in KINDS}
 
 
 def checked(kind: str, text: str) -> Prompt:
@@ -161,9 +161,9 @@ def read(kind: str, reply: str, *, shown: Collection[int]) -> Finding:
         verdict = read_verdict(reply)
         return Finding(verdict.score, reasoning=verdict.reasoning, clamped=verdict.clamped)
     claims = read_claims(reply, shown=shown)
-    found = claims_score(claims)
+    score = claims_score(claims)
     detail = {"claims": [asdict(claim) for claim in claims]}
-    return Finding(found.value, found.reason, detail=detail)
+    return Finding(score.value, score.reason, detail=detail)
 
 
 def _hash(document: Mapping[str, Any]) -> str:

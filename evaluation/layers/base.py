@@ -66,8 +66,8 @@ class Example:
 
     @property
     def messages(self) -> Sequence[Mapping[str, Any]]:
-        found: Sequence[Mapping[str, Any]] = self.content["conversation"]
-        return found
+        messages: Sequence[Mapping[str, Any]] = self.content["conversation"]
+        return messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,9 @@ class GoldLayer(ABC):
 
 def given_requirements(content: Mapping[str, Any]) -> list[Label]:
     """The requirements that labels of an item refer to: settled before, or gold beside them."""
-    held = content.get("given") or {}
-    found: list[Label] = held.get("requirements", content["gold"].get("requirements", []))
-    return found
+    given = content.get("given") or {}
+    requirements: list[Label] = given.get("requirements", content["gold"].get("requirements", []))
+    return requirements
 
 
 def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:

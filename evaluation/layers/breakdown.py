@@ -17,8 +17,8 @@ NOT_SAID = "not said"
 def by_case(cases: Iterable[Scored], metric: str, group: Callable[[Example], str]) -> Rows:
     """Mean of ``metric`` and number of cases in each group; undefined cases are left out."""
     pairs = [(group(case.example), case.values[metric].value) for case in cases]
-    found = rows((name, value) for name, value in pairs if value is not None)
-    return sorted(found, key=_rank)
+    groups = rows((name, value) for name, value in pairs if value is not None)
+    return sorted(groups, key=_rank)
 
 
 def by_label(cases: Iterable[Scored], metric: str, field: str) -> Rows:
@@ -42,11 +42,11 @@ def standard(
         "Difficulty": lambda example: str(example.content.get("difficulty") or NOT_SAID),
         "Domain": lambda example: str(example.content.get("domain") or NOT_SAID),
     }
-    found: Rows = [
+    tables: Rows = [
         {"title": name, "measure": title, "unit": "Cases", "rows": by_case(cases, metric, group)}
         for name, group in by.items()
     ]
-    return [*found, labels] if labels else found
+    return [*tables, labels] if labels else tables
 
 
 def rows(pairs: Iterable[tuple[str, float]]) -> Rows:
@@ -70,8 +70,8 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def recall_by(cases: Sequence[Scored], metric: str, field: str, title: str) -> dict[str, Any]:
-    found = by_label(cases, metric, field)
-    return {"title": title, "measure": "Recall", "unit": "Gold labels", "rows": found}
+    groups = by_label(cases, metric, field)
+    return {"title": title, "measure": "Recall", "unit": "Gold labels", "rows": groups}
 
 
 def _matched(case: Scored, metric: str) -> set[int]:

@@ -10,10 +10,10 @@ from evaluation.layers.base import MalformedOutput
 
 def labels(output: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
     """The labels under ``key``, each with its path."""
-    found = output.get(key)
-    if not isinstance(found, list):
+    labels = output.get(key)
+    if not isinstance(labels, list):
         raise MalformedOutput("output.no_list", key=key)
-    for position, label in enumerate(found):
+    for position, label in enumerate(labels):
         yield f"{key}.{position}", label
 
 
@@ -29,12 +29,12 @@ def text(value: Any, path: str) -> None:
 
 
 def texts(value: Any, path: str) -> None:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise MalformedOutput("output.no_list_of_texts", path=path)
 
 
 def integers(value: Any, path: str) -> None:
-    if not isinstance(value, list) or not all(type(one) is int for one in value):
+    if not isinstance(value, list) or not all(type(number) is int for number in value):
         raise MalformedOutput("output.no_list_of_integers", path=path)
 
 

@@ -57,15 +57,15 @@ class EndToEnd(GoldLayer):
             threshold=context.threshold,
         )
         aligned = extraction["requirement_f1"].detail
-        found = score_document(
+        document_scores = score_document(
             Counts(*(aligned[name] for name in Counts._fields)),
             stated,
             (example.output or {}).get("document"),
             message_count=len(example.messages),
         )
-        score = found[SCORE]
+        score = document_scores[SCORE]
         detail = score.detail | {"alignment": aligned["alignment"]}
-        return found | {SCORE: Value(score.value, detail=detail)}
+        return document_scores | {SCORE: Value(score.value, detail=detail)}
 
     def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
         by_type = recall_by(scored, SCORE, "type", "Type")

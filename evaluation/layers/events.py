@@ -102,19 +102,21 @@ def _cited(events: Sequence[Any]) -> list[int]:
 
 def _in(event: Mapping[str, Any]) -> list[int]:
     arguments = event.get("arguments")
-    found = [event.get("trigger")]
-    found += [
-        one.get("span")
-        for one in (arguments if isinstance(arguments, list) else [])
-        if isinstance(one, Mapping)
+    spans = [event.get("trigger")]
+    spans += [
+        argument.get("span")
+        for argument in (arguments if isinstance(arguments, list) else [])
+        if isinstance(argument, Mapping)
     ]
-    places = [span.get("message") for span in found if isinstance(span, Mapping)]
+    places = [span.get("message") for span in spans if isinstance(span, Mapping)]
     return [place for place in places if type(place) is int]
 
 
 def _pooled_counts(ran: Sequence[Scored], metric: str) -> dict[str, Any]:
     details = [case.values[metric].detail for case in ran if case.values[metric].detail]
-    counts = {name: sum(one[name] for one in details) for name in ("hits", "predicted", "gold")}
+    counts = {
+        name: sum(detail[name] for detail in details) for name in ("hits", "predicted", "gold")
+    }
     return {"counts": counts, "macro": _mean([case.values[metric].value for case in ran])}
 
 
@@ -122,9 +124,9 @@ def _parsing(ran: Sequence[Scored]) -> dict[str, Any]:
     details = [case.values["parse_raw_success"].detail or {} for case in ran]
     return {
         "count": _count(ran, "parse_raw_success"),
-        "methods": dict(Counter(one["method"] for one in details if "method" in one)),
+        "methods": dict(Counter(detail["method"] for detail in details if "method" in detail)),
         "repair_steps": dict(
-            Counter(step for one in details for step in one.get("repair_steps", ()))
+            Counter(step for detail in details for step in detail.get("repair_steps", ()))
         ),
     }
 
@@ -132,11 +134,11 @@ def _parsing(ran: Sequence[Scored]) -> dict[str, Any]:
 def _compliance(ran: Sequence[Scored]) -> dict[str, Any]:
     parsed = [case for case in ran if case.values["parse_errors"].value != 1]
     values = [case.values["schema_compliance_rate"] for case in parsed]
-    told = [(value.detail or {}).get("violation") for value in values]
+    violations = [(value.detail or {}).get("violation") for value in values]
     return {
         "among_parsed": _mean([value.value for value in values]),
         "parsed": len(parsed),
-        "violations": dict(Counter(filter(None, told)).most_common(20)),
+        "violations": dict(Counter(filter(None, violations)).most_common(20)),
     }
 
 

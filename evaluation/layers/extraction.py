@@ -115,12 +115,12 @@ def pooled_calibration(
 def reliability(scored: Sequence[Scored], metric: str, context: Context) -> dict[str, Any]:
     """The curve over bins of equal width, and curve and figures over bins of equal mass."""
     points = [point for case in scored for point in points_of(case, metric)]
-    found = calibration(*_columns(points))
+    width = calibration(*_columns(points))
     mass = calibration(*_columns(points), equal="mass")
     figures = pooled_calibration(scored, metric, context, equal="mass")
     return {
-        "bins": found.as_json()["bins"],
-        "predictions": found.n,
+        "bins": width.as_json()["bins"],
+        "predictions": width.n,
         "equal_mass": {
             "bins": mass.as_json()["bins"],
             **{name: _figure(figures[name]) for name in ("ece", "mce")},

@@ -68,13 +68,15 @@ class Inference(GoldLayer):
 
     def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
         explained = [_detail(case) for case in scored if not case.failed]
-        counts = pooled(Counts(one["matches"], one["gold"], one["predicted"]) for one in explained)
+        counts = pooled(
+            Counts(detail["matches"], detail["gold"], detail["predicted"]) for detail in explained
+        )
         lost = sum(len(case.example.gold) for case in scored if case.failed)
         groups = standard(scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored))
         return {
             RELEVANCE: {
-                "basis": next((one["basis"] for one in explained), "gold"),
-                "nothing": sum(one["predicted"] == 0 for one in explained),
+                "basis": next((detail["basis"] for detail in explained), "gold"),
+                "nothing": sum(detail["predicted"] == 0 for detail in explained),
                 "micro": counts._asdict() | {"gold": counts.gold + lost},
                 "breakdowns": groups,
             },
@@ -83,7 +85,7 @@ class Inference(GoldLayer):
 
     def _by_type(self, scored: Sequence[Scored]) -> dict[str, Any]:
         """What the predictions of each type are worth."""
-        found = rows(
+        groups = rows(
             (str(label.get("inference_type") or NOT_SAID), score / MOST)
             for case in scored
             if not case.failed
@@ -95,7 +97,7 @@ class Inference(GoldLayer):
             "title": "Inference type",
             "measure": "Relevance",
             "unit": "Inferred requirements",
-            "rows": found,
+            "rows": groups,
         }
 
 

@@ -21,7 +21,7 @@ from evaluation.layers.base import (
     Scored,
 )
 from evaluation.layers.breakdown import by_case, mean
-from evaluation.metrics.evidence import Answer, Corpus, score_evidence
+from evaluation.metrics.evidence import Corpus, ReturnedEvidence, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
@@ -64,7 +64,7 @@ class Memory(GoldLayer):
             for phase in labels[0].get("phases") or []
         ]
         own = _one_based(labels[0].get("evidence"))
-        together = sorted({one for phase in phases for one in phase["evidence"]})
+        together = sorted({local_id for phase in phases for local_id in phase["evidence"]})
         return {"evidence": own or together, "phases": phases}
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:
@@ -80,7 +80,7 @@ class Memory(GoldLayer):
             checks.mapping(phase, path)
             checks.text(phase.get("title"), f"{path}.title")
             checks.integers(phase.get("evidence"), f"{path}.evidence")
-            beyond = [one for one in phase["evidence"] if one not in returned]
+            beyond = [local_id for local_id in phase["evidence"] if local_id not in returned]
             if beyond:
                 raise MalformedOutput("output.not_in_evidence", path=path, index=beyond[0])
         checks.text(output.get("answer"), "answer")
@@ -90,7 +90,7 @@ class Memory(GoldLayer):
         return None if self.expected_ids(example) else NO_EVIDENCE
 
     def expected_ids(self, example: Example) -> list[int]:
-        return sorted({one for ids in self.expected_phases(example) for one in ids})
+        return sorted({local_id for ids in self.expected_phases(example) for local_id in ids})
 
     def returned_ids(self, example: Example) -> list[int]:
         return list(example.output["evidence"]) if example.output else []
@@ -123,7 +123,7 @@ class Memory(GoldLayer):
                 "unscorable": len(scored) - len(able),
                 "funnel": funnel(fates),
                 "untraced": self._untraced(
-                    [case for case, found in zip(able, fates, strict=True) if not found]
+                    [case for case, fate in zip(able, fates, strict=True) if not fate]
                 ),
                 "by_evidence": by_case(able, self.recall_metric, self._size),
                 "by_category": by_case(able, self.recall_metric, _category),
@@ -214,19 +214,21 @@ def _one_based(positions: Any) -> list[int]:
     return sorted({index + 1 for index in positions or []})
 
 
-def _answer(output: Mapping[str, Any]) -> Answer:
+def _answer(output: Mapping[str, Any]) -> ReturnedEvidence:
     phases = output.get("phases") or []
     verdicts = [phase.get("verified") for phase in phases]
     trace = output.get("trace") or {}
     shown = trace.get("shown")
     if shown is None:
         shown = (trace.get("candidates") or {}).get("ids")
-    return Answer(
+    return ReturnedEvidence(
         evidence=output["evidence"],
         phases=[phase["evidence"] for phase in phases],
         ranked=output.get("ranked"),
         shown=None if shown is None else frozenset(shown),
-        accepted=verdicts if verdicts and all(type(one) is bool for one in verdicts) else None,
+        accepted=verdicts
+        if verdicts and all(type(verdict) is bool for verdict in verdicts)
+        else None,
     )
 
 
@@ -247,11 +249,11 @@ def _check_trace(trace: Any) -> None:
         _check_checkpoint(trace.get(name), f"trace.{name}")
 
 
-def _check_checkpoint(held: Any, path: str) -> None:
-    if held is None:
+def _check_checkpoint(checkpoint: Any, path: str) -> None:
+    if checkpoint is None:
         return
-    checks.mapping(held, path)
-    checks.integers(held.get("ids"), f"{path}.ids")
+    checks.mapping(checkpoint, path)
+    checks.integers(checkpoint.get("ids"), f"{path}.ids")
 
 
 def _category(example: Example) -> str:

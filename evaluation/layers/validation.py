@@ -77,5 +77,5 @@ def _micro(scored: Sequence[Scored]) -> dict[str, Any]:
         else Counts(*(case.values["issue_f1"].detail[name] for name in Counts._fields))
         for case in scored
     )
-    found = {"recall": counts.recall, "precision": counts.precision, "f1": counts.f1}
-    return counts._asdict() | found
+    shares = {"recall": counts.recall, "precision": counts.precision, "f1": counts.f1}
+    return counts._asdict() | shares

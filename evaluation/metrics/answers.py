@@ -96,7 +96,7 @@ def read_claims(reply: str, *, shown: Collection[int]) -> list[Claim]:
     claims = _document(reply).get("claims")
     if not isinstance(claims, list):
         raise Unreadable("verdict.no_claims")
-    return [_claim(one, shown) for one in claims]
+    return [_claim(claim, shown) for claim in claims]
 
 
 def claims_score(claims: Collection[Claim]) -> Value:
@@ -132,11 +132,11 @@ def answer_token_f1(answer: str, reference: str | None) -> Value:
     """
     if reference is None or not reference.strip():
         return Value(None, NO_REFERENCE)
-    expected, given = Counter(answer_tokens(reference)), Counter(answer_tokens(answer))
+    expected, words = Counter(answer_tokens(reference)), Counter(answer_tokens(answer))
     if not expected:
         return Value(None, NO_WORDS)
-    common = (expected & given).total()
-    return Value(2 * common / (expected.total() + given.total()))
+    common = (expected & words).total()
+    return Value(2 * common / (expected.total() + words.total()))
 
 
 def answer_tokens(text: str) -> list[str]:
@@ -166,7 +166,7 @@ def _document(reply: str) -> dict[str, Any]:
     text = reply.strip()
     fenced = FENCE.fullmatch(text)
     try:
-        found = json.loads(
+        document = json.loads(
             fenced["body"] if fenced else text,
             parse_constant=_no_number,
             object_pairs_hook=_once,
@@ -177,9 +177,9 @@ def _document(reply: str) -> dict[str, Any]:
         if isinstance(error, Unreadable):
             raise
         raise Unreadable("verdict.no_json") from None
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Unreadable("verdict.no_object")
-    return found
+    return document
 
 
 def _no_number(name: str) -> NoReturn:
@@ -187,25 +187,25 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
         raise Unreadable("verdict.said_twice")
-    return found
+    return document
 
 
-def _claim(given: Any, shown: Collection[int]) -> Claim:
-    if not isinstance(given, dict):
+def _claim(document: Any, shown: Collection[int]) -> Claim:
+    if not isinstance(document, dict):
         raise Unreadable("verdict.claim_no_object")
-    supported, message = given.get("supported"), given.get("message")
+    supported, message = document.get("supported"), document.get("message")
     if not isinstance(supported, bool):
         raise Unreadable("verdict.claim_not_decided")
     if message is not None and type(message) is not int:
         raise Unreadable("verdict.claim_no_message")
-    return Claim(_text(given, "claim"), supported and message in shown, message)
+    return Claim(_text(document, "claim"), supported and message in shown, message)
 
 
 def _text(document: dict[str, Any], name: str) -> str:
-    found = document.get(name)
-    if not isinstance(found, str) or not found.strip():
+    text = document.get(name)
+    if not isinstance(text, str) or not text.strip():
         raise Unreadable("verdict.missing", name=name)
-    return found.strip()
+    return text.strip()

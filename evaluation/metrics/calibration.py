@@ -119,8 +119,8 @@ def calibration(
     --------
     One bin is used: mean confidence 0.95, accuracy 0.5.
 
-    >>> found = calibration([0.95, 0.95], [1, 0])
-    >>> round(found.ece, 4), round(found.mce, 4), round(found.brier, 4)
+    >>> result = calibration([0.95, 0.95], [1, 0])
+    >>> round(result.ece, 4), round(result.mce, 4), round(result.brier, 4)
     (0.45, 0.45, 0.4525)
     >>> calibration([], []).undefined
     Fact(code='metric.no_confidence', values={})
@@ -181,8 +181,9 @@ def summarize_calibration(
     --------
     Half of the cases failed: (0.0 + 1.0)/2.
 
-    >>> found = summarize_calibration([[(1.0, 1)], []], clusters="ab", failed=[False, True], seed=0)
-    >>> found["ece"].mean, found["ece"].n, found["ece"].n_failed
+    >>> points = [[(1.0, 1)], []]
+    >>> result = summarize_calibration(points, clusters="ab", failed=[False, True], seed=0)
+    >>> result["ece"].mean, result["ece"].n, result["ece"].n_failed
     (0.5, 2, 1)
     """
     if not len(points) == len(clusters) == len(failed):
@@ -190,11 +191,11 @@ def summarize_calibration(
             f"summarize_calibration: {len(points)} cases, {len(clusters)} clusters, "
             f"{len(failed)} failed flags"
         )
-    kept = [() if broke else own for own, broke in zip(points, failed, strict=True)]
-    for own in kept:
+    scored = [() if broke else own for own, broke in zip(points, failed, strict=True)]
+    for own in scored:
         _check([confidence for confidence, _ in own], [correct for _, correct in own])
-    parted = _parted([confidence for own in kept for confidence, _ in own], bins, equal)
-    rows, owners = _case_rows(kept, clusters, failed, parted)
+    parted = _parted([confidence for own in scored for confidence, _ in own], bins, equal)
+    rows, owners = _case_rows(scored, clusters, failed, parted)
     values, intervals = _with_intervals(rows, owners, bins=bins, seed=seed)
     return {
         name: Summary(

@@ -80,8 +80,8 @@ def compare(
 
     Examples
     --------
-    >>> found = compare([0, 0, 1], [1, 0, 1], clusters="abc", direction="higher", seed=0)
-    >>> round(found.difference, 3), found.wins, found.ties, found.p_value
+    >>> result = compare([0, 0, 1], [1, 0, 1], clusters="abc", direction="higher", seed=0)
+    >>> round(result.difference, 3), result.wins, result.ties, result.p_value
     (0.333, 1, 2, 1.0)
     """
     if not len(before) == len(after) == len(clusters):
@@ -92,7 +92,7 @@ def compare(
         if old is not None and new is not None
     ]
     differences = [new - old for old, new, _ in pairs]
-    gains = differences if direction == "higher" else [-one for one in differences]
+    gains = differences if direction == "higher" else [-difference for difference in differences]
     owners = [cluster for _, _, cluster in pairs]
     return Comparison(
         n=len(pairs),
@@ -129,14 +129,14 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def verdict(found: Comparison, direction: Direction, p_value: float | None) -> str:
+def verdict(comparison: Comparison, direction: Direction, p_value: float | None) -> str:
     """``better``, ``worse``, ``no detectable difference``, or ``not measurable``."""
-    if p_value is None or found.ci_low is None or found.ci_high is None:
+    if p_value is None or comparison.ci_low is None or comparison.ci_high is None:
         return "not measurable"
-    excludes_zero = found.ci_low > 0 or found.ci_high < 0
+    excludes_zero = comparison.ci_low > 0 or comparison.ci_high < 0
     if p_value >= LEVEL or not excludes_zero:
         return "no detectable difference"
-    return "better" if (found.ci_low > 0) == (direction == "higher") else "worse"
+    return "better" if (comparison.ci_low > 0) == (direction == "higher") else "worse"
 
 
 def _inference(
@@ -145,7 +145,7 @@ def _inference(
     unknown = dict.fromkeys(("ci_low", "ci_high", "p_value", "detectable"))
     if len(set(owners)) < 2:
         return {**unknown}
-    totals = by_cluster([(one, 1.0) for one in differences], owners)
+    totals = by_cluster([(difference, 1.0) for difference in differences], owners)
     sums = resampled_sums(totals, seed=seed)
     low, high = interval(sums[:, 0] / sums[:, 1]) or (None, None)
     return {
@@ -165,8 +165,8 @@ def _sign_flip(sums: NDArray[np.float64], *, seed: int) -> float:
     observed = abs(sums.sum()) - TOLERANCE
     if len(sums) <= EXACT_UP_TO:
         totals = np.zeros(1)
-        for one in sums:
-            totals = np.concatenate([totals + one, totals - one])
+        for value in sums:
+            totals = np.concatenate([totals + value, totals - value])
         return float((np.abs(totals) >= observed).mean())
     signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(SIGN_FLIPS, len(sums)))
     as_large = int((np.abs(signs @ sums) >= observed).sum())

@@ -66,8 +66,8 @@ def score_document(
         alone and traces nothing, unless gold is empty too: then both shares of nothing are 1.
     """
     present = sections_present(document)
-    complete = [is_complete(one) for one in requirements]
-    traced = [is_traced(one, message_count=message_count) for one in requirements]
+    complete = [is_complete(requirement) for requirement in requirements]
+    traced = [is_traced(requirement, message_count=message_count) for requirement in requirements]
     share = len(present) / len(SECTIONS)
     nothing_to_state = not counts.gold and not requirements
     structure = fsum([share, _share(complete)]) / 2 if complete or nothing_to_state else share
@@ -80,7 +80,7 @@ def score_document(
     detail = {
         "missing_sections": [name for name in SECTIONS if name not in present],
         "incomplete": [at for at, whole in enumerate(complete) if not whole],
-        "untraced": [at for at, found in enumerate(traced) if not found],
+        "untraced": [at for at, is_whole in enumerate(traced) if not is_whole],
         **counts._asdict(),
     }
     score = fsum(weight * parts[name] for name, weight in WEIGHTS.items())
@@ -99,13 +99,17 @@ def sections_present(document: Mapping[str, Any] | None) -> set[str]:
     {'overview'}
     """
     sections = (document or {}).get("sections") or []
-    return {one["id"] for one in sections if one["id"] in SECTIONS and _says(one.get("body"))}
+    return {
+        section["id"]
+        for section in sections
+        if section["id"] in SECTIONS and _says(section.get("body"))
+    }
 
 
 def is_complete(requirement: Record) -> bool:
     """Every mandatory field says something, and there are at least two acceptance criteria."""
-    said = sum(bool(text.strip()) for text in criteria(requirement))
-    return said >= MIN_CRITERIA and all(_says(requirement.get(name)) for name in MANDATORY)
+    stated = sum(bool(text.strip()) for text in criteria(requirement))
+    return stated >= MIN_CRITERIA and all(_says(requirement.get(name)) for name in MANDATORY)
 
 
 def is_traced(requirement: Record, *, message_count: int) -> bool:

@@ -24,12 +24,12 @@ class EventOptions:
 
     def as_json(self) -> dict[str, dict[str, Any]]:
         """Nested as in the file."""
-        found: dict[str, dict[str, Any]] = {}
+        nested: dict[str, dict[str, Any]] = {}
         values = asdict(self)
         for key in KEYS:
             group, name = key.split(".")
-            found.setdefault(group, {})[name] = values[key.replace(".", "_")]
-        return found
+            nested.setdefault(group, {})[name] = values[key.replace(".", "_")]
+        return nested
 
 
 KEYS: dict[str, tuple[str, ...] | type] = {
@@ -44,7 +44,7 @@ KEYS: dict[str, tuple[str, ...] | type] = {
 """Each setting with its choices or its type; a number is a threshold in (0, 1]."""
 
 
-def read_options(given: Mapping[str, Any]) -> EventOptions:
+def read_options(settings: Mapping[str, Any]) -> EventOptions:
     """The settings of a ``metrics:`` mapping, nested or with dots; what is not named is default.
 
     Raises
@@ -63,12 +63,12 @@ def read_options(given: Mapping[str, Any]) -> EventOptions:
 “metrics.relaxed.match_mod”. Did you mean “metrics.relaxed.match_mode”?
     """
     return EventOptions(
-        **{key.replace(".", "_"): _checked(key, value) for key, value in _flat(given)}
+        **{key.replace(".", "_"): _checked(key, value) for key, value in _flat(settings)}
     )
 
 
-def _flat(given: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in given.items():
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in settings.items():
         key = f"{prefix}{name}"
         if isinstance(value, Mapping) and key not in KEYS:
             yield from _flat(value, f"{key}.")
@@ -82,7 +82,7 @@ def _checked(key: str, value: Any) -> Any:
     allowed = KEYS[key]
     if isinstance(allowed, tuple):
         if value not in allowed:
-            known = " or ".join(f"“{one}”" for one in allowed)
+            known = " or ".join(f"“{option}”" for option in allowed)
             raise WrongOption(f"“metrics.{key}” is {known}, not {value!r}.")
         return value
     if allowed is bool:
@@ -99,4 +99,4 @@ def _hint(key: str) -> str:
     nearest = get_close_matches(key, list(KEYS), n=1, cutoff=0.4)
     if nearest:
         return f"Did you mean “metrics.{nearest[0]}”?"
-    return "Known are: " + ", ".join(f"metrics.{one}" for one in KEYS) + "."
+    return "Known are: " + ", ".join(f"metrics.{name}" for name in KEYS) + "."

@@ -19,7 +19,7 @@ def schema_violation(value: Any, mode: str, schema: Schema) -> str:
     """
     if not isinstance(value, list):
         return "The answer is not a list of events."
-    return next(filter(None, (_event_violation(one, mode, schema) for one in value)), "")
+    return next(filter(None, (_event_violation(event, mode, schema) for event in value)), "")
 
 
 def _event_violation(event: Any, mode: str, schema: Schema) -> str:
@@ -33,8 +33,8 @@ def _event_violation(event: Any, mode: str, schema: Schema) -> str:
     if mode == "schema_strict" and kind not in schema:
         return f"There is no event type {kind}."
     roles = schema.get(kind, ()) if mode == "schema_strict" else None
-    found = (_argument_violation(one, kind, roles) for one in event["arguments"])
-    return next(filter(None, found), "")
+    violations = (_argument_violation(argument, kind, roles) for argument in event["arguments"])
+    return next(filter(None, violations), "")
 
 
 def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> str:

@@ -60,7 +60,7 @@ class Reading:
 
     @property
     def keys(self) -> list[tuple[str, str, str]]:
-        return [one.key for one in self.arguments]
+        return [argument.key for argument in self.arguments]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ def read_events(events: Iterable[Any]) -> Reading:
     (Argument(type='Sale', role='Buyer', text='Acme'),)
     """
     types: set[str] = set()
-    found: dict[tuple[str, str, str], Argument] = {}
+    by_key: dict[tuple[str, str, str], Argument] = {}
     for kind, event in _typed(events):
         types.add(kind)
-        for one in _arguments_of(event):
-            role, text = one.get("role"), argument_text(one)
+        for raw in _arguments_of(event):
+            role, text = raw.get("role"), argument_text(raw)
             if isinstance(role, str) and role.strip() and text is not None:
                 argument = Argument(kind, role.strip(), text)
-                found.setdefault(argument.key, argument)
-    return Reading(frozenset(types), tuple(found.values()))
+                by_key.setdefault(argument.key, argument)
+    return Reading(frozenset(types), tuple(by_key.values()))
 
 
 def argument_text(argument: Mapping[str, Any]) -> str | None:
@@ -164,8 +164,8 @@ def score_events(sample: Sample, options: EventOptions | None = None) -> dict[st
         **_thoughts(sample, predicted, gold, options),
     }
     if pairs:
-        told = {"pairs": [list(pair) for pair in pairs]}
-        scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], told)
+        detail = {"pairs": [list(pair) for pair in pairs]}
+        scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], detail)
     return scores
 
 
@@ -177,7 +177,7 @@ def relaxed_pairs(
     Only arguments of one type and role can be paired, so each such group is solved by itself.
     """
     left, right = _groups(gold), _groups(predicted)
-    found = [
+    pairs = [
         (ours[i], theirs[j])
         for key, ours in left.items()
         if (theirs := right.get(key))
@@ -187,7 +187,7 @@ def relaxed_pairs(
             options,
         )
     ]
-    return sorted(found)
+    return sorted(pairs)
 
 
 def relaxed_match(a: str, b: str, options: EventOptions) -> bool:
@@ -224,14 +224,14 @@ def _typed(events: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _arguments_of(event: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     arguments = event.get("arguments")
     if isinstance(arguments, list):
-        yield from (one for one in arguments if isinstance(one, Mapping))
+        yield from (argument for argument in arguments if isinstance(argument, Mapping))
 
 
 def _groups(arguments: Sequence[Argument]) -> dict[tuple[str, str], list[int]]:
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for position, one in enumerate(arguments):
-        found[one.type, one.role].append(position)
-    return found
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, argument in enumerate(arguments):
+        groups[argument.type, argument.role].append(position)
+    return groups
 
 
 def _pairs(
@@ -240,7 +240,9 @@ def _pairs(
     if len(left) == 1 or len(right) == 1:  # the usual case needs no matching: any match will do
         cells = [(i, j) for i in range(len(left)) for j in range(len(right))]
         ordered = sorted(cells, key=lambda cell: left[cell[0]] != right[cell[1]])
-        fitting = (one for one in ordered if relaxed_match(left[one[0]], right[one[1]], options))
+        fitting = (
+            cell for cell in ordered if relaxed_match(left[cell[0]], right[cell[1]], options)
+        )
         return list(islice(fitting, 1))
     allowed = np.array([[relaxed_match(a, b, options) for b in right] for a in left], dtype=bool)
     equal = np.array([[a == b for b in right] for a in left], dtype=np.float64)
@@ -282,8 +284,8 @@ def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
     names = ("parse_raw_success", "parse_repair_success", "parse_errors")
     if reply is None:
         return {name: Value(None, NO_REPLY) for name in (*names, "parse_extraction_failures")}
-    found = (reply.outcome == "raw", reply.outcome == "repaired", reply.outcome == "error")
-    values = {name: Value(float(hit)) for name, hit in zip(names, found, strict=True)}
+    outcomes = (reply.outcome == "raw", reply.outcome == "repaired", reply.outcome == "error")
+    values = {name: Value(float(hit)) for name, hit in zip(names, outcomes, strict=True)}
     detail = {"method": reply.method, "repair_steps": list(reply.repair_steps)}
     values["parse_raw_success"] = _with_detail(values["parse_raw_success"], detail)
     values["parse_extraction_failures"] = Value(float(reply.method == NO_JSON))
@@ -296,8 +298,8 @@ def _compliance(sample: Sample, options: EventOptions) -> Value:
         return Value(0.0, detail={"violation": "The reply did not parse."})
     if options.schema_mode == "schema_strict" and not sample.schema:
         return Value(None, NO_SCHEMA)
-    said = list(sample.predicted)
-    violation = schema_violation(said, options.schema_mode, sample.schema)
+    events = list(sample.predicted)
+    violation = schema_violation(events, options.schema_mode, sample.schema)
     return Value(float(not violation), detail={"violation": violation} if violation else None)
 
 
@@ -307,7 +309,9 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
         return {"hallucination_rate": undefined, "hallucination_entity_rate": undefined}
     exact = options.hallucination_match_mode == "exact_span"
     texts = sample.texts if exact else [norm(text) for text in sample.texts]
-    checked = [one.text for one in predicted.arguments if len(one.text) >= SHORTEST_CHECKED]
+    checked = [
+        argument.text for argument in predicted.arguments if len(argument.text) >= SHORTEST_CHECKED
+    ]
     absent = [text for text in checked if not _stands_in(text if exact else norm(text), texts)]
     share = Share(len(absent), len(checked))
     return {
@@ -334,9 +338,9 @@ def _thoughts(
         why, state = (NO_THOUGHT, "skipped") if thought is None else (NOT_PARSED, "parse_fail")
         missed = Value(0.0, detail={"state": state})
         return {**{name: Value(None, why) for name in names}, "cot_coverage_rate": missed}
-    found = _consistency(read_thought(thought, **_names(sample, predicted, gold)), predicted)
+    consistency = _consistency(read_thought(thought, **_names(sample, predicted, gold)), predicted)
     return {
-        **{name: Value(float(ok)) for name, ok in zip(names, found, strict=True)},
+        **{name: Value(float(ok)) for name, ok in zip(names, consistency, strict=True)},
         "cot_coverage_rate": Value(1.0, detail={"state": "checked"}),
     }
 
@@ -351,8 +355,11 @@ def _thought_of(reply: ParsedReply | None, options: EventOptions) -> str | None:
 
 def _consistency(thought: Thought, predicted: Reading) -> tuple[bool, bool, bool]:
     types = thought.types == predicted.types
-    said = all(norm(one.text) in map(norm, thought.values(one.role)) for one in predicted.arguments)
-    return types, said, types and said
+    arguments = all(
+        norm(argument.text) in map(norm, thought.values(argument.role))
+        for argument in predicted.arguments
+    )
+    return types, arguments, types and arguments
 
 
 def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
@@ -361,8 +368,8 @@ def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
     roles = {role for roles in sample.schema.values() for role in roles}
     return {
         "types": {*sample.schema, *predicted.types, *gold.types},
-        "roles": roles | {one.role for one in used},
-        "arguments": {one.text for one in predicted.arguments},
+        "roles": roles | {argument.role for argument in used},
+        "arguments": {argument.text for argument in predicted.arguments},
     }
 
 

@@ -22,7 +22,7 @@ NO_TIMES = Fact("metric.no_times")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReturnedEvidence:
     """What a memory pipeline returned for one question, duplicates left as they came.
 
     ``shown`` are the ids that the generator could choose from, ``None`` if it does not say;
@@ -52,7 +52,9 @@ class Corpus:
         return 1 <= local_id <= self.size
 
 
-def score_evidence(expected: Collection[int], answer: Answer, corpus: Corpus) -> dict[str, Value]:
+def score_evidence(
+    expected: Collection[int], answer: ReturnedEvidence, corpus: Corpus
+) -> dict[str, Value]:
     """All evidence metrics of one question.
 
     Parameters
@@ -76,8 +78,8 @@ def score_evidence(expected: Collection[int], answer: Answer, corpus: Corpus) ->
 
     Examples
     --------
-    >>> found = score_evidence({4, 14}, Answer([4, 28]), Corpus(30))
-    >>> found["evidence_recall"].value, found["evidence_precision"].value
+    >>> result = score_evidence({4, 14}, ReturnedEvidence([4, 28]), Corpus(30))
+    >>> result["evidence_recall"].value, result["evidence_precision"].value
     (0.5, 0.5)
     """
     _check(expected, corpus)
@@ -94,9 +96,9 @@ def score_evidence(expected: Collection[int], answer: Answer, corpus: Corpus) ->
 
 def recall(wanted: set[int], returned: set[int]) -> Value:
     """|R∩E|/|E|."""
-    found = sorted(wanted & returned)
-    detail = {"expected": sorted(wanted), "returned": sorted(returned), "found": found}
-    return Value(len(found) / len(wanted), detail=detail)
+    returned_gold = sorted(wanted & returned)
+    detail = {"expected": sorted(wanted), "returned": sorted(returned), "found": returned_gold}
+    return Value(len(returned_gold) / len(wanted), detail=detail)
 
 
 def precision(wanted: set[int], returned: set[int]) -> Value:
@@ -114,7 +116,7 @@ def fuzzy_recall(wanted: Collection[int], returned: Collection[int]) -> float:
     >>> fuzzy_recall({4}, {6})
     1.0
     """
-    near = [any(abs(one - other) <= FUZZY_DISTANCE for other in returned) for one in wanted]
+    near = [any(abs(expected - id_) <= FUZZY_DISTANCE for id_ in returned) for expected in wanted]
     return sum(near) / len(near)
 
 
@@ -130,7 +132,9 @@ def fuzzy_chance(wanted: Collection[int], budget: int, size: int) -> float:
     0.7
     """
     draws = min(budget, size)
-    missed = [comb(size - _window(one, size), draws) / comb(size, draws) for one in wanted]
+    missed = [
+        comb(size - _window(expected, size), draws) / comb(size, draws) for expected in wanted
+    ]
     return 1 - fsum(missed) / len(missed)
 
 
@@ -142,9 +146,9 @@ def timeline_coverage(
     A phase covers the time from its first to its last message that exists and has a time. If all
     expected messages have one time, the value is 1 if some phase covers that moment, else 0.
     """
-    if any(one not in corpus.times for one in wanted):
+    if any(expected not in corpus.times for expected in wanted):
         return Value(None, NO_TIMES)
-    moments = [corpus.times[one] for one in wanted]
+    moments = [corpus.times[expected] for expected in wanted]
     start, end = min(moments), max(moments)
     covered = _merged([span for ids in spans if (span := _span(ids, corpus)) is not None])
     if start == end:
@@ -153,7 +157,7 @@ def timeline_coverage(
     return Value(min(1.0, fsum(inside) / (end - start)))
 
 
-def groundedness(answer: Answer, corpus: Corpus) -> Value:
+def groundedness(answer: ReturnedEvidence, corpus: Corpus) -> Value:
     """Share of phases whose ids all exist and were shown to whoever chose them.
 
     The detail's ``basis`` says who verified: ``judge`` if a model accepted or refused each
@@ -164,7 +168,7 @@ def groundedness(answer: Answer, corpus: Corpus) -> Value:
         return Value(None, NOTHING_RETURNED)
     accepted = answer.accepted if answer.accepted is not None else [True] * len(phases)
     grounded = [
-        ok and bool(ids) and all(_is_shown(one, answer, corpus) for one in ids)
+        ok and bool(ids) and all(_is_shown(id_, answer, corpus) for id_ in ids)
         for ids, ok in zip(phases, accepted, strict=True)
     ]
     basis = "existence" if answer.accepted is None else "judge"
@@ -176,25 +180,25 @@ def hallucinated_id_rate(returned: Sequence[int], corpus: Corpus) -> Value:
     ids = set(returned)
     if not ids:
         return Value(None, NOTHING_RETURNED)
-    invented = sorted(one for one in ids if not corpus.holds(one))
+    invented = sorted(id_ for id_ in ids if not corpus.holds(id_))
     return Value(len(invented) / len(ids), detail={"invented": invented})
 
 
 def _fuzzy(wanted: set[int], returned: set[int], corpus: Corpus) -> dict[str, Value]:
     """With the chance of as many messages, because real chats make fuzzy recall easy."""
-    real = [one for one in returned if corpus.holds(one)]
-    found, chance = fuzzy_recall(wanted, real), fuzzy_chance(wanted, len(real), corpus.size)
+    real = [id_ for id_ in returned if corpus.holds(id_)]
+    fuzzy, chance = fuzzy_recall(wanted, real), fuzzy_chance(wanted, len(real), corpus.size)
     return {
-        "fuzzy_recall": Value(found),
+        "fuzzy_recall": Value(fuzzy),
         "fuzzy_recall_chance": Value(chance),
-        "fuzzy_recall_corrected": _corrected(found, chance),
+        "fuzzy_recall_corrected": _corrected(fuzzy, chance),
     }
 
 
-def _corrected(found: float, chance: float) -> Value:
+def _corrected(fuzzy: float, chance: float) -> Value:
     if chance >= 1:
         return Value(None, CHANCE_REACHES_ALL)
-    return Value((found - chance) / (1 - chance))
+    return Value((fuzzy - chance) / (1 - chance))
 
 
 def _window(local_id: int, size: int) -> int:
@@ -202,7 +206,7 @@ def _window(local_id: int, size: int) -> int:
 
 
 def _span(ids: Sequence[int], corpus: Corpus) -> tuple[float, float] | None:
-    moments = [corpus.times[one] for one in ids if one in corpus.times]
+    moments = [corpus.times[id_] for id_ in ids if id_ in corpus.times]
     return (min(moments), max(moments)) if moments else None
 
 
@@ -217,13 +221,13 @@ def _merged(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return merged
 
 
-def _is_shown(local_id: int, answer: Answer, corpus: Corpus) -> bool:
+def _is_shown(local_id: int, answer: ReturnedEvidence, corpus: Corpus) -> bool:
     return corpus.holds(local_id) and (answer.shown is None or local_id in answer.shown)
 
 
 def _check(expected: Collection[int], corpus: Corpus) -> None:
     if not expected:
         raise ValueError("score_evidence: without expected evidence a case is not scorable")
-    beyond = [one for one in expected if not corpus.holds(one)]
+    beyond = [id_ for id_ in expected if not corpus.holds(id_)]
     if beyond:
         raise ValueError(f"score_evidence: expected message {beyond[0]} of {corpus.size}")

@@ -68,7 +68,7 @@ def check_threshold(
     >>> check_threshold(recall, None, 0.0, why_undefined=NO_SHARED_CASE).reason.code
     'gate.undefined'
     """
-    found = {
+    fields = {
         "metric": metric.id,
         "kind": "threshold",
         "value": value,
@@ -76,21 +76,21 @@ def check_threshold(
         "direction": metric.direction,
     }
     if value is None:
-        return Check(**found, passed=False, reason=Fact("gate.undefined", reason=why_undefined))  # type: ignore[arg-type]
+        return Check(**fields, passed=False, reason=Fact("gate.undefined", reason=why_undefined))  # type: ignore[arg-type]
     short = threshold - value if metric.direction == "higher" else value - threshold
     if short <= TOLERANCE:
-        return Check(**found, passed=True)  # type: ignore[arg-type]
+        return Check(**fields, passed=True)  # type: ignore[arg-type]
     code = "gate.below" if metric.direction == "higher" else "gate.above"
     digits = decimals_apart(value, threshold, 3)
     reason = Fact(code, value=value, limit=threshold, digits=digits)
-    return Check(**found, passed=False, reason=reason)  # type: ignore[arg-type]
+    return Check(**fields, passed=False, reason=reason)  # type: ignore[arg-type]
 
 
-def check_drift(metric: Metric, found: Comparison, max_drop: float) -> Check:
+def check_drift(metric: Metric, comparison: Comparison, max_drop: float) -> Check:
     """Fails if the run is worse by more than ``max_drop`` and the paired interval excludes 0."""
     sign = -1 if metric.direction == "higher" else 1
-    drop = None if found.difference is None else _times(sign, found.difference)
-    low, high = _turned(found, sign)
+    drop = None if comparison.difference is None else _times(sign, comparison.difference)
+    low, high = _turned(comparison, sign)
     reason = _why_drifted(drop, low, max_drop, has_interval=low is not None)
     return Check(
         metric=metric.id,
@@ -112,10 +112,10 @@ def uncertified(
     return Check(metric.id, "threshold", False, value, threshold, metric.direction, reason=why)
 
 
-def _turned(found: Comparison, sign: int) -> tuple[float | None, float | None]:
-    if found.ci_low is None or found.ci_high is None:
+def _turned(comparison: Comparison, sign: int) -> tuple[float | None, float | None]:
+    if comparison.ci_low is None or comparison.ci_high is None:
         return None, None
-    ends = sorted((_times(sign, found.ci_low), _times(sign, found.ci_high)))
+    ends = sorted((_times(sign, comparison.ci_low), _times(sign, comparison.ci_high)))
     return ends[0], ends[1]
 
 

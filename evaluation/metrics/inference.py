@@ -68,8 +68,11 @@ def by_judges(count: int, ratings: Sequence[Sequence[int]]) -> list[Verdict]:
     [Verdict(score=1.0, is_false=False), Verdict(score=0.6666666666666666, is_false=True)]
     """
     _check(count, ratings)
-    given = zip(*ratings, strict=True)
-    return [Verdict(sum(one) / len(one), 2 * one.count(0) > len(one)) for one in given]
+    by_prediction = zip(*ratings, strict=True)
+    return [
+        Verdict(sum(scores) / len(scores), 2 * scores.count(0) > len(scores))
+        for scores in by_prediction
+    ]
 
 
 def by_gold(
@@ -104,8 +107,8 @@ def figures(verdicts: Sequence[Verdict]) -> Figures:
     """
     if not verdicts:
         return Figures(1.0, 0.0)
-    relevance = fsum(one.score for one in verdicts) / (MOST * len(verdicts))
-    return Figures(relevance, sum(one.is_false for one in verdicts) / len(verdicts))
+    relevance = fsum(verdict.score for verdict in verdicts) / (MOST * len(verdicts))
+    return Figures(relevance, sum(verdict.is_false for verdict in verdicts) / len(verdicts))
 
 
 def score_inference(
@@ -141,16 +144,16 @@ def score_inference(
         if not ratings:
             return _undefined(detail)
         verdicts = by_judges(len(predicted), ratings)
-    found, why = figures(verdicts), None if predicted else NOTHING
+    case_figures, why = figures(verdicts), None if predicted else NOTHING
     detail |= {
         "basis": basis,
         "judges": len(ratings or []),
-        "scores": [one.score for one in verdicts],
+        "scores": [verdict.score for verdict in verdicts],
         "points": _points(predicted, verdicts),
     }
     return {
-        "inference_relevance": Value(found.relevance, why, detail),
-        "false_inference_rate": Value(found.false_rate, why, {"basis": basis}),
+        "inference_relevance": Value(case_figures.relevance, why, detail),
+        "false_inference_rate": Value(case_figures.false_rate, why, {"basis": basis}),
     }
 
 
@@ -177,8 +180,8 @@ def _points(predicted: Sequence[Record], verdicts: Sequence[Verdict]) -> list[tu
 def _check(count: int, ratings: Sequence[Sequence[int]]) -> None:
     if not ratings:
         raise ValueError("by_judges: nobody has rated")
-    for one in ratings:
-        if len(one) != count:
-            raise ValueError(f"by_judges: {len(one)} ratings for {count} inferred requirements")
-        if not set(one) <= {0, 1, MOST}:
-            raise ValueError(f"by_judges: a rating is 0, 1 or 2, got {sorted(set(one))}")
+    for scores in ratings:
+        if len(scores) != count:
+            raise ValueError(f"by_judges: {len(scores)} ratings for {count} inferred requirements")
+        if not set(scores) <= {0, 1, MOST}:
+            raise ValueError(f"by_judges: a rating is 0, 1 or 2, got {sorted(set(scores))}")

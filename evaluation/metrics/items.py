@@ -117,10 +117,10 @@ def criteria_share(gold: Record, predicted: Record, *, ruler: Ruler) -> float:
     A criterion counts when it has a one-to-one partner with similarity strictly
     greater than 0.80. 1.0 without gold criteria, 0.0 with some but none extracted.
     """
-    expected, found = criteria(gold), criteria(predicted)
+    expected, extracted = criteria(gold), criteria(predicted)
     if not expected:
         return 1.0
-    matches = match_texts(expected, found, ruler=ruler, threshold=CRITERIA_THRESHOLD)
+    matches = match_texts(expected, extracted, ruler=ruler, threshold=CRITERIA_THRESHOLD)
     return len(matches) / len(expected)
 
 

@@ -59,20 +59,20 @@ def judge_agreement(pairs: Mapping[str, Pairs], *, seed: int = 0) -> JudgeAgreem
 
     Examples
     --------
-    >>> found = judge_agreement({"a": [(8, 8), (2, 3)], "b": [(5, 4), (9, 9)]})
-    >>> found.n, round(found.kappa, 3), found.spearman, found.mae, found.bias
+    >>> result = judge_agreement({"a": [(8, 8), (2, 3)], "b": [(5, 4), (9, 9)]})
+    >>> result.n, round(result.kappa, 3), result.spearman, result.mae, result.bias
     (4, 0.964, 1.0, 0.5, 0.0)
     """
-    given = {name: np.asarray(pairs[name], dtype=np.float64) for name in sorted(pairs)}
-    groups = [one.reshape(-1, 2) for one in given.values() if len(one)]
+    by_conversation = {name: np.asarray(pairs[name], dtype=np.float64) for name in sorted(pairs)}
+    groups = [group.reshape(-1, 2) for group in by_conversation.values() if len(group)]
     if not groups:
         return JudgeAgreement(0, 0, undefined=NO_PAIR)
     every = np.concatenate(groups)
     distance = every[:, 0] - every[:, 1]
     kappa, low, high = _kappa(pairs, seed)
     drawn = _draws(groups, seed=seed) if len(groups) > 1 else []
-    rho = _interval([spearman(one[:, 0], one[:, 1]) for one in drawn])
-    mae = _interval([float(np.abs(one[:, 0] - one[:, 1]).mean()) for one in drawn])
+    rho = _interval([spearman(sample[:, 0], sample[:, 1]) for sample in drawn])
+    mae = _interval([float(np.abs(sample[:, 0] - sample[:, 1]).mean()) for sample in drawn])
     return JudgeAgreement(
         n=len(every),
         conversations=len(groups),
@@ -111,11 +111,11 @@ def _kappa(
     pairs: Mapping[str, Pairs], seed: int
 ) -> tuple[float | None, float | None, float | None]:
     scores = {
-        name: {key: [float(pair[side]) for pair in one] for key, one in pairs.items()}
+        name: {key: [float(pair[side]) for pair in scored] for key, scored in pairs.items()}
         for side, name in enumerate(("judge", "people"))
     }
-    (found,) = judge_pairs(scores, seed=seed)
-    return found.kappa, found.ci_low, found.ci_high
+    (pair,) = judge_pairs(scores, seed=seed)
+    return pair.kappa, pair.ci_low, pair.ci_high
 
 
 def _draws(groups: Sequence[Array], *, seed: int) -> list[Array]:
@@ -127,5 +127,5 @@ def _draws(groups: Sequence[Array], *, seed: int) -> list[Array]:
 def _interval(replicates: Sequence[float | None]) -> tuple[float | None, float | None]:
     if not replicates:
         return None, None
-    known = np.array([np.nan if one is None else one for one in replicates])
+    known = np.array([np.nan if value is None else value for value in replicates])
     return interval(known) or (None, None)

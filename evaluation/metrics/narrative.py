@@ -39,17 +39,20 @@ def score_narrative(
 
     Examples
     --------
-    >>> found = score_narrative([{1, 2}, {8}], [{1, 8}, {2}])
-    >>> found["global_recall"].value, found["best_match_phase_recall"].value
+    >>> result = score_narrative([{1, 2}, {8}], [{1, 8}, {2}])
+    >>> result["global_recall"].value, result["best_match_phase_recall"].value
     (1.0, 0.75)
     """
     wanted = [set(phase) for phase in expected if phase]
     if not wanted:
         raise ValueError("score_narrative: no expected phase has a message")
-    given = [set(phase) for phase in phases]
-    union = set(returned).union(*given)
+    returned_sets = [set(phase) for phase in phases]
+    union = set(returned).union(*returned_sets)
     shares = [len(phase & union) / len(phase) for phase in wanted]
-    best = [max((len(phase & one) for one in given), default=0) / len(phase) for phase in wanted]
+    best = [
+        max((len(phase & other) for other in returned_sets), default=0) / len(phase)
+        for phase in wanted
+    ]
     detail = {"phases": len(wanted), "unresolvable_phases": len(expected) - len(wanted)}
     everything: set[int] = set().union(*wanted)
     return {

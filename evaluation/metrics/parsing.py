@@ -65,27 +65,27 @@ def parse_reply(raw: str) -> ParsedReply:
 
     Examples
     --------
-    >>> found = parse_reply('Here: [{"event_type": "Sale", "arguments": []}]')
-    >>> found.outcome, found.method, len(found.events)
+    >>> result = parse_reply('Here: [{"event_type": "Sale", "arguments": []}]')
+    >>> result.outcome, result.method, len(result.events)
     ('raw', 'span', 1)
-    >>> found = parse_reply('```json\\n[{"event_type": "Sale",}]\\n```')
-    >>> found.outcome, found.method, found.repair_steps
+    >>> result = parse_reply('```json\\n[{"event_type": "Sale",}]\\n```')
+    >>> result.outcome, result.method, result.repair_steps
     ('repaired', 'code_fence', ('trailing_commas',))
     >>> parse_reply("Nothing happened.").method
     'no_json_found'
     """
     thought, rest = _split_thought(raw)
     method, text, preamble = _locate(rest)
-    said: dict[str, Any] = {"thought": thought, "preamble": preamble.strip()}
+    parts: dict[str, Any] = {"thought": thought, "preamble": preamble.strip()}
     if text is None:
-        return ParsedReply("error", method, **said)
+        return ParsedReply("error", method, **parts)
     steps: list[str] = []
     try:
         value = _parse(text, steps)
     except ValueError:
-        return ParsedReply("error", method, repair_steps=tuple(steps), **said)
+        return ParsedReply("error", method, repair_steps=tuple(steps), **parts)
     outcome: Outcome = "repaired" if steps else "raw"
-    return ParsedReply(outcome, method, value, _events_in(value), tuple(steps), **said)
+    return ParsedReply(outcome, method, value, _events_in(value), tuple(steps), **parts)
 
 
 def _split_thought(raw: str) -> tuple[str | None, str]:
@@ -108,15 +108,15 @@ def _locate(text: str) -> tuple[str, str | None, str]:
     """How the JSON was found, the JSON (``None``: there is none), and what stands before it."""
     if not text.strip():
         return EMPTY, None, ""
-    fences = [one for one in _FENCE.finditer(text) if one[1].lstrip()[:1] in ("[", "{")]
+    fences = [fence for fence in _FENCE.finditer(text) if fence[1].lstrip()[:1] in ("[", "{")]
     if fences:
         return "code_fence", fences[-1][1].strip(), text[: fences[-1].start()]
     if text.lstrip()[:1] in ("[", "{"):
         return "whole", _span(text.strip()), ""
-    found = _START.search(text)
-    if found is None:
+    start = _START.search(text)
+    if start is None:
         return NO_JSON, None, text
-    return "span", _span(text[found.start() :]), text[: found.start()]
+    return "span", _span(text[start.start() :]), text[: start.start()]
 
 
 def _span(text: str) -> str:
@@ -130,9 +130,9 @@ def _span(text: str) -> str:
 
 def _parse(text: str, steps: list[str]) -> Any:
     """``ValueError`` if nothing helps; ``steps`` gets the name of each step that changed it."""
-    found = _loaded(text)
-    if found is not None:
-        return found[0]
+    loaded = _loaded(text)
+    if loaded is not None:
+        return loaded[0]
     if len(text) > LONGEST_REPAIR or len(_scan(text)[0]) > DEEPEST_REPAIR:
         raise ValueError("too long or too deep to be mended in a moment")
     for name, mend in _STEPS:
@@ -141,9 +141,9 @@ def _parse(text: str, steps: list[str]) -> Any:
             continue
         steps.append(name)
         text = mended
-        found = _loaded(text)
-        if found is not None:
-            return found[0]
+        loaded = _loaded(text)
+        if loaded is not None:
+            return loaded[0]
     steps.append("json_repair")
     return _last_resort(text)
 
@@ -209,16 +209,16 @@ def _outside_strings(text: str, change: Callable[[str], str]) -> str:
 
 
 def _next_quote(text: str, start: int) -> int:
-    found = [at for quote in _QUOTES if (at := text.find(quote, start)) >= 0]
-    return min(found, default=len(text))
+    positions = [at for quote in _QUOTES if (at := text.find(quote, start)) >= 0]
+    return min(positions, default=len(text))
 
 
 def _end_of_string(text: str, opening: int) -> int:
     """The position behind the quote that closes the string opened there, or the end."""
     if opening >= len(text):
         return len(text)
-    found = _REST_OF_STRING[text[opening]].match(text, opening + 1)
-    return found.end() if found else len(text)
+    rest = _REST_OF_STRING[text[opening]].match(text, opening + 1)
+    return rest.end() if rest else len(text)
 
 
 def _full_width(text: str) -> str:

@@ -36,10 +36,10 @@ def metrics_for(layer: str) -> list[Metric]:
     >>> [metric.id for metric in metrics_for("extraction")][:2]
     ['requirement_recall', 'requirement_precision']
     """
-    found = [metric for metric in METRICS.values() if layer in metric.layers]
-    if not found:
+    metrics = [metric for metric in METRICS.values() if layer in metric.layers]
+    if not metrics:
         raise ValueError(f"metrics_for: no metric is defined for layer {layer!r}")
-    return found
+    return metrics
 
 
 def metrics_in(layer: str, *, answered: bool) -> list[Metric]:

@@ -31,8 +31,8 @@ def score_ranking(expected: Collection[int], ranked: Sequence[int] | None) -> di
 
     Examples
     --------
-    >>> found = score_ranking({2, 9}, [7, 2, 2, 5])
-    >>> found["recall_at_3"].value, round(found["precision_at_3"].value, 3), found["mrr"].value
+    >>> result = score_ranking({2, 9}, [7, 2, 2, 5])
+    >>> result["recall_at_3"].value, round(result["precision_at_3"].value, 3), result["mrr"].value
     (0.5, 0.333, 0.5)
     """
     if not expected:
@@ -40,14 +40,14 @@ def score_ranking(expected: Collection[int], ranked: Sequence[int] | None) -> di
     if ranked is None:
         return {name: Value(None, NO_RANKING) for name in metric_ids()}
     order = list(dict.fromkeys(ranked))
-    found = {"mrr": reciprocal_rank(expected, order)}
+    figures = {"mrr": reciprocal_rank(expected, order)}
     for cut in CUTS:
-        found |= _at(cut, expected, order)
-    return {name: Value(found[name]) for name in metric_ids()}
+        figures |= _at(cut, expected, order)
+    return {name: Value(figures[name]) for name in metric_ids()}
 
 
 def reciprocal_rank(expected: Collection[int], order: Sequence[int]) -> float:
-    ranks = (rank for rank, one in enumerate(order, start=1) if one in expected)
+    ranks = (rank for rank, id_ in enumerate(order, start=1) if id_ in expected)
     first = next(ranks, None)
     return 1 / first if first else 0.0
 
@@ -59,7 +59,7 @@ def metric_ids() -> list[str]:
 
 
 def _at(cut: int, expected: Collection[int], order: Sequence[int]) -> dict[str, float]:
-    hits = sum(one in expected for one in order[:cut])
+    hits = sum(id_ in expected for id_ in order[:cut])
     return {
         f"recall_at_{cut}": hits / len(expected),
         f"precision_at_{cut}": hits / cut,

@@ -80,8 +80,8 @@ def summarize(
 
     Examples
     --------
-    >>> found = summarize([1.0, None, 0.5], clusters="abc", failed=[False] * 3, seed=0)
-    >>> found.mean, found.n, found.n_undefined
+    >>> result = summarize([1.0, None, 0.5], clusters="abc", failed=[False] * 3, seed=0)
+    >>> result.mean, result.n, result.n_undefined
     (0.75, 2, 1)
     """
     if not len(values) == len(clusters) == len(failed):
@@ -89,18 +89,18 @@ def summarize(
             f"summarize: {len(values)} values, {len(clusters)} clusters, {len(failed)} failed flags"
         )
     scored = [worst if broke else value for value, broke in zip(values, failed, strict=True)]
-    kept = sorted(value for value in scored if value is not None)
+    defined = sorted(value for value in scored if value is not None)
     low, high = _mean_interval(scored, clusters, seed=seed)
     return Summary(
-        mean=math.fsum(kept) / len(kept) if kept else None,
-        median=statistics.median(kept) if kept else None,
-        std=_std(kept) if kept else None,
-        min=kept[0] if kept else None,
-        max=kept[-1] if kept else None,
+        mean=math.fsum(defined) / len(defined) if defined else None,
+        median=statistics.median(defined) if defined else None,
+        std=_std(defined) if defined else None,
+        min=defined[0] if defined else None,
+        max=defined[-1] if defined else None,
         ci_low=low,
         ci_high=high,
-        n=len(kept),
-        n_undefined=len(values) - len(kept),
+        n=len(defined),
+        n_undefined=len(values) - len(defined),
         n_failed=sum(map(bool, failed)),
     )
 

@@ -40,11 +40,11 @@ def read_thought(
 
     Examples
     --------
-    >>> found = read_thought(
+    >>> result = read_thought(
     ...     '第一步：事件类型为质押\\n第二步：质押方 = "张三"',
     ...     types=["质押", "解除质押"], roles=["质押方"], arguments=["张三"],
     ... )
-    >>> sorted(found.types), "张三" in found.values("质押方")
+    >>> sorted(result.types), "张三" in result.values("质押方")
     (['质押'], True)
     """
     types, roles = frozenset(types), frozenset(roles)
@@ -71,37 +71,37 @@ def _pairs(
         explained = starts and hit.start() < starts[-1][1]  # in brackets behind another role
         if after and not explained:
             starts.append((hit.start(), after.end(), by_fold[_fold(hit[0])]))
-    found: dict[str, set[str]] = defaultdict(set)
+    wordings: dict[str, set[str]] = defaultdict(set)
     for number, (_, begin, names) in enumerate(starts):
         following = starts[number + 1][0] if number + 1 < len(starts) else len(text)
         line_end = text.find("\n", begin)
         end = min(following, line_end if line_end >= 0 else len(text), begin + _LONGEST_VALUE)
         for name in names:
-            found[name] |= _readings(text[begin:end])
-    return {name: frozenset(values) for name, values in found.items()}
+            wordings[name] |= _readings(text[begin:end])
+    return {name: frozenset(values) for name, values in wordings.items()}
 
 
-def _readings(said: str) -> set[str]:
+def _readings(text: str) -> set[str]:
     """Every wording that may be meant: what is quoted, all of it, and it cut at punctuation."""
-    quoted = {part for found in _QUOTED.findall(said) for part in found if part}
-    cuts = [found.span() for found in _CUTS.finditer(said)]
+    quoted = {part for groups in _QUOTED.findall(text) for part in groups if part}
+    cuts = [cut.span() for cut in _CUTS.finditer(text)]
     edges = [0, *(end for _, end in cuts)]
-    ends = [*(start for start, _ in cuts), len(said)]
-    pieces = {said[start:end] for start, end in zip(edges, ends, strict=True)}
-    beginnings = {said[:end] for end in ends}
-    said_so = {part.strip(_AROUND) for part in pieces | beginnings | {said}}
-    return {part for part in quoted | said_so | {said.strip()} if part}
+    ends = [*(start for start, _ in cuts), len(text)]
+    pieces = {text[start:end] for start, end in zip(edges, ends, strict=True)}
+    beginnings = {text[:end] for end in ends}
+    wordings = {part.strip(_AROUND) for part in pieces | beginnings | {text}}
+    return {part for part in quoted | wordings | {text.strip()} if part}
 
 
 def _covered(text: str, arguments: Iterable[str]) -> list[tuple[int, int]]:
     """Where the words of arguments stand."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for words in set(arguments):
         at = text.find(words) if len(words) > 1 else -1
         while at >= 0:
-            found.append((at, at + len(words)))
+            spans.append((at, at + len(words)))
             at = text.find(words, at + len(words))
-    return found
+    return spans
 
 
 @lru_cache(maxsize=64)
@@ -120,10 +120,10 @@ def _bounded(name: str) -> str:
 
 
 def _by_fold(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    by_fold: dict[str, list[str]] = defaultdict(list)
     for name in names:
-        found[_fold(name)].append(name)
-    return dict(found)
+        by_fold[_fold(name)].append(name)
+    return dict(by_fold)
 
 
 def _fold(name: str) -> str:

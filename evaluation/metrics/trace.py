@@ -26,7 +26,7 @@ def losses(
     >>> losses([1, 2, 3], {"candidates": [1, 2], "reranked": [1], "selected": [1]})
     {1: 'found', 2: 'lost_in_reranking', 3: 'never_retrieved'}
     """
-    return {one: _fate(one, checkpoints) for one in sorted(expected)}
+    return {message_id: _fate(message_id, checkpoints) for message_id in sorted(expected)}
 
 
 def funnel(fates: Iterable[Mapping[int, Loss]]) -> dict[str, int]:
@@ -35,10 +35,10 @@ def funnel(fates: Iterable[Mapping[int, Loss]]) -> dict[str, int]:
     return {loss: counted[loss] for loss in LOSSES}
 
 
-def _fate(one: int, checkpoints: Mapping[str, Collection[int]]) -> Loss:
-    """An answer is judged first: what was returned was found, however it came there."""
-    if one in checkpoints["selected"]:
+def _fate(message_id: int, checkpoints: Mapping[str, Collection[int]]) -> Loss:
+    """The output is looked at first: what was returned was found, whatever the trace says."""
+    if message_id in checkpoints["selected"]:
         return "found"
-    if one not in checkpoints["candidates"]:
+    if message_id not in checkpoints["candidates"]:
         return "never_retrieved"
-    return "not_selected" if one in checkpoints["reranked"] else "lost_in_reranking"
+    return "not_selected" if message_id in checkpoints["reranked"] else "lost_in_reranking"

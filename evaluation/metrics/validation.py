@@ -20,7 +20,7 @@ NO_MATCH = Fact("metric.no_issue_matched")
 NO_PII = Fact("metric.no_personal_data")
 
 
-class Found(NamedTuple):
+class PiiOverlap(NamedTuple):
     """Pieces of personal data: in both, only predicted, only in gold."""
 
     tp: int
@@ -77,13 +77,15 @@ def pii_strings(issues: Iterable[Record]) -> set[str]:
     {'Ana Diaz'}
     """
     quoted = [
-        (one.get("span") or {}).get("text") or "" for one in issues if one.get("issue_type") == PII
+        (issue.get("span") or {}).get("text") or ""
+        for issue in issues
+        if issue.get("issue_type") == PII
     ]
-    return {text for one in quoted if (text := unicodedata.normalize("NFC", one).strip())}
+    return {text for quote in quoted if (text := unicodedata.normalize("NFC", quote).strip())}
 
 
-def compare_pii(gold: set[str], predicted: set[str]) -> Found:
-    return Found(len(gold & predicted), len(predicted - gold), len(gold - predicted))
+def compare_pii(gold: set[str], predicted: set[str]) -> PiiOverlap:
+    return PiiOverlap(len(gold & predicted), len(predicted - gold), len(gold - predicted))
 
 
 def _severity(pairs: Sequence[tuple[Record, Record]]) -> Value:
@@ -93,17 +95,17 @@ def _severity(pairs: Sequence[tuple[Record, Record]]) -> Value:
     return Value(same / len(pairs), detail={"pairs": len(pairs)})
 
 
-def _pii(found: Found) -> dict[str, Value]:
+def _pii(overlap: PiiOverlap) -> dict[str, Value]:
     """0 where one side alone names any: what is divided by nothing is no success."""
-    if not any(found):
-        return {name: Value(None, NO_PII) for name in found.shares}
+    if not any(overlap):
+        return {name: Value(None, NO_PII) for name in overlap.shares}
     return {
         name: Value(
             share.numerator / share.denominator if share.denominator else 0.0,
-            detail=found._asdict(),
+            detail=overlap._asdict(),
             share=share,
         )
-        for name, share in found.shares.items()
+        for name, share in overlap.shares.items()
     }
 
 
@@ -113,7 +115,7 @@ def _rows(counts: Counts, matches: Sequence[Match]) -> list[dict[str, Any]]:
     taken = set(partner.values())
     return [
         *(_row(gold, partner.get(gold)) for gold in range(counts.gold)),
-        *(_row(None, one) for one in range(counts.predicted) if one not in taken),
+        *(_row(None, position) for position in range(counts.predicted) if position not in taken),
     ]
 
 

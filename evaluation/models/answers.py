@@ -25,8 +25,8 @@ class Kind(models.TextChoices):
 class AnswerQuerySet(WorkQuerySet):
     def wanted(self) -> AnswerQuerySet:
         """Those still to be written; of a case that failed there is nothing to answer from."""
-        found: Any = self.unfinished().exclude(case__state=Work.State.FAILED)
-        return found
+        rows: Any = self.unfinished().exclude(case__state=Work.State.FAILED)
+        return rows
 
 
 class Answer(Work):
@@ -91,9 +91,9 @@ class Judging(models.Model):
 class JudgementQuerySet(WorkQuerySet):
     def wanted(self) -> JudgementQuerySet:
         """Those still to be made; without an answer there is nothing to judge."""
-        found: Any = self.unfinished().exclude(judging__cancelled=True)
-        found = found.exclude(answer__state=Work.State.FAILED)
-        return found.exclude(answer__case__state=Work.State.FAILED)
+        rows: Any = self.unfinished().exclude(judging__cancelled=True)
+        rows = rows.exclude(answer__state=Work.State.FAILED)
+        return rows.exclude(answer__case__state=Work.State.FAILED)
 
 
 class Judgement(Work):

@@ -14,7 +14,7 @@ class WorkQuerySet(models.QuerySet[Any]):
     def unfinished(self) -> WorkQuerySet:
         return self.filter(state__in=[Work.State.QUEUED, Work.State.RUNNING])
 
-    def held(self, now: datetime) -> WorkQuerySet:
+    def leased(self, now: datetime) -> WorkQuerySet:
         return self.filter(state=Work.State.RUNNING, lease_expires_at__gt=now)
 
     def claimable(self, now: datetime) -> WorkQuerySet:

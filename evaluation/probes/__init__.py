@@ -61,7 +61,7 @@ class Probe:
     expectations: Mapping[str, Expectation]
 
     @property
-    def given(self) -> dict[str, Any]:
+    def inputs(self) -> dict[str, Any]:
         """What the judge is shown, as with any answer."""
         return {
             "question": self.question,
@@ -90,41 +90,43 @@ def load() -> ProbeSet:
     document = yaml.safe_load(raw)
     talks = document["talks"]
     version = f"{document['version']}-{hashlib.sha256(raw).hexdigest()[:8]}"
-    return ProbeSet(version, tuple(_probe(one, talks[one["talk"]]) for one in document["probes"]))
-
-
-def _probe(given: dict[str, Any], talk: dict[str, Any]) -> Probe:
-    return Probe(
-        id=given["id"],
-        trick=given["trick"],
-        question=talk["question"],
-        reference=talk["reference"],
-        messages=tuple(talk["messages"]),
-        answer=given["answer"],
-        expectations={kind: Expectation(**said) for kind, said in given["expect"].items()},
+    return ProbeSet(
+        version, tuple(_probe(probe, talks[probe["talk"]]) for probe in document["probes"])
     )
 
 
-def marked(kind: str, said: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _probe(document: dict[str, Any], talk: dict[str, Any]) -> Probe:
+    return Probe(
+        id=document["id"],
+        trick=document["trick"],
+        question=talk["question"],
+        reference=talk["reference"],
+        messages=tuple(talk["messages"]),
+        answer=document["answer"],
+        expectations={kind: Expectation(**bounds) for kind, bounds in document["expect"].items()},
+    )
+
+
+def marked(kind: str, verdicts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every probe of the kind with what the judge said of it, and whether that is as it must be.
 
-    ``said`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the probe's id;
+    ``verdicts`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the probe's id;
     a probe that is not in it failed.
     """
-    scores = {name: one["score"] for name, one in said.items()}
-    found = []
+    scores = {name: verdict["score"] for name, verdict in verdicts.items()}
+    results = []
     for probe in load().of(kind):
         expected = probe.expectations[kind]
         score = scores.get(probe.id)
-        found.append(
+        results.append(
             {
                 "id": probe.id,
                 "trick": probe.trick,
                 "expected": str(expected),
                 "score": score,
-                "said": said.get(probe.id, {}).get("reasoning", ""),
-                "problem": said.get(probe.id, {}).get("problem"),
+                "said": verdicts.get(probe.id, {}).get("reasoning", ""),
+                "problem": verdicts.get(probe.id, {}).get("problem"),
                 "held": expected.holds(score, scores),
             }
         )
-    return found
+    return results

@@ -32,53 +32,53 @@ def questions(talk: Talk, seed: int) -> Iterator[Asked]:
         draw = random.Random(f"{seed}:{talk.id}:{at}")
         kinds = [_said, _when, _missing, _both]
         draw.shuffle(kinds)
-        found = (kind(talk, at, draw) for kind in kinds)
-        if one := next(filter(None, found), None):
-            yield one
+        asked = (kind(talk, at, draw) for kind in kinds)
+        if question := next(filter(None, asked), None):
+            yield question
 
 
 def _said(talk: Talk, at: int, draw: random.Random) -> Asked | None:
     two = _telling(talk, at, draw)
-    said = talk.messages[at]
+    message = talk.messages[at]
     if two is None:
         return None
-    question = f"What did {said.speaker} say about “{two[0]}” and “{two[1]}”?"
-    return Asked(talk.id, question, _quoted(said.text), (said.index,), "single-hop")
+    question = f"What did {message.speaker} say about “{two[0]}” and “{two[1]}”?"
+    return Asked(talk.id, question, _quoted(message.text), (message.index,), "single-hop")
 
 
 def _when(talk: Talk, at: int, draw: random.Random) -> Asked | None:
     two = _telling(talk, at, draw)
-    said = talk.messages[at]
-    if two is None or not said.day:
+    message = talk.messages[at]
+    if two is None or not message.day:
         return None
-    question = f"When did {said.speaker} write about “{two[0]}” and “{two[1]}”?"
-    return Asked(talk.id, question, said.day, (said.index,), "temporal")
+    question = f"When did {message.speaker} write about “{two[0]}” and “{two[1]}”?"
+    return Asked(talk.id, question, message.day, (message.index,), "temporal")
 
 
 def _missing(talk: Talk, at: int, draw: random.Random) -> Asked | None:
     """A cloze: a word that stands in no other message is left out of what was said."""
-    said = talk.messages[at]
-    written = content_words(said.text)
-    unique = [word for one, word in written.items() if talk.places[one] == [at]]
+    message = talk.messages[at]
+    written = content_words(message.text)
+    unique = [word for stem, word in written.items() if talk.places[stem] == [at]]
     if len(written) < 4 or not unique:
         return None
     word = draw.choice(unique)
-    gapped = re.sub(rf"\b{word}\b", GAP, _quoted(said.text), flags=re.IGNORECASE)
+    gapped = re.sub(rf"\b{word}\b", GAP, _quoted(message.text), flags=re.IGNORECASE)
     if gapped.count(GAP) != 1:
         return None
-    question = f"Which word did {said.speaker} use at the gap in “{_near_the_gap(gapped)}”?"
-    return Asked(talk.id, question, word, (said.index,), "single-hop")
+    question = f"Which word did {message.speaker} use at the gap in “{_near_the_gap(gapped)}”?"
+    return Asked(talk.id, question, word, (message.index,), "single-hop")
 
 
 def _both(talk: Talk, at: int, draw: random.Random) -> Asked | None:
     """Two people, one word, and nobody else ever says it."""
     written = content_words(talk.messages[at].text)
-    shared = [one for one in written if len(talk.places[one]) == 2]
+    shared = [stem for stem in written if len(talk.places[stem]) == 2]
     draw.shuffle(shared)
-    for one in shared:
-        first, second = (talk.messages[place] for place in talk.places[one])
+    for stem in shared:
+        first, second = (talk.messages[place] for place in talk.places[stem])
         if first.speaker != second.speaker:
-            question = f"What did {first.speaker} and {second.speaker} say about “{written[one]}”?"
+            question = f"What did {first.speaker} and {second.speaker} say about “{written[stem]}”?"
             answer = f"{_quoted(first.text)} – {_quoted(second.text)}"
             return Asked(talk.id, question, answer, (first.index, second.index), "multi-hop")
     return None
@@ -87,7 +87,7 @@ def _both(talk: Talk, at: int, draw: random.Random) -> Asked | None:
 def _telling(talk: Talk, at: int, draw: random.Random) -> tuple[str, str] | None:
     """Two words of the message that stand together nowhere else."""
     written = content_words(talk.messages[at].text)
-    rare = sorted(written, key=lambda one: (len(talk.places[one]), one))[:4]
+    rare = sorted(written, key=lambda stem: (len(talk.places[stem]), stem))[:4]
     draw.shuffle(rare)
     pairs = (pair for pair in combinations(rare, 2) if talk.holding(pair) == [at])
     pair = next(pairs, None)

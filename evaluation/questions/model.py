@@ -16,7 +16,7 @@ PROMPTS = Path(__file__).parent / "prompts"
 ASK, CHECK = "ask.v1", "check.v1"
 AROUND = 3  # messages before and after, to know what the chosen ones are about
 PAIRS = 0.3  # of the questions are asked about two messages
-KINDS = [one for one in CATEGORIES if one not in ("open-domain", "adversarial")]
+KINDS = [name for name in CATEGORIES if name not in ("open-domain", "adversarial")]
 """Those that the messages themselves answer."""
 
 
@@ -32,7 +32,7 @@ def choices(talk: Talk, seed: int) -> Iterator[tuple[Said, ...]]:
         if at in used:
             continue
         draw = random.Random(f"{seed}:{talk.id}:{at}")
-        others = {place for one in talk.stems[at] for place in talk.places[one]} - used - {at}
+        others = {place for stem in talk.stems[at] for place in talk.places[stem]} - used - {at}
         chosen = [at, draw.choice(sorted(others))] if others and draw.random() < PAIRS else [at]
         used.update(chosen)
         yield tuple(talk.messages[place] for place in sorted(chosen))
@@ -41,10 +41,11 @@ def choices(talk: Talk, seed: int) -> Iterator[tuple[Said, ...]]:
 def ask(talk: Talk, chosen: tuple[Said, ...], *, model: ChatModel, repetition: int) -> Asked:
     """What the model asks about the chosen messages; whether they answer it is not known yet."""
     prompt = prompting.read(PROMPTS, ASK).filled(
-        chosen=[_told(one) for one in chosen], around=[_told(one) for one in _around(talk, chosen)]
+        chosen=[_told(message) for message in chosen],
+        around=[_told(message) for message in _around(talk, chosen)],
     )
     data = model.complete(prompt, schema=QUESTION, repetition=repetition).data
-    evidence = tuple(one.index for one in chosen)
+    evidence = tuple(message.index for message in chosen)
     texts = (data["question"].strip(), data["answer"].strip())
     return Asked(talk.id, *texts, evidence, data["category"])
 
@@ -54,33 +55,35 @@ def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> 
     if not asked.question or not asked.answer:
         return ["an empty question or answer"]
     prompt = prompting.read(PROMPTS, CHECK).filled(
-        question=asked.question, answer=asked.answer, messages=[_told(one) for one in chosen]
+        question=asked.question,
+        answer=asked.answer,
+        messages=[_told(message) for message in chosen],
     )
-    found = model.complete(prompt, schema=VERDICT).data
-    told = {
+    verdict = model.complete(prompt, schema=VERDICT).data
+    problems = {
         "answerable": "second look: the messages do not answer it",
         "right": "second look: the answer is wrong",
         "all_needed": "second look: not every message is needed",
     }
-    return [problem for name, problem in told.items() if not found[name]]
+    return [problem for name, problem in problems.items() if not verdict[name]]
 
 
 def _around(talk: Talk, chosen: tuple[Said, ...]) -> list[Said]:
     near = {
         place
-        for one in chosen
-        for place in range(one.index - AROUND, one.index + AROUND + 1)
+        for message in chosen
+        for place in range(message.index - AROUND, message.index + AROUND + 1)
         if 0 <= place < len(talk.messages)
     }
-    return [talk.messages[place] for place in sorted(near - {one.index for one in chosen})]
+    return [talk.messages[place] for place in sorted(near - {message.index for message in chosen})]
 
 
-def _told(said: Said) -> dict[str, str | int]:
+def _told(message: Said) -> dict[str, str | int]:
     return {
-        "index": said.index,
-        "speaker": said.speaker,
-        "day": said.day,
-        "text": spoken(said.text),
+        "index": message.index,
+        "speaker": message.speaker,
+        "day": message.day,
+        "text": spoken(message.text),
     }
 
 

@@ -34,20 +34,20 @@ class Talk:
 
     @cached_property
     def stems(self) -> list[frozenset[str]]:
-        return [frozenset(content_words(one.text)) for one in self.messages]
+        return [frozenset(content_words(message.text)) for message in self.messages]
 
     @cached_property
     def places(self) -> Mapping[str, list[int]]:
         """Where each stem stands."""
-        found = defaultdict(list)
+        places = defaultdict(list)
         for at, stems in enumerate(self.stems):
-            for one in stems:
-                found[one].append(at)
-        return found
+            for root in stems:
+                places[root].append(at)
+        return places
 
     def holding(self, stems: Sequence[str]) -> list[int]:
         """The messages in which all of these words stand."""
-        first, *others = (set(self.places.get(one, ())) for one in stems)
+        first, *others = (set(self.places.get(root, ())) for root in stems)
         return sorted(first.intersection(*others))
 
 
@@ -64,8 +64,8 @@ class Asked:
     @property
     def uid(self) -> str:
         """Equal questions have equal uids, so that making them again changes nothing."""
-        told = json.dumps([self.talk, self.question, self.evidence])
-        return f"synthetic-{hashlib.sha256(told.encode()).hexdigest()[:20]}"
+        identity = json.dumps([self.talk, self.question, self.evidence])
+        return f"synthetic-{hashlib.sha256(identity.encode()).hexdigest()[:20]}"
 
     def as_label(self) -> dict[str, Any]:
         return {

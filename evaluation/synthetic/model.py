@@ -46,27 +46,27 @@ def unsupported(sample: Sample, *, model: ChatModel) -> list[str]:
     """What a second look by the model finds wrong with the labels."""
     prompt = prompting.read(PROMPTS, VERIFY).filled(
         messages=[
-            {"index": at, "role": one.role, "content": one.content}
-            for at, one in enumerate(sample.turns)
+            {"index": at, "role": turn.role, "content": turn.content}
+            for at, turn in enumerate(sample.turns)
         ],
-        requirements=[_without_uid(one) for one in sample.requirements],
+        requirements=[_without_uid(requirement) for requirement in sample.requirements],
     )
-    found = model.complete(prompt, schema=VERDICT).data
-    stated = {one["id"] for one in found["requirements"] if one["stated"]}
+    verdict = model.complete(prompt, schema=VERDICT).data
+    stated = {requirement["id"] for requirement in verdict["requirements"] if requirement["stated"]}
     problems = []
-    if any(one["id"] not in stated for one in sample.requirements):
+    if any(requirement["id"] not in stated for requirement in sample.requirements):
         problems.append("second look: a requirement is not stated")
-    if found["missing"]:
+    if verdict["missing"]:
         problems.append("second look: a stated requirement is missing")
     return problems
 
 
 def _sample(name: str, domain: str, difficulty: str, data: Mapping[str, Any]) -> Sample:
     labels = [
-        {**one, "uid": f"{name}-{at}", "id": f"REQ-{at:03d}", "confidence": 1.0}
-        for at, one in enumerate(data["requirements"], start=1)
+        {**requirement, "uid": f"{name}-{at}", "id": f"REQ-{at:03d}", "confidence": 1.0}
+        for at, requirement in enumerate(data["requirements"], start=1)
     ]
-    turns = tuple(Turn(one["role"], one["content"].strip()) for one in data["messages"])
+    turns = tuple(Turn(message["role"], message["content"].strip()) for message in data["messages"])
     return Sample(name, domain, difficulty, turns, tuple(labels))
 
 

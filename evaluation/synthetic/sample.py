@@ -61,12 +61,12 @@ def difficulties(name: str, count: int) -> list[str]:
     """
     if name != MIXED:
         return [name] * count
-    found: list[str] = []
+    names: list[str] = []
     passed = 0.0
     for difficulty, what in DIFFICULTIES.items():
         passed += what.share
-        found += [difficulty] * (round(passed * count) - len(found))
-    return found
+        names += [difficulty] * (round(passed * count) - len(names))
+    return names
 
 
 def problems_of(sample: Sample) -> list[str]:
@@ -80,13 +80,17 @@ def _problems(sample: Sample) -> Iterator[str]:
     yield from _out_of(len(sample.requirements), asked.requirements, "requirements")
     for problem in _of_schema(sample):
         yield f"labels: {problem}"
-    titles = Counter(str(one.get("title", "")).strip().lower() for one in sample.requirements)
+    titles = Counter(
+        str(requirement.get("title", "")).strip().lower() for requirement in sample.requirements
+    )
     if titles and titles.most_common(1)[0][1] > 1:
         yield "a requirement stands twice"
-    criteria = [len(one.get("acceptance_criteria") or []) for one in sample.requirements]
+    criteria = [
+        len(requirement.get("acceptance_criteria") or []) for requirement in sample.requirements
+    ]
     if max(criteria, default=0) < asked.criteria:
         yield "too few acceptance criteria for this difficulty"
-    if not all(_said_by_user(one, sample.turns) for one in sample.requirements):
+    if not all(_said_by_user(requirement, sample.turns) for requirement in sample.requirements):
         yield "a requirement that no user states"
 
 
@@ -96,13 +100,13 @@ def _out_of(number: int, size: Size, what: str) -> Iterator[str]:
 
 
 def _of_schema(sample: Sample) -> list[str]:
-    found = check_payload(
+    problems = check_payload(
         {"requirements": list(sample.requirements)},
         layers=[DEFAULT_LAYER],
         message_count=len(sample.turns),
         complete=True,
     )
-    return sorted({problem.path.rsplit(".", 1)[-1] for problem in found})
+    return sorted({problem.path.rsplit(".", 1)[-1] for problem in problems})
 
 
 def _said_by_user(requirement: dict[str, Any], turns: Sequence[Turn]) -> bool:

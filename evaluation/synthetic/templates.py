@@ -26,8 +26,8 @@ PRIORITIES = {"must": 5, "should": 3, "could": 2}
 @cache
 def _book() -> dict[str, Any]:
     path = Path(__file__).with_name("domains.yaml")
-    found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return found
+    book: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return book
 
 
 def domains() -> list[str]:
@@ -35,8 +35,8 @@ def domains() -> list[str]:
 
 
 def starters(domain: str) -> list[str]:
-    found: list[str] = _book()["domains"][domain]["starters"]
-    return found
+    texts: list[str] = _book()["domains"][domain]["starters"]
+    return texts
 
 
 def version() -> str:
@@ -53,8 +53,8 @@ def generate(number: int, *, domain: str, difficulty: str, seed: int) -> Sample:
     talk.hold(messages, max(wanted, asked.requirements.least))
     name = f"synthetic-{seed}-{domain}-{difficulty}-{number:05d}"
     labels = [
-        {"uid": f"{name}-{at}", "id": f"REQ-{at:03d}", **one}
-        for at, one in enumerate(talk.labels, start=1)
+        {"uid": f"{name}-{at}", "id": f"REQ-{at:03d}", **label}
+        for at, label in enumerate(talk.labels, start=1)
     ]
     return Sample(name, domain, difficulty, tuple(talk.turns), tuple(labels))
 
@@ -81,12 +81,14 @@ class _Talk:
         shares = _shared(len(wishes), (messages + 1) // 2)
         opening = self.draw.choice(words["starters"])
         for share in shares:
-            said = [opening, self._detail()]
+            sentences = [opening, self._detail()]
             for left in reversed(range(share)):
-                said.append(
+                sentences.append(
                     self._say(wishes.pop(0), last=not left and len(self.turns) + 2 < messages)
                 )
-            self.turns.append(Turn(USER, " ".join(filter(None, said)) or self._small_talk(words)))
+            self.turns.append(
+                Turn(USER, " ".join(filter(None, sentences)) or self._small_talk(words))
+            )
             opening = ""
             if len(self.turns) < messages:
                 self.turns.append(Turn(ANALYST, self._ask()))
@@ -94,7 +96,9 @@ class _Talk:
     def _wishes(self, words: dict[str, Any], number: int) -> list[dict[str, Any]]:
         """Different features, each about something."""
         chosen = self.draw.sample(_book()["features"], number)
-        return [self._filled(one, self.draw.choice(words["things"]), words) for one in chosen]
+        return [
+            self._filled(feature, self.draw.choice(words["things"]), words) for feature in chosen
+        ]
 
     def _filled(
         self, feature: dict[str, Any], thing: Sequence[str], words: dict[str, Any]
@@ -113,7 +117,7 @@ class _Talk:
             | {
                 "type": feature["type"],
                 "condition": condition.format(**slots) if condition else None,
-                "acceptance_criteria": [one.format(**slots) for one in criteria],
+                "acceptance_criteria": [criterion.format(**slots) for criterion in criteria],
                 "priority": slots["cue"],
             },
             "says": self.draw.choice(feature["says"]).format(**slots),
@@ -148,8 +152,8 @@ class _Talk:
     def _small_talk(self, words: dict[str, Any]) -> str:
         """Nothing to extract: what is there already, or beside the point."""
         thing = self.draw.choice(words["things"])
-        said = self.draw.choice([*_book()["asides"], *_book()["fillers"]])
-        return str(said).format(thing=thing[0], things=thing[1])
+        text = self.draw.choice([*_book()["asides"], *_book()["fillers"]])
+        return str(text).format(thing=thing[0], things=thing[1])
 
 
 def _shared(number: int, places: int) -> list[int]:

@@ -196,7 +196,7 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
     """What the judge said; a reply that cannot be used is no score, and so a probe it failed."""
     prompt = judge.Prompt(probing.prompt_name, probing.prompt)
     try:
-        reply = model.complete(prompt.messages(**probe.given))
+        reply = model.complete(prompt.messages(**probe.inputs))
         _hold_to_one_model(probing, reply)
         shown = [message["id"] for message in probe.messages]
         verdict = judge.read(probing.kind, reply.text, shown=shown)

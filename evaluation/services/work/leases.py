@@ -91,7 +91,7 @@ def has_open_work(run_id: int) -> bool:
 
 def held_work(now: datetime) -> list[QuerySet[Any]]:
     """Which runs somebody is working on."""
-    return _runs_of(*(kind.objects.held(now) for kind in (CaseRun, Answer, Judgement)))
+    return _runs_of(*(kind.objects.leased(now) for kind in (CaseRun, Answer, Judgement)))
 
 
 def startable_work(now: datetime) -> list[QuerySet[Any]]:

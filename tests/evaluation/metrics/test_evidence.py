@@ -4,7 +4,13 @@ from itertools import combinations
 
 import pytest
 
-from evaluation.metrics.evidence import Answer, Corpus, fuzzy_chance, fuzzy_recall, score_evidence
+from evaluation.metrics.evidence import (
+    Corpus,
+    ReturnedEvidence,
+    fuzzy_chance,
+    fuzzy_recall,
+    score_evidence,
+)
 from evaluation.metrics.registry import METRICS
 from labeling.domain.facts import Fact
 
@@ -24,21 +30,24 @@ def hourly(size):
 
 
 def test_recall_and_precision_by_hand():
-    found = values({4, 14}, Answer([4, 28]), Corpus(30))
+    found = values({4, 14}, ReturnedEvidence([4, 28]), Corpus(30))
 
     assert found["evidence_recall"] == 0.5
     assert found["evidence_precision"] == 0.5
 
 
 def test_a_repeated_id_counts_once():
-    found = values({1, 2}, Answer([1, 1, 1, 9]), Corpus(20))
+    found = values({1, 2}, ReturnedEvidence([1, 1, 1, 9]), Corpus(20))
 
     assert found["evidence_recall"] == 1 / 2
     assert found["evidence_precision"] == 1 / 2
 
 
 def test_five_returned_of_which_two_are_right():
-    assert values({1, 2, 3}, Answer([1, 2, 7, 8, 9]), Corpus(20))["evidence_precision"] == 0.4
+    assert (
+        values({1, 2, 3}, ReturnedEvidence([1, 2, 7, 8, 9]), Corpus(20))["evidence_precision"]
+        == 0.4
+    )
 
 
 @pytest.mark.parametrize(("returned", "near"), [(6, 1.0), (7, 1.0), (8, 0.0), (1, 1.0), (4, 1.0)])
@@ -60,15 +69,15 @@ def test_chance_is_the_mean_over_all_draws(expected, budget):
 
 
 def test_fuzzy_recall_is_corrected_for_the_number_of_ids_returned():
-    found = values({5}, Answer([6]), Corpus(10))
+    found = values({5}, ReturnedEvidence([6]), Corpus(10))
 
     assert found["fuzzy_recall_chance"] == pytest.approx(0.7)
     assert found["fuzzy_recall_corrected"] == pytest.approx((1 - 0.7) / (1 - 0.7))
-    assert values({5}, Answer([10]), Corpus(10))["fuzzy_recall_corrected"] < 0
+    assert values({5}, ReturnedEvidence([10]), Corpus(10))["fuzzy_recall_corrected"] < 0
 
 
 def test_where_every_draw_hits_there_is_nothing_over_chance():
-    everything = Answer(list(range(1, 11)))
+    everything = ReturnedEvidence(list(range(1, 11)))
 
     assert values({5}, everything, Corpus(10))["fuzzy_recall_corrected"] is None
     why = reason("fuzzy_recall_corrected", {5}, everything, Corpus(10))
@@ -76,24 +85,26 @@ def test_where_every_draw_hits_there_is_nothing_over_chance():
 
 
 def test_nothing_returned_is_no_recall_and_no_precision_at_all():
-    found = values({4}, Answer([]), hourly(10))
+    found = values({4}, ReturnedEvidence([]), hourly(10))
 
     assert found["evidence_recall"] == 0.0
     assert found["fuzzy_recall"] == 0.0
     assert found["timeline_coverage"] == 0.0
     for name in ("evidence_precision", "groundedness", "hallucinated_id_rate"):
         assert found[name] is None
-        assert reason(name, {4}, Answer([]), hourly(10)) == Fact("metric.nothing_returned")
+        assert reason(name, {4}, ReturnedEvidence([]), hourly(10)) == Fact(
+            "metric.nothing_returned"
+        )
 
 
 def test_a_case_without_expected_evidence_is_never_scored():
     with pytest.raises(ValueError, match="not scorable"):
-        score_evidence(set(), Answer([1]), Corpus(10))
+        score_evidence(set(), ReturnedEvidence([1]), Corpus(10))
 
 
 def test_an_expected_message_must_exist():
     with pytest.raises(ValueError, match="expected message 11 of 10"):
-        score_evidence({11}, Answer([1]), Corpus(10))
+        score_evidence({11}, ReturnedEvidence([1]), Corpus(10))
 
 
 @pytest.mark.parametrize(
@@ -110,31 +121,33 @@ def test_an_expected_message_must_exist():
     ],
 )
 def test_timeline_coverage_is_a_union_of_spans(phases, covered):
-    answer = Answer([one for phase in phases for one in phase], phases)
+    answer = ReturnedEvidence([one for phase in phases for one in phase], phases)
 
     assert values({2, 6}, answer, hourly(10))["timeline_coverage"] == pytest.approx(covered)
 
 
 @pytest.mark.parametrize(("phases", "covered"), [([[3, 5]], 1.0), ([[4]], 1.0), ([[5, 9]], 0.0)])
 def test_one_expected_moment_is_covered_or_not(phases, covered):
-    answer = Answer([one for phase in phases for one in phase], phases)
+    answer = ReturnedEvidence([one for phase in phases for one in phase], phases)
 
     assert values({4}, answer, hourly(10))["timeline_coverage"] == covered
 
 
 def test_without_times_there_is_no_timeline():
-    assert values({4}, Answer([4]), Corpus(10))["timeline_coverage"] is None
-    assert reason("timeline_coverage", {4}, Answer([4]), Corpus(10)) == Fact("metric.no_times")
+    assert values({4}, ReturnedEvidence([4]), Corpus(10))["timeline_coverage"] is None
+    assert reason("timeline_coverage", {4}, ReturnedEvidence([4]), Corpus(10)) == Fact(
+        "metric.no_times"
+    )
 
 
 @pytest.mark.parametrize(
     ("answer", "grounded", "basis"),
     [
-        (Answer([1, 2], [[1], [2]], shown={1, 2}), 1.0, "existence"),
-        (Answer([1, 3], [[1], [3]], shown={1, 2}), 0.5, "existence"),
-        (Answer([1, 99], [[1], [99]]), 0.5, "existence"),
-        (Answer([1, 2], [[1], []]), 0.5, "existence"),
-        (Answer([1, 2], [[1], [2]], accepted=[True, False]), 0.5, "judge"),
+        (ReturnedEvidence([1, 2], [[1], [2]], shown={1, 2}), 1.0, "existence"),
+        (ReturnedEvidence([1, 3], [[1], [3]], shown={1, 2}), 0.5, "existence"),
+        (ReturnedEvidence([1, 99], [[1], [99]]), 0.5, "existence"),
+        (ReturnedEvidence([1, 2], [[1], []]), 0.5, "existence"),
+        (ReturnedEvidence([1, 2], [[1], [2]], accepted=[True, False]), 0.5, "judge"),
     ],
 )
 def test_a_phase_is_grounded_if_its_ids_exist_and_were_shown(answer, grounded, basis):
@@ -144,7 +157,9 @@ def test_a_phase_is_grounded_if_its_ids_exist_and_were_shown(answer, grounded, b
 
 
 def test_invented_ids_are_counted():
-    found = score_evidence({1}, Answer([1, 0, 11, 11]), Corpus(10))["hallucinated_id_rate"]
+    found = score_evidence({1}, ReturnedEvidence([1, 0, 11, 11]), Corpus(10))[
+        "hallucinated_id_rate"
+    ]
 
     assert found.value == 2 / 3
     assert found.detail == {"invented": [0, 11]}
@@ -152,6 +167,6 @@ def test_invented_ids_are_counted():
 
 def test_every_value_is_in_its_range():
     for returned in ([], [1], [5, 6], [11], list(range(1, 11))):
-        for name, value in values({1, 5}, Answer(returned), hourly(10)).items():
+        for name, value in values({1, 5}, ReturnedEvidence(returned), hourly(10)).items():
             if value is not None:
                 assert METRICS[name].lower <= value <= METRICS[name].upper
