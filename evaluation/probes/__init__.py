@@ -110,8 +110,8 @@ def _probe(document: dict[str, Any], talk: dict[str, Any]) -> Probe:
 def marked(kind: str, verdicts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Every probe of the kind with what the judge said of it, and whether that is as it must be.
 
-    ``verdicts`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the probe's id;
-    a probe that is not in it failed.
+    ``verdicts`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the id of
+    the probe; a probe that is not in it failed.
     """
     scores = {name: verdict["score"] for name, verdict in verdicts.items()}
     results = []

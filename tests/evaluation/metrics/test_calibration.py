@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from evaluation.metrics.calibration import calibration, summarize_calibration
+from evaluation.metrics.calibration import NO_PREDICTION, calibration, summarize_calibration
 
 shares = st.floats(0, 1)
 points = st.tuples(shares, st.integers(0, 1))
@@ -70,7 +70,7 @@ def test_without_predictions_all_is_undefined():
     found = calibration([], [])
 
     assert (found.ece, found.mce, found.brier, found.n) == (None, None, None, 0)
-    assert found.undefined == "no prediction states a confidence"
+    assert found.undefined == NO_PREDICTION
     assert len(found.as_json()["bins"]) == 10
 
 
