@@ -126,23 +126,23 @@ class AdjudicationView(APIView):
         fields.is_valid(raise_exception=True)
         answers = fields.validated_data.pop("answers")
         decision = adjudications.Decision(answers, **fields.validated_data)
-        made = adjudications.decide_clusters(
+        decided = adjudications.decide_clusters(
             conversation=conversation,
             layer=layer,
             decision=decision,
             by=request.user,  # type: ignore[arg-type]
         )
-        return Response(DecisionOut(made).data, status=201)
+        return Response(DecisionOut(decided).data, status=201)
 
     def _conversation(self, request: Request, pk: int, layer: str) -> Conversation:
         projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
-        found = get_object_or_404(
+        conversation = get_object_or_404(
             Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
         )
-        if layer not in merges.layers_of(found.project):
-            raise Http404(f"{found.project.slug} does not settle a layer {layer!r}.")
+        if layer not in merges.layers_of(conversation.project):
+            raise Http404(f"{conversation.project.slug} does not settle a layer {layer!r}.")
         blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
-        return found
+        return conversation
 
 
 def _described(conversation: Conversation, layer: str) -> dict[str, Any]:

@@ -55,23 +55,23 @@ class AgreementView(APIView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Agreement of one round (leads and researchers)."""
         visible = Round.objects.labelling().visible_to(request.user).select_related("project")
-        found = get_object_or_404(visible, project__slug=slug, number=number)
-        if found.is_blind:
+        round_ = get_object_or_404(visible, project__slug=slug, number=number)
+        if round_.is_blind:
             raise PermissionDenied("A calibration round is blind until its last answer is in.")
         layer = request.query_params.get("layer", "")
-        if layer and layer not in found.project.layers:
+        if layer and layer not in round_.project.layers:
             raise ValidationError(
-                {"layer": [f"This project labels {', '.join(found.project.layers)}."]}
+                {"layer": [f"This project labels {', '.join(round_.project.layers)}."]}
             )
-        return Response(_figures(found, layer or agreement.first_layer(found.project)))
+        return Response(_figures(round_, layer or agreement.first_layer(round_.project)))
 
 
-def _figures(found: Round, layer: str) -> dict[str, Any]:
+def _figures(round_: Round, layer: str) -> dict[str, Any]:
     """As a worker measured them; what came in since is measured now, and is there in a moment."""
-    row = measurements.read(found, layer)
+    row = measurements.read(round_, layer)
     if row is None or measurements.is_outdated(row):
-        measurements.ask(found, layer)
-    figures = measurements.figures_of(found, layer)
+        measurements.ask(round_, layer)
+    figures = measurements.figures_of(round_, layer)
     if figures is None:
         raise measurements.NotMeasured("agreement.not_measured")
-    return {**worded(figures), "measured_at": row.measured_at if row else found.closed_at}
+    return {**worded(figures), "measured_at": row.measured_at if row else round_.closed_at}

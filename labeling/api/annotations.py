@@ -132,8 +132,8 @@ class AnnotationViewSet(viewsets.ViewSet):
     def retrieve(self, request: Request, pk: int) -> Response:
         """The answer so far; version 0 when nothing was saved yet."""
         assignment = self._assignment(request, pk)
-        found = Annotation.objects.with_checks().filter(assignment=assignment).first()
-        return Response(AnnotationOut(found or Annotation(assignment=assignment)).data)
+        annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
+        return Response(AnnotationOut(annotation or Annotation(assignment=assignment)).data)
 
     @extend_schema(request=SaveIn, responses=CONFLICT)
     def update(self, request: Request, pk: int) -> Response:
@@ -178,11 +178,11 @@ class AnnotationViewSet(viewsets.ViewSet):
     @extend_schema(parameters=[BEFORE], responses={200: RevisionPageOut, 404: ErrorOut})
     def revisions(self, request: Request, pk: int) -> Response:
         """Every accepted save, newest first, 100 at a time, without its labels."""
-        found = history.revisions(self._assignment(request, pk))
+        revisions = history.revisions(self._assignment(request, pk))
         before = position(request, "before")
         if before is not None:
-            found = found.filter(version__lt=before)
-        return page(found, RevisionOut, key="version")
+            revisions = revisions.filter(version__lt=before)
+        return page(revisions, RevisionOut, key="version")
 
     @extend_schema(responses={200: RevisionDetailOut, 404: ErrorOut})
     def revision(self, request: Request, pk: int, version: int) -> Response:
@@ -190,8 +190,8 @@ class AnnotationViewSet(viewsets.ViewSet):
         annotation = get_object_or_404(
             Annotation.objects.with_checks(), assignment=self._assignment(request, pk)
         )
-        found = get_object_or_404(annotation.revisions.select_related("author"), version=version)
-        return Response(RevisionDetailOut(history.compared(found, annotation)).data)
+        revision = get_object_or_404(annotation.revisions.select_related("author"), version=version)
+        return Response(RevisionDetailOut(history.compared(revision, annotation)).data)
 
     def _assignment(self, request: Request, pk: int) -> Assignment:
         mine = Assignment.objects.with_checks().owned_by(request.user)

@@ -85,9 +85,9 @@ class CommentsView(APIView):
         """What I may read about this conversation, oldest first, 100 at a time."""
         assignment = _assignment(request, pk)
         after = position(request, "after") or 0
-        found = _visible(request).filter(conversation=assignment.conversation, pk__gt=after)
+        readable = _visible(request).filter(conversation=assignment.conversation, pk__gt=after)
         named = comments.people(assignment.round.project)
-        return page(found, CommentOut, people=[user.get_username() for user in named])
+        return page(readable, CommentOut, people=[user.get_username() for user in named])
 
     @extend_schema(request=CommentIn, responses={201: CommentOut, 400: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
@@ -104,11 +104,11 @@ class ResolveView(APIView):
     @extend_schema(request=ResolveIn, responses={200: CommentOut, 403: ErrorOut, 404: ErrorOut})
     def post(self, request: Request, pk: int) -> Response:
         """Settle the thread of a comment, or take it up again."""
-        found = get_object_or_404(_visible(request), pk=pk)
-        _refuse_readers(request, found.project)
+        comment = get_object_or_404(_visible(request), pk=pk)
+        _refuse_readers(request, comment.project)
         fields = ResolveIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        thread = comments.resolve(found, by=_user(request), **fields.validated_data)
+        thread = comments.resolve(comment, by=_user(request), **fields.validated_data)
         return Response(CommentOut(thread).data)
 
 
@@ -116,9 +116,11 @@ class MentionsView(APIView):
     @extend_schema(parameters=[BEFORE], responses=MentionPageOut)
     def get(self, request: Request) -> Response:
         """Comments that mention me and are not settled, newest first, 100 at a time."""
-        found = comments.mentions_of(_user(request)).prefetch_related("mentions")
+        mentioning = comments.mentions_of(_user(request)).prefetch_related("mentions")
         before = position(request, "before")
-        return page(found.filter(pk__lt=before) if before is not None else found, MentionOut)
+        return page(
+            mentioning.filter(pk__lt=before) if before is not None else mentioning, MentionOut
+        )
 
 
 def _post(

@@ -15,21 +15,21 @@ BEFORE = OpenApiParameter("before", int, description="Older than this id (`next`
 
 
 def page(
-    found: Any, shape: type[serializers.BaseSerializer[Any]], *, key: str = "pk", **extra: Any
+    rows: Any, shape: type[serializers.BaseSerializer[Any]], *, key: str = "pk", **extra: Any
 ) -> Response:
-    """The first rows of ``found``, which is ordered by ``key``."""
-    rows = list(found[: PAGE_SIZE + 1])
-    shown = rows[:PAGE_SIZE]
-    following = getattr(shown[-1], key) if len(rows) > PAGE_SIZE else None
+    """The first of ``rows``, which are ordered by ``key``."""
+    loaded = list(rows[: PAGE_SIZE + 1])
+    shown = loaded[:PAGE_SIZE]
+    following = getattr(shown[-1], key) if len(loaded) > PAGE_SIZE else None
     return Response({"next": following, "results": shape(shown, many=True).data, **extra})
 
 
 def position(request: Request, name: str) -> int | None:
     field = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
-    given = request.query_params.get(name)
-    if given is None:
+    text = request.query_params.get(name)
+    if text is None:
         return None
     try:
-        return int(field.run_validation(given))
+        return int(field.run_validation(text))
     except serializers.ValidationError as error:
         raise serializers.ValidationError({name: error.detail}) from error

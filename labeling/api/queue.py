@@ -51,8 +51,8 @@ class NextView(APIView):
     @extend_schema(request=None, responses=NextOut)
     def post(self, request: Request) -> Response:
         """The next conversation to label, taken from a pool if nothing is planned."""
-        found = assignments.next_for(_user(request))
-        return Response({"assignment": found.pk if found else None})
+        assignment = assignments.next_for(_user(request))
+        return Response({"assignment": assignment.pk if assignment else None})
 
 
 class LeaseOut(serializers.Serializer[Any]):

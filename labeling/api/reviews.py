@@ -48,8 +48,8 @@ class ReviewView(APIView):
     @extend_schema(responses={200: ReviewOut(many=True), 404: ErrorOut})
     def get(self, request: Request, pk: int) -> Response:
         """Every verdict, oldest first."""
-        found = self._annotation(request, pk).reviews.select_related("reviewer")
-        return Response(ReviewOut(found, many=True).data)
+        verdicts = self._annotation(request, pk).reviews.select_related("reviewer")
+        return Response(ReviewOut(verdicts, many=True).data)
 
     @extend_schema(
         request=ReviewIn, responses={201: ReviewOut, 400: ErrorOut, 404: ErrorOut, 409: ErrorOut}
@@ -63,22 +63,22 @@ class ReviewView(APIView):
         fields.is_valid(raise_exception=True)
         to = fields.validated_data.pop("to")
         opinion = reviews.Opinion(**fields.validated_data, to=_person(to) if to else None)
-        made = reviews.review(annotation, opinion, by=request.user)  # type: ignore[arg-type]
-        return Response(ReviewOut(made).data, status=201)
+        stored = reviews.review(annotation, opinion, by=request.user)  # type: ignore[arg-type]
+        return Response(ReviewOut(stored).data, status=201)
 
     def _annotation(self, request: Request, pk: int) -> Annotation:
         projects = Project.objects.with_role(request.user, Role.LEAD, Role.RESEARCHER)
         full = Annotation.objects.labelling().filter(
             assignment__round__project__in=projects, assignment__round__kind=Round.Kind.FULL
         )
-        found = get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
-        text = Conversation.objects.filter(pk=found.assignment.conversation_id)
+        annotation = get_object_or_404(full.select_related("assignment__round__project"), pk=pk)
+        text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
         blindness.refuse(request.user, text)
-        return found
+        return annotation
 
 
 def _person(username: str) -> User:
-    found = User.objects.filter(username=username).first()
-    if found is None:
+    user = User.objects.filter(username=username).first()
+    if user is None:
         raise serializers.ValidationError({"to": f"Nobody is called {username}."})
-    return found
+    return user

@@ -48,13 +48,13 @@ class _OfAssignment(APIView):
     def answer(self, assignment: Assignment) -> Response:
         sight = suggestions.sight(assignment)
         done = FirstPass.objects.filter(assignment=assignment).first()
-        found = {
+        answer = {
             "state": sight.state,
             "reason": words_of(sight.reason),
-            "suggestions": [_plain(one) for one in suggestions.shown(assignment)],
+            "suggestions": [_plain(suggestion) for suggestion in suggestions.shown(assignment)],
             "dismissed": done.dismissed if done and sight.state == "shown" else [],
         }
-        return Response(SuggestionsOut(found).data)
+        return Response(SuggestionsOut(answer).data)
 
     def assignment(self, request: Request, pk: int) -> Assignment:
         mine = Assignment.objects.with_checks().owned_by(request.user)

@@ -59,13 +59,13 @@ class DisagreementFilter(forms.Form):
         field.choices = [ANY, *offered]
 
     def narrow(
-        self, found: Mapping[Place, Split], rows: Mapping[Place, Disagreement]
+        self, splits: Mapping[Place, Split], rows: Mapping[Place, Disagreement]
     ) -> list[Place]:
         self.is_valid()
         outcomes = {place: row.outcome for place, row in rows.items()}
         return [
             place
-            for place, split in found.items()
+            for place, split in splits.items()
             if self._fits_outcome(outcomes.get(place, "")) and self._fits_pair(split)
         ]
 

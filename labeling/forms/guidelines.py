@@ -54,8 +54,9 @@ class WorklistFilter(forms.Form):
         versions = older.order_by("version").values_list("version", flat=True)
         people = User.objects.filter(assignments__round__project=project).distinct()
         names = people.order_by("username").values_list("username", flat=True)
-        self._offer("version", [(str(one), _("version {one}").format(one=one)) for one in versions])
-        self._offer("annotator", [(one, one) for one in names])
+        offered = [(str(number), _("version {one}").format(one=number)) for number in versions]
+        self._offer("version", offered)
+        self._offer("annotator", [(name, name) for name in names])
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         field: forms.ChoiceField = self.fields[name]  # type: ignore[assignment]

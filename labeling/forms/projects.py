@@ -80,7 +80,7 @@ class ProjectSetup(forms.ModelForm):
 
     def clean_actor_synonyms(self) -> list[list[str]]:
         groups = self.cleaned_data["actor_synonyms"] or []
-        if not _is_list_of(groups, list) or not all(_is_list_of(one, str) for one in groups):
+        if not _is_list_of(groups, list) or not all(_is_list_of(group, str) for group in groups):
             raise forms.ValidationError(_("Give groups of words: [[“buyer”, “shopper”]]."))
         return groups
 
@@ -118,4 +118,4 @@ def below_one(threshold: float) -> float:
 
 
 def _is_list_of(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
+    return isinstance(value, list) and all(isinstance(entry, kind) for entry in value)

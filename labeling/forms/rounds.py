@@ -56,13 +56,13 @@ class RoundPreview:
 
 
 def _as_titles(choices: type[TextChoices]) -> list[tuple[str, str]]:
-    return [(one.value, capfirst(one.label)) for one in choices]
+    return [(choice.value, capfirst(choice.label)) for choice in choices]
 
 
 class PeopleField(forms.ModelMultipleChoiceField):
     def clean(self, value: Any) -> Any:
         """SQLite breaks off at a number that is larger than any row's."""
-        if any(whole_number(str(one)) is None for one in value or []):
+        if any(whole_number(str(pk)) is None for pk in value or []):
             raise forms.ValidationError(_("Choose people of the list."))
         return super().clean(value)
 
@@ -234,9 +234,11 @@ class RoundForm(forms.Form):
             return list(
                 self._wanted(self.project.conversations.all()).filter(rounds__number=number)
             )
-        found = {one.pk: one for one in self._wanted(unplanned(self.project))}
-        drawn = shuffled(list(found), seed=asked["seed"])[: asked["batch"]]
-        return [found[pk] for pk in drawn]
+        unplanned_by_id = {
+            conversation.pk: conversation for conversation in self._wanted(unplanned(self.project))
+        }
+        drawn = shuffled(list(unplanned_by_id), seed=asked["seed"])[: asked["batch"]]
+        return [unplanned_by_id[pk] for pk in drawn]
 
     def _wanted(self, conversations: QuerySet[Conversation]) -> QuerySet[Conversation]:
         named = {key: self.cleaned_data[key] for key in ("split", "domain")}
@@ -247,7 +249,7 @@ class RoundForm(forms.Form):
         asked = self.cleaned_data
         if not asked["sharing"]:
             return None
-        shares = {one.pk: asked.get(_share(one)) or 0 for one in asked["annotators"]}
+        shares = {person.pk: asked.get(_share(person)) or 0 for person in asked["annotators"]}
         if asked["sharing"] == BY_PERCENT:
             return quotas_of_percents(shares, places=places)
         return shares
@@ -276,7 +278,9 @@ class RoundForm(forms.Form):
             overlap=overlap,
             assignments=conversations * overlap,
             pool=asked["kind"] == Round.Kind.FULL and asked["pool"],
-            quotas=[(one.get_username(), (quotas or {})[one.pk]) for one in asked["annotators"]]
+            quotas=[
+                (person.get_username(), (quotas or {})[person.pk]) for person in asked["annotators"]
+            ]
             if quotas is not None
             else (),
             refusal=refusal,
@@ -308,9 +312,11 @@ class BatchForm(forms.Form):
         self.initial["annotators"] = [person.pk for person in working_in(round_)]
 
     def chosen(self) -> list[Conversation]:
-        found = {one.pk: one for one in unplanned(self.round.project)}
-        drawn = shuffled(list(found), seed=self.round.seed)[: self.cleaned_data["batch"]]
-        return [found[pk] for pk in drawn]
+        unplanned_by_id = {
+            conversation.pk: conversation for conversation in unplanned(self.round.project)
+        }
+        drawn = shuffled(list(unplanned_by_id), seed=self.round.seed)[: self.cleaned_data["batch"]]
+        return [unplanned_by_id[pk] for pk in drawn]
 
 
 class MoveForm(forms.Form):

@@ -23,11 +23,11 @@ class TargetsForm(forms.Form):
                 )
 
     def targets(self) -> dict[str, dict[str, int]]:
-        found: dict[str, dict[str, int]] = {part: {} for part in PARTS}
+        targets: dict[str, dict[str, int]] = {part: {} for part in PARTS}
         for field, number in self.cleaned_data.items():
             part, _, name = field.partition("-")
-            found[part][name] = number
-        return found
+            targets[part][name] = number
+        return targets
 
     def by_layer(self) -> list[forms.BoundField]:
         return [field for field in self if field.name.startswith("layers-")]

@@ -19,6 +19,6 @@ class UploadForm(forms.Form):
     def clean_file(self) -> UploadedFile:
         file: UploadedFile = self.cleaned_data["file"]
         if (file.size or 0) > MAX_BYTES:
-            said = _("The file is larger than 100 MB: import it with manage.py {command}.")
-            raise forms.ValidationError(said.format(command=self.command))
+            too_large = _("The file is larger than 100 MB: import it with manage.py {command}.")
+            raise forms.ValidationError(too_large.format(command=self.command))
         return file

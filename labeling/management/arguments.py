@@ -13,13 +13,13 @@ from labeling.words import in_english
 
 
 def project_named(slug: str, *, returncode: int = 1) -> Project:
-    found = Project.objects.filter(slug=slug).first()
-    if found is None:
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
         slugs = list(Project.objects.values_list("slug", flat=True))
         near = get_close_matches(slug, slugs, n=1) or slugs[:5]
         hint = f" Did you mean {', '.join(near)}?" if near else " There are no projects yet."
         raise CommandError(f"There is no project “{slug}”.{hint}", returncode=returncode)
-    return found
+    return project
 
 
 def release_named(address: str) -> GoldRelease:

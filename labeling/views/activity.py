@@ -141,11 +141,11 @@ def words(event: Event) -> str:
 
 def changes(fields: Iterable[str], was: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """“κ threshold (0.75 → 0.6), description”: from what to what, where it is short."""
-    told = []
+    parts = []
     for name in fields:
         old, new = _setting(name, was.get(name)), _setting(name, now.get(name))
-        told.append(f"{titled(name)} ({old} → {new})" if old and new else titled(name))
-    return ", ".join(told)
+        parts.append(f"{titled(name)} ({old} → {new})" if old and new else titled(name))
+    return ", ".join(parts)
 
 
 def titled(name: str) -> str:
@@ -160,7 +160,7 @@ def _setting(name: str, value: Any) -> str:
         case str() if len(value) <= SHORT:
             return translated(dict(Project.Statistic.choices).get(value, value))
         case [*names] if name == "layers":
-            return ", ".join(layer_title(one) for one in names)
+            return ", ".join(layer_title(layer) for layer in names)
     return ""
 
 

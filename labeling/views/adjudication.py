@@ -86,24 +86,24 @@ def adjudication_next(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     layer = _layer(project, request.GET.get("layer", ""))
     after = request.GET.get("after", "")
-    found = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
-    if found is None:
+    item = service.next_disputed(project, layer, after=int(after) if after.isdecimal() else None)
+    if item is None:
         messages.info(request, _("Nothing is disputed any more: everything has been decided."))
         return redirect(f"{reverse('adjudication', args=[project.slug])}?layer={layer}")
-    return redirect(f"{reverse('adjudicate', args=[found.conversation])}?layer={layer}")
+    return redirect(f"{reverse('adjudicate', args=[item.conversation])}?layer={layer}")
 
 
 @require_http_methods(["GET", "POST"])
 def adjudication_accept(request: HttpRequest, slug: str) -> HttpResponse:
     """Accept what is agreed, in bulk. Asks first and says how much it is."""
     project = access.led(request.user, slug)
-    given = request.POST if request.method == "POST" else request.GET
-    layer = _layer(project, given.get("layer", ""))
-    states = ["unanimous", *(["majority"] if given.get("majority") else [])]
+    query = request.POST if request.method == "POST" else request.GET
+    layer = _layer(project, query.get("layer", ""))
+    states = ["unanimous", *(["majority"] if query.get("majority") else [])]
     items = service.workload(project, layer).cases
     counts = Counter(merge.state for merge in service.acceptable(items))
     number = sum(counts[state] for state in states)
-    if request.method == "POST" and given.get("expected") == str(number):
+    if request.method == "POST" and query.get("expected") == str(number):
         accepted = service.accept(project, layer, states=states, by=request.user)  # type: ignore[arg-type]
         messages.success(
             request, _("{accepted} conversations are accepted as agreed.").format(accepted=accepted)
@@ -125,30 +125,32 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """One conversation with its labels in clusters. Opening it stores nothing."""
     readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
     projects = Project.objects.with_role(request.user, *readers)
-    found = get_object_or_404(
+    conversation = get_object_or_404(
         Conversation.objects.select_related("project").filter(project__in=projects), pk=pk
     )
     blindness.refuse(request.user, Conversation.objects.filter(pk=pk))
-    layer = _layer(found.project, request.GET.get("layer", ""))
-    ready = merges.ready(found.project, layer, conversation=pk).get(pk)
+    layer = _layer(conversation.project, request.GET.get("layer", ""))
+    ready = merges.ready(conversation.project, layer, conversation=pk).get(pk)
     merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
         # the page asks whether a worker is done; then it is drawn anew
         return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})
     if merge is None:
-        return _unready(request, found, ready)
-    return render(request, "labeling/adjudicate.html", _context(request, found, merge))
+        return _unready(request, conversation, ready)
+    return render(request, "labeling/adjudicate.html", _context(request, conversation, merge))
 
 
-def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | None) -> HttpResponse:
+def _unready(
+    request: HttpRequest, conversation: Conversation, ready: merges.Ready | None
+) -> HttpResponse:
     waits_for = ready.waits_for if ready else ""
     if ready:
-        pending.request(found.project, conversation=found.pk)
-    newest = found.rounds.labelling().order_by("-number").first()
+        pending.request(conversation.project, conversation=conversation.pk)
+    newest = conversation.rounds.labelling().order_by("-number").first()
     blind = newest is not None and newest.kind == Round.Kind.CALIBRATION
     context = {
-        "project": found.project,
-        "conversation": found,
+        "project": conversation.project,
+        "conversation": conversation,
         "ready": ready is not None and not waits_for,
         "waits_for": LAYERS[waits_for] if waits_for else None,
         "round": newest,
@@ -157,52 +159,54 @@ def _unready(request: HttpRequest, found: Conversation, ready: merges.Ready | No
     return render(request, "labeling/adjudicate_unready.html", context)
 
 
-def _context(request: HttpRequest, found: Conversation, merge: Merge) -> dict[str, Any]:
-    clusters, given = merges.read(merge)
-    letters = _letters(found, [side.annotator for side in clusters[0].sides] if clusters else [])
-    decisions = Adjudication.objects.filter(conversation=found, layer=merge.layer)
+def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> dict[str, Any]:
+    clusters, referred = merges.read(merge)
+    letters = _letters(
+        conversation, [side.annotator for side in clusters[0].sides] if clusters else []
+    )
+    decisions = Adjudication.objects.filter(conversation=conversation, layer=merge.layer)
     decision = decisions.select_related("decided_by").last()
-    may_write = access.leads(request.user, found.project)
-    schema = found.project.event_schema
+    may_write = access.leads(request.user, conversation.project)
+    schema = conversation.project.event_schema
     return {
-        "project": found.project,
-        "conversation": found,
-        "conversation_messages": list(found.messages.all()),
+        "project": conversation.project,
+        "conversation": conversation,
+        "conversation_messages": list(conversation.messages.all()),
         "layer": LAYERS[merge.layer],
         "merge": merge,
         "decision": decision,
         "kinds": KINDS,
         "may_write": may_write,
-        "guideline": shown_guideline(found.project.guidelines.first()),
-        "layers": translated_tree(form_layers([merge.layer, *given], event_schema=schema)),
+        "guideline": shown_guideline(conversation.project.guidelines.first()),
+        "layers": translated_tree(form_layers([merge.layer, *referred], event_schema=schema)),
         "keys": translated_keys(adjudication_keys(list(letters.values()))),
         "page": {
             "user": request.user.pk,
-            "conversation": found.pk,
+            "conversation": conversation.pk,
             "layer": merge.layer,
             "answers": merge.answers_sha256,
             "read_only": not may_write,
             "clusters": [_cluster(cluster, letters) for cluster in clusters],
-            "given": {LAYERS[name].key: labels for name, labels in given.items()},
+            "given": {LAYERS[name].key: labels for name, labels in referred.items()},
             "decision": _decision(decision, merge.layer),
-            "urls": _urls(found, merge.layer),
+            "urls": _urls(conversation, merge.layer),
         },
     }
 
 
-def _urls(found: Conversation, layer: str) -> dict[str, str]:
-    following = reverse("adjudication-next", args=[found.project.slug])
+def _urls(conversation: Conversation, layer: str) -> dict[str, str]:
+    following = reverse("adjudication-next", args=[conversation.project.slug])
     return {
-        "decide": reverse("api-adjudication", args=[found.pk, layer]),
-        "next": f"{following}?layer={layer}&after={found.pk}",
+        "decide": reverse("api-adjudication", args=[conversation.pk, layer]),
+        "next": f"{following}?layer={layer}&after={conversation.pk}",
     }
 
 
-def _letters(found: Conversation, annotators: list[str]) -> dict[str, str]:
+def _letters(conversation: Conversation, annotators: list[str]) -> dict[str, str]:
     """A, B, C … by annotator, dealt anew for each conversation so that they name nobody."""
 
     def dealt(name: str) -> str:
-        return hashlib.sha256(f"{found.pk}:{name}".encode()).hexdigest()
+        return hashlib.sha256(f"{conversation.pk}:{name}".encode()).hexdigest()
 
     return dict(zip(sorted(annotators, key=dealt), ascii_uppercase, strict=False))
 

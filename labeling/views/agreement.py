@@ -86,21 +86,21 @@ class Asked(NamedTuple):
 @require_GET
 def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.readable(request.user, slug)
-    found = round_of(project, number)
+    round_ = round_of(project, number)
     context: dict[str, Any] = {
         "project": project,
-        "round": found,
+        "round": round_,
         "gate": gates([project])[project.pk],
         "leads": access.leads(request.user, project),
     }
-    if found.is_blind:
-        context["progress"] = _progress(found)
+    if round_.is_blind:
+        context["progress"] = _progress(round_)
         context["is_complete"] = all(
             row["n_done"] == row["n_assigned"] for row in context["progress"]
         )
         return render(request, "labeling/agreement_blind.html", context)
     asked = asked_of(request, project)
-    context |= _frame(found, asked) | _figures(found, asked)
+    context |= _frame(round_, asked) | _figures(round_, asked)
     return render(request, "labeling/agreement.html", context)
 
 
@@ -108,18 +108,18 @@ def agreement(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """What two annotators see differently, unit by unit."""
     project = access.readable(request.user, slug)
-    found = round_of(project, number)
-    refuse_blind(request.user, found)
+    round_ = round_of(project, number)
+    refuse_blind(request.user, round_)
     asked = asked_of(request, project)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
-    context: dict[str, Any] = {"project": project, "round": found, "asked": asked, "a": a, "b": b}
+    context: dict[str, Any] = {"project": project, "round": round_, "asked": asked, "a": a, "b": b}
     try:
-        seen = differences(found, a, b, asked.layer, asked.selection)
+        seen = differences(round_, a, b, asked.layer, asked.selection)
     except NotMeasured:
-        measurements.ask(found, asked.layer, asked.selection)
+        measurements.ask(round_, asked.layer, asked.selection)
         seen = []
         context["is_waiting"] = True
-    context["rows"] = _linked(found, seen[:SHOWN_DIFFERENCES])
+    context["rows"] = _linked(round_, seen[:SHOWN_DIFFERENCES])
     context["more"] = max(0, len(seen) - SHOWN_DIFFERENCES)
     units = LAYERS[asked.layer].units
     context["rated"] = isinstance(units, Judged) and bool(units.value)
@@ -131,10 +131,10 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
 def agreement_compute(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Ask the worker for the figures that need the encoder."""
     project = access.led(request.user, slug)
-    found = round_of(project, number)
-    measurements.ask(found)
+    round_ = round_of(project, number)
+    measurements.ask(round_)
     messages.success(request, _("The worker computes it now; reload this page in a moment."))
-    return redirect(found)
+    return redirect(round_)
 
 
 def asked_of(request: HttpRequest, project: Project) -> Asked:
@@ -174,17 +174,17 @@ def round_of(project: Project, number: int) -> Round:
     return get_object_or_404(rounds.defer("guideline__body"), number=number)
 
 
-def refuse_blind(user: Any, found: Round) -> None:
+def refuse_blind(user: Any, round_: Round) -> None:
     """Single ratings are seen by nobody in a blind round, and by nobody who labels them again."""
-    if found.is_blind:
+    if round_.is_blind:
         raise PermissionDenied(BLIND)
-    blindness.refuse(user, found.conversations.all())
+    blindness.refuse(user, round_.conversations.all())
 
 
-def _frame(found: Round, asked: Asked) -> dict[str, Any]:
+def _frame(round_: Round, asked: Asked) -> dict[str, Any]:
     """What can be chosen on the page."""
-    project = found.project
-    answered = found.assignments.labelling().filter(annotation__isnull=False)
+    project = round_.project
+    answered = round_.assignments.labelling().filter(annotation__isnull=False)
     return {
         "asked": asked,
         "layers": [LAYERS[name] for name in project.layers],
@@ -192,9 +192,9 @@ def _frame(found: Round, asked: Asked) -> dict[str, Any]:
             (name, _type_words(asked.layer, name)) for name in label_types(project, asked.layer)
         ],
         "label_type": _type_words(asked.layer, asked.selection.label_type),
-        "annotators": sorted(_distinct(found.assignments.labelling(), "annotator__username")),
+        "annotators": sorted(_distinct(round_.assignments.labelling(), "annotator__username")),
         "versions": sorted(_distinct(answered, "annotation__guideline__version")),
-        "has_origins": service.is_assisted(found),
+        "has_origins": service.is_assisted(round_),
         "rounds": list(project.rounds.labelling().values_list("number", flat=True)),
         "statistic": statistic_words(project),
     }
@@ -204,14 +204,14 @@ def _distinct(rows: QuerySet[Assignment], name: str) -> Iterable[Any]:
     return rows.order_by().values_list(name, flat=True).distinct()
 
 
-def _figures(found: Round, asked: Asked) -> dict[str, Any]:
+def _figures(round_: Round, asked: Asked) -> dict[str, Any]:
     """The figures as a worker measured them, and whether it has to do so again."""
-    stored = found.agreement or {}
-    row = measurements.read(found, asked.layer, asked.selection)
-    figures = measurements.figures_of(found, asked.layer, asked.selection)
+    stored = round_.agreement or {}
+    row = measurements.read(round_, asked.layer, asked.selection)
+    figures = measurements.figures_of(round_, asked.layer, asked.selection)
     is_outdated = row is None or measurements.is_outdated(row)
     if is_outdated:
-        measurements.ask(found, asked.layer, asked.selection)
+        measurements.ask(round_, asked.layer, asked.selection)
     context: dict[str, Any] = {
         "gate_figures": stored or None,
         "by_layer": [
@@ -223,12 +223,12 @@ def _figures(found: Round, asked: Asked) -> dict[str, Any]:
         "measured_at": row.measured_at if row else None,
         "is_outdated": is_outdated,
         "is_waiting": figures is None,
-        "measured": answers.compared(found, asked.selection),
+        "measured": answers.compared(round_, asked.selection),
     }
     if figures is None:
         return context
     pairs = _of_annotator(figures["pairs"], asked)
-    differing = _disagreements(found, row) if row else []
+    differing = _disagreements(round_, row) if row else []
     return context | {
         "figures": {**figures, "pairs": pairs},
         "verdict": verdict({**figures, "pairs": pairs}),
@@ -262,10 +262,10 @@ def _cell(pair: Mapping[str, Any] | None) -> Cell:
     return Cell(pair, (pair["band"] or "undefined").replace(" ", "-"))
 
 
-def _progress(found: Round) -> list[dict[str, Any]]:
+def _progress(round_: Round) -> list[dict[str, Any]]:
     """All that may be seen of a blind round: who has answered how much."""
     rows = (
-        found.assignments.labelling()
+        round_.assignments.labelling()
         .order_by("annotator__username")
         .values(username=F("annotator__username"))
         .annotate(n_assigned=Count("pk"), n_done=Count("pk", filter=ANSWERED))
@@ -273,10 +273,10 @@ def _progress(found: Round) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _disagreements(found: Round, row: Measurement) -> list[Disagreement]:
+def _disagreements(round_: Round, row: Measurement) -> list[Disagreement]:
     """The round's conversations, most disagreement first."""
     counts: dict[str, tuple[int, int, int]] = row.conversations
-    places = found.places.values_list(
+    places = round_.places.values_list(
         "conversation__external_id", "conversation__pk", "conversation__domain"
     )
     rows = [
@@ -287,10 +287,10 @@ def _disagreements(found: Round, row: Measurement) -> list[Disagreement]:
     return sorted(rows, key=lambda row: (-row.differing, row.conversation))
 
 
-def _linked(found: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
-    names = {one.conversation for one in seen}
-    keys = dict(found.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
-    return [(keys.get(one.conversation), one) for one in seen]
+def _linked(round_: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
+    names = {difference.conversation for difference in seen}
+    keys = dict(round_.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
+    return [(keys.get(difference.conversation), difference) for difference in seen]
 
 
 # --- ratings as CSV -------------------------------------------------------------------------------
@@ -302,31 +302,31 @@ def agreement_csv(
 ) -> StreamingHttpResponse | HttpResponse:
     """Long: a row per unit and annotator. Wide: a row per unit, two columns per annotator."""
     project = access.readable(request.user, slug)
-    found = round_of(project, number)
-    refuse_blind(request.user, found)
+    round_ = round_of(project, number)
+    refuse_blind(request.user, round_)
     asked = asked_of(request, project)
     try:
-        units = measurements.units_of(found, asked.layer, asked.selection)
+        units = measurements.units_of(round_, asked.layer, asked.selection)
     except NotMeasured as error:
-        measurements.ask(found, asked.layer, asked.selection)
+        measurements.ask(round_, asked.layer, asked.selection)
         return HttpResponse(
             in_english(error.fact), status=409, content_type="text/plain; charset=utf-8"
         )
     is_wide = request.GET.get("shape") == "wide"
     rows = (
-        wide_rows(units, service.excluded_answers(found, asked.selection), _why_missing(asked))
+        wide_rows(units, service.excluded_answers(round_, asked.selection), _why_missing(asked))
         if is_wide
         else (long_rows(units))
     )
-    return csv_file(_name(found, asked.layer, is_wide), rows)
+    return csv_file(_name(round_, asked.layer, is_wide), rows)
 
 
 def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
     """What ``manage.py agreement --from-csv`` reads. A missing label has no row."""
     yield ["item", "unit", "annotator", "label"]
-    for conversation, found in units.items():
-        for annotator, labels in found.labels.items():
-            for name, label in zip(found.names, labels, strict=True):
+    for conversation, ratings in units.items():
+        for annotator, labels in ratings.labels.items():
+            for name, label in zip(ratings.names, labels, strict=True):
                 if label is not None:
                     yield [conversation, name, annotator, label]
 
@@ -335,18 +335,24 @@ def wide_rows(
     units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, Fact]], missing: str
 ) -> Iterator[list[Any]]:
     """Beside each annotator's label whether it was used, or why not."""
-    people = sorted({who for found in units.values() for who in found.labels} | excluded.keys())
-    yield ["item", "unit", *(column for who in people for column in (who, f"{who}_use"))]
-    for conversation, found in units.items():
-        for position, name in enumerate(found.names):
-            alone = _alone([labels[position] for labels in found.labels.values()])
+    people = sorted(
+        {annotator for ratings in units.values() for annotator in ratings.labels} | excluded.keys()
+    )
+    yield [
+        "item",
+        "unit",
+        *(column for annotator in people for column in (annotator, f"{annotator}_use")),
+    ]
+    for conversation, ratings in units.items():
+        for position, name in enumerate(ratings.names):
+            alone = _alone([labels[position] for labels in ratings.labels.values()])
             row: list[Any] = [conversation, name]
-            for who in people:
-                label = found.labels[who][position] if who in found.labels else None
-                if who in found.labels:
+            for annotator in people:
+                label = ratings.labels[annotator][position] if annotator in ratings.labels else None
+                if annotator in ratings.labels:
                     why = missing if label is None else alone
                 else:
-                    reason = excluded.get(who, {}).get(conversation)
+                    reason = excluded.get(annotator, {}).get(conversation)
                     why = in_english(reason) if reason else "not assigned"
                 row += [label, f"excluded: {why}" if why else "used"]
             yield row
@@ -365,8 +371,8 @@ def _why_missing(asked: Asked) -> str:
     return LAYERS[asked.layer].words.no_unit
 
 
-def _name(found: Round, layer: str, is_wide: bool) -> str:
-    parts = [found.project.slug, f"round-{found.number}"]
-    if len(found.project.layers) > 1:
+def _name(round_: Round, layer: str, is_wide: bool) -> str:
+    parts = [round_.project.slug, f"round-{round_.number}"]
+    if len(round_.project.layers) > 1:
         parts.append(layer)
     return "-".join([*parts, "ratings", *(["wide"] if is_wide else [])])

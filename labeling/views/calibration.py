@@ -38,8 +38,8 @@ class Step(NamedTuple):
 def calibration(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     rounds = _rounds(project)
-    closed = [one for one in rounds if one.agreement]
-    readings = [_reading(one) for one in closed]
+    closed = [round_ for round_ in rounds if round_.agreement]
+    readings = [_reading(round_) for round_ in closed]
     latest = rounds[-1] if rounds else None
     context = {
         "project": project,
@@ -49,8 +49,8 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": list(zip(closed, readings, strict=True)),
         "chart": chart(readings) if readings else None,
         "standings": [
-            (one, standings(agreement.of_messages(one.agreement)["pairs"]))
-            for one in reversed(closed)
+            (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
+            for round_ in reversed(closed)
         ],
         "failed": latest if latest and latest.state == Round.State.FAILED else None,
     }
@@ -64,9 +64,9 @@ def _rounds(project: Project) -> list[Any]:
     )
     everything = Measurement.objects.filter(selection="").only("round", "layer", "mean_interval")
     rounds = rounds.prefetch_related(Prefetch("measurements", everything))
-    found = list(rounds.defer("guideline__body").order_by("number"))
-    count_work(found)
-    return found
+    counted = list(rounds.defer("guideline__body").order_by("number"))
+    count_work(counted)
+    return counted
 
 
 def _reading(measured: Round) -> Reading:
@@ -119,17 +119,17 @@ def steps(project: Project, rounds: Sequence[Any]) -> list[Step]:
         "done", _("Measure agreement"), detail=f"{translated(latest.state)}, κ {figure(value)}"
     )
     before = [written, opened, labelled, measured]
-    if any(one.state == Round.State.PASSED for one in rounds):
+    if any(round_.state == Round.State.PASSED for round_ in rounds):
         return _marked([*before, _full_step(project)])
     return _marked([*before, *_after_failure(project, latest), *_later("full")])
 
 
-def _marked(found: list[Step]) -> list[Step]:
+def _marked(steps: list[Step]) -> list[Step]:
     """Of the steps that wait, the first one is next."""
-    first = next((at for at, step in enumerate(found) if step.state != "done"), None)
+    first = next((at for at, step in enumerate(steps) if step.state != "done"), None)
     return [
         step if step.state == "done" else step._replace(state="now" if at == first else "later")
-        for at, step in enumerate(found)
+        for at, step in enumerate(steps)
     ]
 
 
@@ -271,11 +271,15 @@ class Chart(NamedTuple):
 
 
 def chart(readings: Sequence[Reading]) -> Chart:
-    lowest = min(low for one in readings for low in (one.value, one.low, 0.0) if low is not None)
+    lowest = min(
+        low for reading in readings for low in (reading.value, reading.low, 0.0) if low is not None
+    )
     bottom = floor(lowest / STRIDE) * STRIDE
     width = max(NARROWEST, LEFT + RIGHT + STEP * len(readings))
     step = (width - LEFT - RIGHT) / len(readings)
-    points = [_point(one, LEFT + step * at, step, bottom) for at, one in enumerate(readings)]
+    points = [
+        _point(reading, LEFT + step * at, step, bottom) for at, reading in enumerate(readings)
+    ]
     return Chart(
         width=width,
         height=HEIGHT,
@@ -314,15 +318,17 @@ def _ticks(bottom: float) -> list[Tick]:
     return [Tick(_height(value, bottom) or "", figure(value)) for value in values]
 
 
-def _sentence(one: Reading) -> str:
-    verdict = "passed" if one.passed else _("not passed")
-    if one.value is None:
-        return _("round {number}: no κ, {verdict}").format(number=one.number, verdict=verdict)
+def _sentence(reading: Reading) -> str:
+    verdict = "passed" if reading.passed else _("not passed")
+    if reading.value is None:
+        return _("round {number}: no κ, {verdict}").format(number=reading.number, verdict=verdict)
     span = (
-        _(" ({figure} to {figure2})").format(figure=figure(one.low), figure2=figure(one.high))
-        if one.low is not None
+        _(" ({figure} to {figure2})").format(
+            figure=figure(reading.low), figure2=figure(reading.high)
+        )
+        if reading.low is not None
         else ""
     )
     return _("round {number}: κ {figure}{span}, {verdict}").format(
-        number=one.number, figure=figure(one.value), span=span, verdict=verdict
+        number=reading.number, figure=figure(reading.value), span=span, verdict=verdict
     )

@@ -33,7 +33,7 @@ from labeling.words import words
 Purpose = Assignment.Purpose
 
 
-class Row(NamedTuple):
+class CheckedPerson(NamedTuple):
     """One annotator: the test, hidden checks, and whether work is held back."""
 
     user: User
@@ -136,13 +136,13 @@ def _chosen(project: Project, after: str | None) -> Page:
     return page_of(chosen, order=order, after=after, anchors=anchors)
 
 
-def _people(project: Project) -> list[Row]:
-    tests = {one.user_id: one for one in project.qualifications.select_related("waived_by")}
-    pauses = {one.user_id: one for one in project.pauses.filter(lifted_at__isnull=True)}
+def _people(project: Project) -> list[CheckedPerson]:
+    tests = {row.user_id: row for row in project.qualifications.select_related("waived_by")}
+    pauses = {row.user_id: row for row in project.pauses.filter(lifted_at__isnull=True)}
     figures = check_scores.by_person(project)
     nothing = check_scores.GoldAgreement(None, 0)
     return [
-        Row(user, tests.get(user.pk), figures.get(user.pk, nothing), pauses.get(user.pk))
+        CheckedPerson(user, tests.get(user.pk), figures.get(user.pk, nothing), pauses.get(user.pk))
         for user in assignments.annotators(project)
     ]
 
@@ -157,8 +157,10 @@ def check_person(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def _person_page(
     request: HttpRequest, project: Project, person: User, form: WaiverForm
 ) -> HttpResponse:
-    hidden = _told(request, check_scores.newest_checks(project), person)
-    tests = _told(request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person)
+    hidden = _newest_first(request, check_scores.newest_checks(project), person)
+    tests = _newest_first(
+        request, check_scores.newest_checks(project, Purpose.QUALIFICATION), person
+    )
     context = {
         "project": project,
         "may_write": access.leads(request.user, project),
@@ -177,10 +179,12 @@ def _person_page(
     return render(request, "labeling/check_person.html", context, status=status)
 
 
-def _told(request: HttpRequest, found: QuerySet[GoldCheck], person: User) -> list[GoldCheck]:
+def _newest_first(
+    request: HttpRequest, checks: QuerySet[GoldCheck], person: User
+) -> list[GoldCheck]:
     """Newest first; without what the reader has to label blind now."""
     rows = (
-        found.filter(assignment__annotator=person)
+        checks.filter(assignment__annotator=person)
         .exclude(assignment__conversation__in=blindness.again(request.user))
         .select_related("assignment__conversation")
         .order_by("-pk")
@@ -190,7 +194,7 @@ def _told(request: HttpRequest, found: QuerySet[GoldCheck], person: User) -> lis
 
 def named(check: GoldCheck) -> GoldCheck:
     """With its layers as pairs of title and figures, for a page."""
-    check.told = [  # type: ignore[attr-defined]
+    check.by_layer = [  # type: ignore[attr-defined]
         (LAYERS[layer].title, figures) for layer, figures in check.layers.items()
     ]
     return check
@@ -198,11 +202,11 @@ def named(check: GoldCheck) -> GoldCheck:
 
 def _annotator(project: Project, pk: int) -> User:
     """Whoever annotates here, or did."""
-    given = Assignment.objects.with_checks().filter(
+    assigned = Assignment.objects.with_checks().filter(
         round__project=project, annotator=OuterRef("pk")
     )
     member = project.memberships.filter(role="annotator", user=OuterRef("pk"))
-    return get_object_or_404(User.objects.filter(Exists(given) | Exists(member)), pk=pk)
+    return get_object_or_404(User.objects.filter(Exists(assigned) | Exists(member)), pk=pk)
 
 
 @require_POST

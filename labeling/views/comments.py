@@ -43,21 +43,21 @@ class Mention(NamedTuple):
 
 def threads_on(conversation: Conversation, user: Any) -> list[Thread]:
     """Open threads first, then the resolved ones, each in the order they were begun."""
-    found = list(
+    visible = list(
         comments.visible_to(user)
         .filter(conversation=conversation)
         .select_related("author", "resolved_by", "annotation__assignment__annotator")
     )
-    ids = {comment.pk for comment in found}
-    begun = [comment for comment in found if comment.parent_id not in ids]
+    ids = {comment.pk for comment in visible}
+    begun = [comment for comment in visible if comment.parent_id not in ids]
     return [
-        _thread(first, found)
-        for first in sorted(begun, key=lambda one: one.resolved_at is not None)
+        _thread(first, visible)
+        for first in sorted(begun, key=lambda comment: comment.resolved_at is not None)
     ]
 
 
-def _thread(first: Comment, found: Iterable[Comment]) -> Thread:
-    answers = [comment for comment in found if comment.parent_id == first.pk]
+def _thread(first: Comment, visible: Iterable[Comment]) -> Thread:
+    answers = [comment for comment in visible if comment.parent_id == first.pk]
     return Thread(first, answers, first.message_index, _label_name(first))
 
 
@@ -77,16 +77,19 @@ def _label_name(comment: Comment) -> str:
 
 def mentions_of(user: Any) -> list[Mention]:
     """The newest ones, with at most one query for the pages of all."""
-    found = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
-    here = [comment.conversation_id for comment in found]
-    given = (
+    mentioning = list(comments.mentions_of(user)[:MENTIONS_SHOWN])
+    here = [comment.conversation_id for comment in mentioning]
+    own_work = (
         Assignment.objects.with_checks()
         .owned_by(user)
         .filter(conversation__in=here)
         .order_by("round__number")
     )
-    workspaces = {row.conversation_id: row.get_absolute_url() for row in given}
-    return [Mention(one, workspaces.get(one.conversation_id) or _page(one, user)) for one in found]
+    workspaces = {row.conversation_id: row.get_absolute_url() for row in own_work}
+    return [
+        Mention(comment, workspaces.get(comment.conversation_id) or _page(comment, user))
+        for comment in mentioning
+    ]
 
 
 def _page(comment: Comment, user: Any) -> str:
@@ -99,8 +102,8 @@ def _page(comment: Comment, user: Any) -> str:
 def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """A lead begins a thread on a conversation's page."""
     project = access.led(request.user, slug)
-    found = get_object_or_404(project.conversations, pk=pk)
-    form = CommentForm(found, request.POST)
+    conversation = get_object_or_404(project.conversations, pk=pk)
+    form = CommentForm(conversation, request.POST)
     if _is_valid(request, form):
         place, pin = form.cleaned_data["about"]
         try:
@@ -112,27 +115,27 @@ def comment_add(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 @require_POST
 def comment_reply(request: HttpRequest, pk: int) -> HttpResponse:
-    found = _writable(request, pk)
+    comment = _writable(request, pk)
     form = ReplyForm(request.POST)
     if _is_valid(request, form):
-        comments.reply(found, body=form.cleaned_data["body"], author=request.user)  # type: ignore[arg-type]
+        comments.reply(comment, body=form.cleaned_data["body"], author=request.user)  # type: ignore[arg-type]
     return _back(request)
 
 
 @require_POST
 def comment_resolve(request: HttpRequest, pk: int) -> HttpResponse:
     """``again`` in the POST takes a settled thread up again."""
-    found = _writable(request, pk)
-    comments.resolve(found, by=request.user, resolved="again" not in request.POST)  # type: ignore[arg-type]
+    comment = _writable(request, pk)
+    comments.resolve(comment, by=request.user, resolved="again" not in request.POST)  # type: ignore[arg-type]
     return _back(request)
 
 
 def _writable(request: HttpRequest, pk: int) -> Comment:
     visible = comments.visible_to(request.user)
-    found = get_object_or_404(visible.select_related("project", "parent__conversation"), pk=pk)
-    if not comments.may_write(request.user, found.project):
+    comment = get_object_or_404(visible.select_related("project", "parent__conversation"), pk=pk)
+    if not comments.may_write(request.user, comment.project):
         raise PermissionDenied(_("Researchers read comments; annotators and leads write them."))
-    return found
+    return comment
 
 
 def _is_valid(request: HttpRequest, form: Form) -> bool:

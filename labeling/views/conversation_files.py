@@ -60,12 +60,12 @@ def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
     except RuleError as error:
         return _page(request, project, ConversationUploadForm(), refused=error, status=400)
     uploads.forget(kept)
-    said = ngettext(
+    message = ngettext(
         "{new} conversation is stored, {unchanged} were known.",
         "{new} conversations are stored, {unchanged} were known.",
         report.new,
     )
-    messages.success(request, said.format(new=report.new, unchanged=report.unchanged))
+    messages.success(request, message.format(new=report.new, unchanged=report.unchanged))
     return redirect("conversations", project.slug)
 
 

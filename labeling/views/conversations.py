@@ -53,25 +53,25 @@ def conversations(request: HttpRequest, slug: str) -> HttpResponse:
 def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """The text, and for one round the annotators' labels side by side."""
     project = access.readable(request.user, slug)
-    found = get_object_or_404(project.conversations, pk=pk)
-    rounds = _rounds(found)
+    conversation = get_object_or_404(project.conversations, pk=pk)
+    rounds = _rounds(conversation)
     again = blindness.round_again(request.user, project.conversations.filter(pk=pk))
-    visible = [] if again else [one for one in rounds if not _is_blind(one)]
+    visible = [] if again else [round_ for round_ in rounds if not _is_blind(round_)]
     shown = _chosen(visible, request.GET.get("round", ""))
-    answers = _answers(project, found, shown["pk"]) if shown else []
-    given = [answer for answer in answers if not answer.skip_reason]
-    messages = found.messages.values("index", "role", "speaker", "content", "time")
+    answers = _answers(project, conversation, shown["pk"]) if shown else []
+    answered = [answer for answer in answers if not answer.skip_reason]
+    messages = conversation.messages.values("index", "role", "speaker", "content", "time")
     context = {
         "project": project,
-        "conversation": found,
+        "conversation": conversation,
         "rounds": visible,
         "shown": shown,
-        "blind": [one for one in rounds if _is_blind(one)],
+        "blind": [round_ for round_ in rounds if _is_blind(round_)],
         "blind_again": again,
-        "answers": given,
+        "answers": answered,
         "skipped": [answer for answer in answers if answer.skip_reason],
-        "turns": turns(messages, [answer.labels for answer in given]),
-        "threads": threads_on(found, request.user),
+        "turns": turns(messages, [answer.labels for answer in answered]),
+        "threads": threads_on(conversation, request.user),
         "leads": access.leads(request.user, project),
         "writes": comments.may_write(request.user, project),
     }
@@ -93,25 +93,27 @@ def _count_of(rows: QuerySet[Any]) -> Coalesce:
     return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
 
 
-def _rounds(found: Conversation) -> list[dict[str, Any]]:
-    rounds = found.rounds.labelling().order_by("-number").values("pk", "number", "kind", "state")
-    return [dict(one) for one in rounds]
+def _rounds(conversation: Conversation) -> list[dict[str, Any]]:
+    rounds = (
+        conversation.rounds.labelling().order_by("-number").values("pk", "number", "kind", "state")
+    )
+    return [dict(row) for row in rounds]
 
 
-def _is_blind(one: dict[str, Any]) -> bool:
-    return one["kind"] == Round.Kind.CALIBRATION and one["state"] == Round.State.OPEN
+def _is_blind(round_: dict[str, Any]) -> bool:
+    return round_["kind"] == Round.Kind.CALIBRATION and round_["state"] == Round.State.OPEN
 
 
 def _chosen(rounds: list[dict[str, Any]], asked: str) -> dict[str, Any] | None:
     """The round asked for, else the newest."""
-    by_number = {str(one["number"]): one for one in rounds}
+    by_number = {str(round_["number"]): round_ for round_ in rounds}
     return by_number.get(asked) or (rounds[0] if rounds else None)
 
 
-def _answers(project: Project, found: Conversation, round_pk: int) -> list[Answer]:
+def _answers(project: Project, conversation: Conversation, round_pk: int) -> list[Answer]:
     rows = (
         Assignment.objects.labelling()
-        .filter(round=round_pk, conversation=found)
+        .filter(round=round_pk, conversation=conversation)
         .filter(annotation__status__in=FINISHED)
         .select_related("annotation__guideline", "annotator")
         .defer("annotation__guideline__body")

@@ -32,16 +32,16 @@ PAGE = 20
 
 @require_GET
 def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    project, found = _round(request.user, slug, number)
-    context = _frame(request.user, project, found)
-    if found.state == Round.State.OPEN or context["blind_again"]:
+    project, round_ = _round(request.user, slug, number)
+    context = _frame(request.user, project, round_)
+    if round_.state == Round.State.OPEN or context["blind_again"]:
         return render(request, "labeling/disagreements_closed.html", context)
-    people = People.of(found, request.user)
+    people = People.of(round_, request.user)
     layer = _layer(project, request.GET.get("layer", ""))
     try:
-        splits, rows = service.found_in(found, layer), _rows(found, layer)
+        splits, rows = service.found_in(round_, layer), _rows(round_, layer)
     except NotMeasured:
-        pending.request(project, measure=found)
+        pending.request(project, measure=round_)
         context |= {"layer": LAYERS[layer], "preparing": True}
         return render(request, "labeling/disagreements.html", context)
     form = DisagreementFilter(people.shown, people.letters, request.GET)
@@ -51,7 +51,7 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     context |= {
         "layer": LAYERS[layer],
         "form": form,
-        "entries": _entries(found, shown, splits, rows, people),
+        "entries": _entries(round_, shown, splits, rows, people),
         "progress": _progress(splits, rows),
         "fitting": len(places),
         "page": {"after": str(shown[-1]) if start + PAGE < len(places) else None},
@@ -65,43 +65,43 @@ def disagreements(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_POST
 def disagreement_comment(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """For the lead and the annotators of the round."""
-    project, found = _round(request.user, slug, number)
-    if not (access.leads(request.user, project) or _labelled(found, request.user)):
+    project, round_ = _round(request.user, slug, number)
+    if not (access.leads(request.user, project) or _labelled(round_, request.user)):
         raise PermissionDenied(_("Leads and the annotators of the round discuss it."))
-    _refuse_blind(found, request.user)
+    _refuse_blind(round_, request.user)
     form = RemarkForm(request.POST)
     if not form.is_valid():
-        return refused(request, _("Write something first."), _address(found))
+        return refused(request, _("Write something first."), _address(round_))
     place, body = form.cleaned_data["place"], form.cleaned_data["body"]
     try:
-        service.say(found, place, body=body, by=request.user)  # type: ignore[arg-type]
+        service.say(round_, place, body=body, by=request.user)  # type: ignore[arg-type]
     except RuleError as error:
-        return refused(request, error, _address(found))
-    return _entry_page(request, project, found, place)
+        return refused(request, error, _address(round_))
+    return _entry_page(request, project, round_, place)
 
 
 @require_POST
 def disagreement_decide(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     project = access.any_role(request.user, slug)
-    found = _led_round(request.user, project, slug, number)
+    round_ = _led_round(request.user, project, slug, number)
     form = DecisionForm(request.POST)
     if not form.is_valid():
-        return refused(request, _("Choose one of the outcomes."), _address(found))
+        return refused(request, _("Choose one of the outcomes."), _address(round_))
     place, decision = form.cleaned_data.pop("place"), form.cleaned_data
     try:
-        service.decide(found, place, by=request.user, **decision)  # type: ignore[arg-type]
+        service.decide(round_, place, by=request.user, **decision)  # type: ignore[arg-type]
     except RuleError as error:
-        return refused(request, error, _address(found))
-    return _entry_page(request, project, found, place)
+        return refused(request, error, _address(round_))
+    return _entry_page(request, project, round_, place)
 
 
 @require_POST
 def disagreement_names(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Names or letters, for everybody who reads the discussion of this round."""
     project = access.any_role(request.user, slug)
-    found = _led_round(request.user, project, slug, number)
+    round_ = _led_round(request.user, project, slug, number)
     hidden = request.POST.get("hidden") == "1"
-    service.hide_names(found, hidden=hidden, by=request.user)  # type: ignore[arg-type]
+    service.hide_names(round_, hidden=hidden, by=request.user)  # type: ignore[arg-type]
     return redirect("disagreements", slug, number)
 
 
@@ -111,46 +111,46 @@ def _round(user: Any, slug: str, number: int) -> tuple[Project, Round]:
     rounds = (
         Round.objects.labelling().filter(project=project).select_related("project", "guideline")
     )
-    found = get_object_or_404(rounds.defer("guideline__body"), number=number)
-    if not access.reads(user, project) and not _labelled(found, user):
+    round_ = get_object_or_404(rounds.defer("guideline__body"), number=number)
+    if not access.reads(user, project) and not _labelled(round_, user):
         raise Http404
-    return project, found
+    return project, round_
 
 
 def _led_round(user: Any, project: Project, slug: str, number: int) -> Round:
     """Who may read the page but not decide gets 403, everybody else 404."""
-    _project, found = _round(user, slug, number)
+    _project, round_ = _round(user, slug, number)
     if not access.leads(user, project):
         raise PermissionDenied(_("Only a lead of the project may decide this."))
-    _refuse_blind(found, user)
-    return found
+    _refuse_blind(round_, user)
+    return round_
 
 
-def _refuse_blind(found: Round, user: Any) -> None:
-    if not found.is_blind:
-        blindness.refuse(user, found.conversations.all())
+def _refuse_blind(round_: Round, user: Any) -> None:
+    if not round_.is_blind:
+        blindness.refuse(user, round_.conversations.all())
 
 
-def _blind_again(found: Round, user: Any) -> Round | None:
+def _blind_again(round_: Round, user: Any) -> Round | None:
     """A blind round says itself that it is."""
-    return None if found.is_blind else blindness.round_again(user, found.conversations.all())
+    return None if round_.is_blind else blindness.round_again(user, round_.conversations.all())
 
 
-def _labelled(found: Round, user: Any) -> bool:
-    return found.assignments.labelling().filter(annotator=user).exists()
+def _labelled(round_: Round, user: Any) -> bool:
+    return round_.assignments.labelling().filter(annotator=user).exists()
 
 
-def _frame(user: Any, project: Project, found: Round) -> dict[str, Any]:
+def _frame(user: Any, project: Project, round_: Round) -> dict[str, Any]:
     leads = access.leads(user, project)
     return {
         "project": project,
-        "round": found,
+        "round": round_,
         "layers": [LAYERS[name] for name in project.layers],
         "by_message": [name for name in LAYERS if LAYERS[name].by_message],
         "reads": access.reads(user, project),
         "may_write": leads,
-        "may_comment": leads or _labelled(found, user),
-        "blind_again": _blind_again(found, user),
+        "may_comment": leads or _labelled(round_, user),
+        "blind_again": _blind_again(round_, user),
         "outcomes": list(enumerate(Disagreement.Outcome.choices, start=1)),
     }
 
@@ -159,8 +159,8 @@ def _layer(project: Project, asked: str) -> str:
     return asked if asked in project.layers else str(project.layers[0])
 
 
-def _rows(found: Round, layer: str) -> dict[Place, Disagreement]:
-    stored = found.disagreements.filter(layer=layer).select_related("decided_by")
+def _rows(round_: Round, layer: str) -> dict[Place, Disagreement]:
+    stored = round_.disagreements.filter(layer=layer).select_related("decided_by")
     return {Place(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
@@ -182,26 +182,28 @@ def _start(everything: list[Place], places: list[Place], after: str) -> int:
 
 
 def _entries(
-    found: Round,
+    round_: Round,
     shown: list[Place],
     splits: dict[Place, Split],
     rows: dict[Place, Disagreement],
     people: People,
 ) -> list[Entry]:
-    return entries_of(found, {place: (splits[place], rows.get(place)) for place in shown}, people)
+    return entries_of(round_, {place: (splits[place], rows.get(place)) for place in shown}, people)
 
 
-def _entry_page(request: HttpRequest, project: Project, found: Round, place: Place) -> HttpResponse:
+def _entry_page(
+    request: HttpRequest, project: Project, round_: Round, place: Place
+) -> HttpResponse:
     """The one entry anew for a script, else back to where it stands."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{_address(found)}?layer={place.layer}#d-{place}")
-    people = People.of(found, request.user)
-    splits, rows = service.found_in(found, place.layer), _rows(found, place.layer)
-    (entry,) = _entries(found, [place], splits, rows, people)
-    context = _frame(request.user, project, found)
+        return redirect(f"{_address(round_)}?layer={place.layer}#d-{place}")
+    people = People.of(round_, request.user)
+    splits, rows = service.found_in(round_, place.layer), _rows(round_, place.layer)
+    (entry,) = _entries(round_, [place], splits, rows, people)
+    context = _frame(request.user, project, round_)
     context |= {"entry": entry, "progress": _progress(splits, rows), "swapped": True}
     return render(request, "labeling/_disagreement.html", context)
 
 
-def _address(found: Round) -> str:
-    return reverse("disagreements", args=[found.project.slug, found.number])
+def _address(round_: Round) -> str:
+    return reverse("disagreements", args=[round_.project.slug, round_.number])

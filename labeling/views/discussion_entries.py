@@ -76,16 +76,16 @@ class Entry(NamedTuple):
     thread: list[Remark]
 
 
-Found = Mapping[Place, tuple[Split, Disagreement | None]]
+Disagreements = Mapping[Place, tuple[Split, Disagreement | None]]
 
 
-def entries_of(discussed: Round, found: Found, people: People) -> list[Entry]:
+def entries_of(discussed: Round, disagreements: Disagreements, people: People) -> list[Entry]:
     """Three queries, however many entries there are."""
-    context = _context({place: split.message for place, (split, _row) in found.items()})
-    answers = _answers(discussed, found)
-    threads = _threads([row for _split, row in found.values() if row], people)
+    context = _context({place: split.message for place, (split, _row) in disagreements.items()})
+    answers = _answers(discussed, disagreements)
+    threads = _threads([row for _split, row in disagreements.values() if row], people)
     entries = []
-    for place, (split, row) in found.items():
+    for place, (split, row) in disagreements.items():
         sides = _sides(split, answers, place, people)
         unit = LAYERS[place.layer].units
         is_rating = isinstance(unit, Judged) and bool(unit.value)
@@ -122,7 +122,7 @@ def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
         (message.conversation_id, message.index): message
         for message in Message.objects.filter(reduce(or_, near))
     }
-    found = {
+    messages = {
         place: [
             by_key[place.conversation, index]
             for index in range(low, high + 1)
@@ -130,7 +130,7 @@ def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
         ]
         for place, low, high in wanted
     }
-    return {place: found.get(place, []) for place in places}
+    return {place: messages.get(place, []) for place in places}
 
 
 def _answers(discussed: Round, places: Iterable[Place]) -> dict[tuple[int, str], list[Label]]:
@@ -180,9 +180,11 @@ def _says(label: Label, split: Split, name: str) -> bool:
 
 
 def _threads(rows: Iterable[Disagreement], people: People) -> dict[int, list[Remark]]:
-    found: dict[int, list[Remark]] = defaultdict(list)
+    remarks: dict[int, list[Remark]] = defaultdict(list)
     comments = Comment.objects.filter(disagreement__in=[row.pk for row in rows])
-    for one in comments.select_related("author").order_by("pk"):
-        remark = Remark(people.name(one.author.get_username()), one.body, one.created_at)
-        found[one.disagreement_id].append(remark)  # type: ignore[index]
-    return found
+    for comment in comments.select_related("author").order_by("pk"):
+        remark = Remark(
+            people.name(comment.author.get_username()), comment.body, comment.created_at
+        )
+        remarks[comment.disagreement_id].append(remark)  # type: ignore[index]
+    return remarks

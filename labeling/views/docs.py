@@ -92,7 +92,8 @@ def _losses() -> str:
         for key, layer in LAYERS.items()
     ]
     answers = [
-        ", ".join(f"`{one}`" for one in losses.answer) or "nothing" for losses in LOSSES.values()
+        ", ".join(f"`{field}`" for field in losses.answer) or "nothing"
+        for losses in LOSSES.values()
     ]
     head = " | ".join(f"`{name}`" for name in LOSSES)
     rule = " | ".join("---" for _ in LOSSES)

@@ -45,35 +45,36 @@ def gates(projects: Iterable[Project]) -> dict[int, Gate]:
     """The gate of each project, by its id, in two queries."""
     projects = list(projects)
     rounds: dict[int, list[Round]] = {project.pk: [] for project in projects}
-    found = list(
+    all_rounds = list(
         Round.objects.labelling()
         .filter(project__in=rounds)
         .select_related("opened_by")
         .order_by("-number")
     )
-    count_work([one for one in found if one.is_blind])  # of no other does the gate tell it
-    for one in found:
-        rounds[one.project_id].append(one)
+    # the gate shows the progress of blind rounds alone
+    count_work([round_ for round_ in all_rounds if round_.is_blind])
+    for round_ in all_rounds:
+        rounds[round_.project_id].append(round_)
     return {project.pk: gate_of(project, rounds[project.pk]) for project in projects}
 
 
 def count_work(rounds: Collection[Any]) -> None:
     """Give each round ``n_assigned`` and ``n_done``, and both by status as ``work``."""
     counts = assignments.by_round(rounds)
-    for one in rounds:
-        one.work = counts[one.pk]
-        one.n_assigned = sum(one.work.values())
-        one.n_done = one.work["submitted"] + one.work["skipped"]
+    for round_ in rounds:
+        round_.work = counts[round_.pk]
+        round_.n_assigned = sum(round_.work.values())
+        round_.n_done = round_.work["submitted"] + round_.work["skipped"]
 
 
 def gate_of(project: Project, newest_first: Iterable[Any]) -> Gate:
     """``newest_first`` are the project's rounds; the work of a blind one is counted."""
     rounds = list(newest_first)
-    calibrations = [one for one in rounds if one.kind == Round.Kind.CALIBRATION]
-    passed = next((one for one in calibrations if one.state == Round.State.PASSED), None)
+    calibrations = [round_ for round_ in rounds if round_.kind == Round.Kind.CALIBRATION]
+    passed = next((round_ for round_ in calibrations if round_.state == Round.State.PASSED), None)
     if passed is not None:
         return Gate("open", f"{reached(passed)}.", _("Full labeling can be opened."))
-    overridden = next((one for one in rounds if one.override_reason), None)
+    overridden = next((round_ for round_ in rounds if round_.override_reason), None)
     if overridden is not None:
         by = overridden.opened_by.get_username() if overridden.opened_by else _("the command line")
         return Gate(
@@ -153,8 +154,8 @@ def _reached(figures: Mapping[str, Any], where: str = "") -> str:
         return _("no {measure}{where} ({why_none})").format(
             measure=_measure(figures), where=where, why_none=_why_none(figures)
         )
-    told = against(figures["value"], figures["threshold"])
-    return f"{_measure(figures)} {told}{where} ({_basis(figures)})"
+    comparison = against(figures["value"], figures["threshold"])
+    return f"{_measure(figures)} {comparison}{where} ({_basis(figures)})"
 
 
 def _verdict(figures: Mapping[str, Any]) -> str:

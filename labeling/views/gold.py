@@ -154,12 +154,12 @@ def _gold_page(
 def _releases(project: Project) -> list[GoldRelease]:
     """Newest first; how the items came about is counted in the same query."""
     hows = {f"n_{how}": Count("items", filter=Q(items__how=how)) for how in GoldItem.How.values}
-    made = Q(items__in=GoldItem.objects.synthetic())
+    synthetic = Q(items__in=GoldItem.objects.synthetic())
     return list(
         GoldRelease.objects.filter(project=project)
         .with_size()
         .annotate(
-            n_left_out=ListLength("left_out"), n_synthetic=Count("items", filter=made), **hows
+            n_left_out=ListLength("left_out"), n_synthetic=Count("items", filter=synthetic), **hows
         )
         .select_related("guideline", "frozen_by")
         .defer("header", "left_out", "guideline__body")
@@ -198,7 +198,7 @@ def _requests(project: Project) -> dict[str, Any]:
     outcomes = list(
         Event.objects.filter(project=project, verb__in=OUTCOMES).select_related("actor")[:5]
     )
-    answer = asked and next((one for one in outcomes if _answers(one, asked)), None)
+    answer = asked and next((outcome for outcome in outcomes if _answers(outcome, asked)), None)
     return {
         "waiting": None if answer else asked,
         "refused": answer if answer and answer.verb == OUTCOMES[1] else None,

@@ -32,7 +32,7 @@ WORDS = {"added": _("added"), "removed": _("removed"), "changed": _("changed")}
 BADGES = {"added": "ok", "removed": "bad", "changed": "info"}
 
 
-class Told(NamedTuple):
+class ChangedLabel(NamedTuple):
     """A label that was added, removed or changed, and which of its fields."""
 
     word: str
@@ -42,13 +42,13 @@ class Told(NamedTuple):
     fields: list[str]
 
 
-class Row(NamedTuple):
+class ChangedItem(NamedTuple):
     item: ItemChanged
     word: str
     badge: str
     release: GoldRelease  # where the item can be opened: the newer one, if it holds it
     how: tuple[str, str] | None
-    labels: list[Told]
+    labels: list[ChangedLabel]
 
 
 @require_GET
@@ -59,10 +59,12 @@ def gold_compare(request: HttpRequest, slug: str, name: str, version: int) -> Ht
     other = _chosen(request.GET.get("with"), release, others)
     context = {"project": release.project, "release": release, "others": others, "other": other}
     if other:
-        held = Conversation.objects.filter(gold_items__release__in=[release.pk, other.pk])
-        blindness.refuse(request.user, held)
+        conversations = Conversation.objects.filter(gold_items__release__in=[release.pk, other.pk])
+        blindness.refuse(request.user, conversations)
         context["query"] = urlencode({"with": str(other)})
-        context |= _compared(*sorted((release, other), key=lambda one: one.pk), request=request)
+        context |= _compared(
+            *sorted((release, other), key=lambda either: either.pk), request=request
+        )
     return render(request, "labeling/gold_compare.html", context)
 
 
@@ -70,27 +72,29 @@ def _chosen(
     asked: str | None, release: GoldRelease, others: list[GoldRelease]
 ) -> GoldRelease | None:
     if asked is None:
-        parents = (one for one in others if one.pk == release.parent_id)
+        parents = (candidate for candidate in others if candidate.pk == release.parent_id)
         return next(parents, others[0] if others else None)
-    found = next((one for one in others if str(one) == asked), None)
-    if found is None:
+    named = next((candidate for candidate in others if str(candidate) == asked), None)
+    if named is None:
         raise Http404
-    return found
+    return named
 
 
 def _compared(before: GoldRelease, after: GoldRelease, *, request: HttpRequest) -> dict[str, Any]:
-    found = gold_diffs.compare(before, after)
-    page = part_of(found.items, start=request.GET.get("after"))
-    counts = found.by_split()
+    comparison = gold_diffs.compare(before, after)
+    page = part_of(comparison.items, start=request.GET.get("after"))
+    counts = comparison.by_split()
     return {
         "before": before,
         "after": after,
-        "n_differing": len(found.items),
-        "n_same": found.same,
+        "n_differing": len(comparison.items),
+        "n_same": comparison.same,
         "kinds": list(ITEMS.values()),
         "splits": [(split, _numbers(counts[split])) for split in counts],
         "total": _numbers(sum(counts.values(), Counter())),
-        "layers": [(title_of(name), _numbers(row)[:3]) for name, row in found.by_layer().items()],
+        "layers": [
+            (title_of(name), _numbers(row)[:3]) for name, row in comparison.by_layer().items()
+        ],
         "page": page._replace(rows=[_row(item, before, after) for item in page.rows]),
     }
 
@@ -99,18 +103,20 @@ def _numbers(counts: Mapping[str, int]) -> list[int]:
     return [counts.get(kind, 0) for kind in ITEMS]
 
 
-def _row(item: ItemChanged, before: GoldRelease, after: GoldRelease) -> Row:
+def _row(item: ItemChanged, before: GoldRelease, after: GoldRelease) -> ChangedItem:
     how = (_how(item.how[0]), _how(item.how[1])) if item.how else None
     opened = before if item.kind == "removed" else after
-    labels = [_told(label) for label in item.labels]
-    return Row(item, WORDS[item.kind], BADGES[item.kind], opened, how, labels)
+    labels = [_changed_label(label) for label in item.labels]
+    return ChangedItem(item, WORDS[item.kind], BADGES[item.kind], opened, how, labels)
 
 
 def _how(how: str) -> str:
     return str(GoldItem.How(how).label) if how in GoldItem.How.values else how
 
 
-def _told(label: LabelChanged) -> Told:
+def _changed_label(label: LabelChanged) -> ChangedLabel:
     words = {field["name"]: field["label"] for field in form_fields(label.layer)}
     fields = [translated(words.get(name, name)) for name in label.fields]
-    return Told(WORDS[label.kind], BADGES[label.kind], title_of(label.layer), label.title, fields)
+    return ChangedLabel(
+        WORDS[label.kind], BADGES[label.kind], title_of(label.layer), label.title, fields
+    )

@@ -72,7 +72,7 @@ def described(item: GoldItem) -> dict[str, Any]:
         "labels": [_gold_label(label, provenance, known) for label in labels],
         "given": labels_of(known, _given_layers(document), prefix="given"),
         "turns": turns(document["conversation"], [labels]),
-        "answers": [one for layer in layers for one in _answers(provenance, layer, known)],
+        "answers": [answer for layer in layers for answer in _answers(provenance, layer, known)],
     }
 
 
@@ -96,7 +96,7 @@ def _gold_label(label: Label, provenance: Mapping[str, Any], known: Mapping[str,
 def _dissent(row: Mapping[str, Any], layer: str, known: Mapping[str, Any]) -> Dissent:
     own = row["label"] or {}
     rows = [field_row(layer, own, name, known) for name in row["differs"]]
-    differing = [one._replace(name=one.name.lower()) for one in rows]
+    differing = [row._replace(name=row.name.lower()) for row in rows]
     return Dissent(row["annotator"], row["label"], differing)
 
 
@@ -107,6 +107,6 @@ def _answers(
     key = LAYERS[layer].key
     kept = provenance.get("stages", {}).get(layer, provenance)
     return [
-        (name, labels_of({**known, key: given}, [layer], prefix=f"answer-{name}"))
-        for name, given in sorted(kept.get("answers", {}).items())
+        (name, labels_of({**known, key: labels}, [layer], prefix=f"answer-{name}"))
+        for name, labels in sorted(kept.get("answers", {}).items())
     ]

@@ -102,8 +102,8 @@ def _draft(project: Project, asked: str | None) -> str:
     number = whole_number(asked or "")
     if number is None:
         return ""
-    found = service.named_in_disagreements(project).select_related("conversation")
-    row = get_object_or_404(found.select_related("round__project"), pk=number)
+    disagreements = service.named_in_disagreements(project).select_related("conversation")
+    row = get_object_or_404(disagreements.select_related("round__project"), pk=number)
     split = discussions.split_of(row)
     if split is None:
         raise Http404

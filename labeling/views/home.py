@@ -49,7 +49,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "ever_given": any(counts.values()),
         "can_start": any(counts[name] for name in TO_DO) or _pool_is_open(request, roles),
         "standings": standings,
-        "before_test": any(one.state in qualification.COMES_FIRST for one in standings),
+        "before_test": any(standing.state in qualification.COMES_FIRST for standing in standings),
         "has_drafts": bool(counts["draft"] or counts["returned"]),
         "mentions": mentions_of(request.user),
         "annotates": Membership.Role.ANNOTATOR in roles or any(counts.values()),

@@ -38,9 +38,11 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         context = members_context(request, project) | {"invitation_form": form}
         return render(request, "labeling/members.html", context, status=400)
-    made, secret = service.invite(project=project, by=cast(User, request.user), **form.cleaned_data)
+    invitation, secret = service.invite(
+        project=project, by=cast(User, request.user), **form.cleaned_data
+    )
     link = request.build_absolute_uri(reverse("invitation", args=[secret]))
-    once.keep(request, f"invitation-{project.pk}", link=link, invitation=made.pk)
+    once.keep(request, f"invitation-{project.pk}", link=link, invitation=invitation.pk)
     return redirect("members", slug)
 
 
@@ -48,11 +50,13 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
 def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
     project = access.led(request.user, slug)
-    found = get_object_or_404(project.invitations.select_related("created_by", "project"), pk=pk)
+    invitation = get_object_or_404(
+        project.invitations.select_related("created_by", "project"), pk=pk
+    )
     if request.method == "GET":
-        context = {"project": project, "invitation": found}
+        context = {"project": project, "invitation": invitation}
         return render(request, "labeling/invitation_revoke.html", context)
-    service.revoke(found, by=cast(User, request.user))
+    service.revoke(invitation, by=cast(User, request.user))
     messages.success(request, _("The link opens nothing any more."))
     return redirect("members", slug)
 
@@ -63,44 +67,44 @@ def invitation_revoke(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """What is behind the link: a button for who is signed in, an account for who has none."""
-    found = service.find(secret)
-    if found is None:
+    invitation = service.find(secret)
+    if invitation is None:
         raise Http404
-    if over := service.why_over(found):
-        if request.user.is_authenticated and service.is_in(found, request.user):
-            return _in_already(request, found)
-        return _over(request, found, over)
+    if over := service.why_over(invitation):
+        if request.user.is_authenticated and service.is_in(invitation, request.user):
+            return _in_already(request, invitation)
+        return _over(request, invitation, over)
     if request.user.is_authenticated:
-        return _for_member(request, found, request.user)
-    return _for_newcomer(request, found)
+        return _for_member(request, invitation, request.user)
+    return _for_newcomer(request, invitation)
 
 
-def _for_member(request: HttpRequest, found: Invitation, user: User) -> HttpResponse:
+def _for_member(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponse:
     if request.method == "GET":
-        return render(request, "labeling/invitation.html", {"invitation": found})
+        return render(request, "labeling/invitation.html", {"invitation": invitation})
     try:
-        service.accept(found, user=user)
+        service.accept(invitation, user=user)
     except RuleError as error:
-        return _over(request, found, error.fact)
-    return _welcome(request, found)
+        return _over(request, invitation, error.fact)
+    return _welcome(request, invitation)
 
 
-def _in_already(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _in_already(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     messages.info(
         request,
         _("You are {role} of {name} already.").format(
-            role=translated(found.role), name=found.project.name
+            role=translated(invitation.role), name=invitation.project.name
         ),
     )
     return redirect("home")
 
 
-def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _for_newcomer(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     form = NewAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             user = service.accept_as_new(
-                found,
+                invitation,
                 username=form.cleaned_data["username"],
                 password=form.cleaned_data["password1"],
                 full_name=form.cleaned_data["full_name"],
@@ -108,26 +112,26 @@ def _for_newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
         except service.NameInUse as error:
             form.add_error("username", words(error.fact))
         except RuleError as error:
-            return _over(request, found, error.fact)
+            return _over(request, invitation, error.fact)
         else:
             login(request, user, backend=BACKEND)
-            return _welcome(request, found)
-    context = {"invitation": found, "form": form}
+            return _welcome(request, invitation)
+    context = {"invitation": invitation, "form": form}
     status = 400 if form.errors else 200
     return render(request, "labeling/invitation.html", context, status=status)
 
 
-def _over(request: HttpRequest, found: Invitation, why: Fact) -> HttpResponse:
+def _over(request: HttpRequest, invitation: Invitation, why: Fact) -> HttpResponse:
     """Perhaps since the page was opened: somebody else may have been quicker."""
-    context = {"invitation": found, "over": why, "ask": service.whom_to_ask(found)}
+    context = {"invitation": invitation, "over": why, "ask": service.whom_to_ask(invitation)}
     return render(request, "labeling/invitation.html", context, status=410)
 
 
-def _welcome(request: HttpRequest, found: Invitation) -> HttpResponse:
+def _welcome(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     messages.success(
         request,
         _("Welcome: you are {role} of {name}.").format(
-            role=translated(found.role), name=found.project.name
+            role=translated(invitation.role), name=invitation.project.name
         ),
     )
     return redirect("home")

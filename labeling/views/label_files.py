@@ -116,12 +116,12 @@ def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
         ),
     )
     if report.decisions:
-        said = ngettext(
+        message = ngettext(
             "{n} decision about them is stored.",
             "{n} decisions about them are stored.",
             report.decisions,
         )
-        messages.success(request, said.format(n=report.decisions))
+        messages.success(request, message.format(n=report.decisions))
     return redirect("labels", project.slug)
 
 

@@ -126,7 +126,7 @@ def _field(layer: str, name: str) -> dict[str, Any]:
 
 
 def _words(value: Any, field: Mapping[str, Any]) -> str:
-    titles = {one["value"]: one.get("title") for one in field["choices"]}
+    titles = {choice["value"]: choice.get("title") for choice in field["choices"]}
     return translated(titles[value]) if titles.get(value) else str(value)
 
 

@@ -53,5 +53,5 @@ def lease_give_back(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _mine(user: Any, pk: int) -> Assignment:
-    found = Assignment.objects.with_checks().owned_by(user).select_related("conversation", "round")
-    return get_object_or_404(found, pk=pk)
+    own = Assignment.objects.with_checks().owned_by(user).select_related("conversation", "round")
+    return get_object_or_404(own, pk=pk)

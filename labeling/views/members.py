@@ -36,8 +36,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.readable(request.user, slug)
     context = members_context(request, project)
     if kept := once.take(request, f"invitation-{project.pk}"):
-        made = project.invitations.get(pk=kept["invitation"])
-        context |= {"link": kept["link"], "made": made}
+        new_invitation = project.invitations.get(pk=kept["invitation"])
+        context |= {"link": kept["link"], "new_invitation": new_invitation}
     return render(request, "labeling/members.html", context)
 
 
@@ -54,8 +54,8 @@ def members_context(request: HttpRequest, project: Project) -> dict[str, Any]:
 
 
 def members_of(project: Project) -> list[Membership]:
-    found = project.memberships.select_related("user")
-    return list(found.order_by("user__username", "role"))
+    memberships = project.memberships.select_related("user")
+    return list(memberships.order_by("user__username", "role"))
 
 
 @require_POST
@@ -154,9 +154,9 @@ def _after(
 def _open_work(project: Project, membership: Membership) -> OpenWork:
     if membership.role != Membership.Role.ANNOTATOR:
         return OpenWork(0, 0)
-    held = handovers.open_work(project, membership.user).order_by()
-    calibration = held.filter(round__kind=Round.Kind.CALIBRATION)
-    return OpenWork(held.count(), calibration.count())
+    open_work = handovers.open_work(project, membership.user).order_by()
+    calibration = open_work.filter(round__kind=Round.Kind.CALIBRATION)
+    return OpenWork(open_work.count(), calibration.count())
 
 
 def _person(request: HttpRequest) -> User:

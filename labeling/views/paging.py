@@ -36,8 +36,8 @@ def page_of(
         start = anchors.order_by().filter(pk=last).values_list(*names).first()
     if start is not None and None not in start:
         rows = rows.filter(_follows(order, start))
-    found = list(rows.order_by(*order)[: PAGE + 1])
-    return Page(found[:PAGE], found[PAGE - 1].pk if len(found) > PAGE else None)
+    following = list(rows.order_by(*order)[: PAGE + 1])
+    return Page(following[:PAGE], following[PAGE - 1].pk if len(following) > PAGE else None)
 
 
 def part_of(rows: Sequence[Any], *, start: str | None) -> Page:

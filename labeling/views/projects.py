@@ -56,19 +56,19 @@ def project_new(request: HttpRequest) -> HttpResponse:
 @require_GET
 def project(request: HttpRequest, slug: str) -> HttpResponse:
     """The lead's dashboard: where the project stands and who does what."""
-    found = access.readable(request.user, slug)
-    rounds = rounds_of(found)
+    project = access.readable(request.user, slug)
+    rounds = rounds_of(project)
     context = {
-        "project": found,
-        "may_write": access.leads(request.user, found),
-        "gate": gate_of(found, rounds),
+        "project": project,
+        "may_write": access.leads(request.user, project),
+        "gate": gate_of(project, rounds),
         "rounds": rounds,
-        "flow": _flow(found, rounds),
-        "members": members_of(found),
-        "labels": [LAYERS[name] for name in found.layers],
-        "lacking": _lacking(found),
-        "guideline": found.guidelines.only("version", "created_at").first(),
-        "events": activity.lines(found.events.select_related("actor")[:RECENT_EVENTS]),
+        "flow": _flow(project, rounds),
+        "members": members_of(project),
+        "labels": [LAYERS[name] for name in project.layers],
+        "lacking": _lacking(project),
+        "guideline": project.guidelines.only("version", "created_at").first(),
+        "events": activity.lines(project.events.select_related("actor")[:RECENT_EVENTS]),
     }
     return render(request, "labeling/project.html", context)
 
@@ -81,43 +81,43 @@ def _status(form: Any) -> int:
     return 400 if form.errors else 200
 
 
-def rounds_of(found: Project) -> list[Any]:
+def rounds_of(project: Project) -> list[Any]:
     """Newest first, with what the table and the gate show of each."""
     rounds: list[Any] = list(
-        found.rounds.labelling()
+        project.rounds.labelling()
         .select_related("guideline", "opened_by")
         .defer("guideline__body")
         .order_by("-number")
     )
     count_work(rounds)
     sizes = dict(
-        found.rounds.labelling().order_by().values_list("pk").annotate(n=Count("places")),
+        project.rounds.labelling().order_by().values_list("pk").annotate(n=Count("places")),
     )
-    for one in rounds:
-        one.n_conversations = sizes[one.pk]
-        one.lowest = lowest_pair(one.agreement or {})
+    for round_ in rounds:
+        round_.n_conversations = sizes[round_.pk]
+        round_.lowest = lowest_pair(round_.agreement or {})
     return rounds
 
 
-def _lacking(found: Project) -> list[Target]:
+def _lacking(project: Project) -> list[Target]:
     """The layers whose target is not reached."""
-    return [one for one in progress.targets(found)["layers"] if one.missing]
+    return [target for target in progress.targets(project)["layers"] if target.missing]
 
 
-def _flow(found: Project, rounds: list[Any]) -> dict[str, Any]:
+def _flow(project: Project, rounds: list[Any]) -> dict[str, Any]:
     """The stages from conversations to gold with a figure each."""
-    measured = [one for one in rounds if one.agreement]
-    given = assignments.sum_of(one.work for one in rounds)
-    all_gold = GoldRelease.objects.filter(project=found).with_size().order_by("-pk")
+    measured = [round_ for round_ in rounds if round_.agreement]
+    work = assignments.sum_of(round_.work for round_ in rounds)
+    all_gold = GoldRelease.objects.filter(project=project).with_size().order_by("-pk")
     releases = all_gold.defer("header", "left_out", "agreement")
     return {
-        **{f"n_{status}": number for status, number in given.items()},
-        "assigned": sum(given.values()),
-        "conversations": found.conversations.count(),
-        "unplanned": unplanned(found).count(),
+        **{f"n_{status}": number for status, number in work.items()},
+        "assigned": sum(work.values()),
+        "conversations": project.conversations.count(),
+        "unplanned": unplanned(project).count(),
         "measured": measured[0] if measured else None,
         "gold": releases.labelled().first() or releases.first(),
-        "releases": found.gold_releases.count(),
+        "releases": project.gold_releases.count(),
     }
 
 
@@ -138,8 +138,8 @@ def settings_page(request: HttpRequest, slug: str) -> HttpResponse:
         except StaleVersion as error:
             return _stale(request, project, form, error)
         else:
-            said = _("The settings are changed.") if fields else _("Nothing was changed.")
-            messages.success(request, said)
+            message = _("The settings are changed.") if fields else _("Nothing was changed.")
+            messages.success(request, message)
             return redirect("project-settings", slug)
     return _page(request, project, form, status=400 if form.errors else 200)
 

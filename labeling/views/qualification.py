@@ -26,16 +26,20 @@ OVER = (Qualification.State.PASSED, Qualification.State.FAILED)
 def test_page(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.any_role(request.user, slug)
     user = cast(User, request.user)
-    found = Qualification.objects.filter(project=project, user=user).first()
+    test = Qualification.objects.filter(project=project, user=user).first()
     plan = check_turns.plan_of(project)
-    over = found is not None and found.state in OVER
-    told = over or (found is not None and found.state == Qualification.State.BETWEEN)
+    over = test is not None and test.state in OVER
+    has_results = over or (test is not None and test.state == Qualification.State.BETWEEN)
     context = {
         "project": project,
         "plan": plan,
-        "test": found,
-        "own": [one for one in qualification.standings(user) if one.project == project],
-        "results": _results(project, user, with_labels=over and plan.show_labels) if told else [],
+        "test": test,
+        "own": [
+            standing for standing in qualification.standings(user) if standing.project == project
+        ],
+        "results": _results(project, user, with_labels=over and plan.show_labels)
+        if has_results
+        else [],
         "show_labels": over and plan.show_labels,
     }
     return render(request, "labeling/qualification.html", context)
@@ -45,8 +49,8 @@ def _results(project: Project, user: User, *, with_labels: bool) -> list[tuple[G
     """Each part, and whether its right labels are shown: never while it is labelled blind again."""
     again = set(blindness.again(user).values_list("pk", flat=True))
     return [
-        (named(one), with_labels and one.assignment.conversation_id not in again)
-        for one in qualification.newest(project, user)
+        (named(check), with_labels and check.assignment.conversation_id not in again)
+        for check in qualification.newest(project, user)
     ]
 
 

@@ -72,15 +72,15 @@ def _mode(request: HttpRequest, project: Project) -> str:
 
 def _chosen(rows: list[ReviewRow], request: HttpRequest, project: Project) -> list[ReviewRow]:
     mode, annotator = _mode(request, project), request.GET.get("annotator", "")
-    found = [
+    chosen = [
         row
         for row in rows
         if (mode != "sample" or row.sampled) and annotator in ("", row.annotator)
     ]
     if mode == "lowest":
         known = service.last_known(project)
-        found.sort(key=lambda row: known.get(row.conversation, LAST))
-    return found
+        chosen.sort(key=lambda row: known.get(row.conversation, LAST))
+    return chosen
 
 
 @require_GET
@@ -90,12 +90,12 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
     everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
     after = request.GET.get("after", "")
     chosen = _chosen(everything, request, project)
-    found = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
+    row = service.next_of(chosen, after=int(after) if after.isdecimal() else 0)
     query = query_of(request, "tab")
-    if found is None:
+    if row is None:
         messages.info(request, _("Nothing is left to review in this list."))
         return redirect(f"{reverse('reviews', args=[project.slug])}?{query}")
-    return redirect(f"{reverse('review', args=[found.pk])}?{query}")
+    return redirect(f"{reverse('review', args=[row.pk])}?{query}")
 
 
 @require_GET
@@ -110,30 +110,30 @@ def review(request: HttpRequest, pk: int) -> HttpResponse:
         )
         .select_related("assignment__round__project", "assignment__conversation", "guideline")
     )
-    found = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
-    text = Conversation.objects.filter(pk=found.assignment.conversation_id)
+    annotation = get_object_or_404(full.select_related("assignment__annotator"), pk=pk)
+    text = Conversation.objects.filter(pk=annotation.assignment.conversation_id)
     blindness.refuse(request.user, text)
-    return render(request, "labeling/review.html", _context(request, found))
+    return render(request, "labeling/review.html", _context(request, annotation))
 
 
-def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
-    assignment = found.assignment
+def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
+    assignment = annotation.assignment
     project = assignment.round.project
-    submitted = found.status == Annotation.Status.SUBMITTED
+    submitted = annotation.status == Annotation.Status.SUBMITTED
     own = assignment.annotator_id == request.user.pk
     may_write = access.leads(request.user, project) and submitted and not own
-    verdicts = list(found.reviews.select_related("reviewer").order_by("-pk"))
-    next_url = _next_url(project, found, query_of(request, "tab"))
-    locked = words_of(locking.why_locked(found, assignment.round))
+    verdicts = list(annotation.reviews.select_related("reviewer").order_by("-pk"))
+    next_url = _next_url(project, annotation, query_of(request, "tab"))
+    locked = words_of(locking.why_locked(annotation, assignment.round))
     return {
         "project": project,
-        "annotation": found,
+        "annotation": annotation,
         "conversation": assignment.conversation,
         "conversation_messages": list(assignment.conversation.messages.all()),
-        "guideline": shown_guideline(found.guideline),
+        "guideline": shown_guideline(annotation.guideline),
         "verdicts": verdicts,
         "own": own,
-        "takers": _takers(found) if may_write and not locked else [],
+        "takers": _takers(annotation) if may_write and not locked else [],
         "locked": locked,
         "submitted": submitted,
         "may_write": may_write,
@@ -142,41 +142,41 @@ def _context(request: HttpRequest, found: Annotation) -> dict[str, Any]:
         "keys": translated_keys(REVIEW_KEYS),
         "page": {
             "user": request.user.pk,
-            "annotation": found.pk,
-            "version": found.version,
+            "annotation": annotation.pk,
+            "version": annotation.version,
             "read_only": not may_write,
             "locked": locked,
-            "empty": found.empty,
-            "clusters": _clusters(project, found, _fixed(found, verdicts)),
-            "urls": {"review": reverse("api-review", args=[found.pk]), "next": next_url},
+            "empty": annotation.empty,
+            "clusters": _clusters(project, annotation, _fixed(annotation, verdicts)),
+            "urls": {"review": reverse("api-review", args=[annotation.pk]), "next": next_url},
         },
     }
 
 
-def _fixed(found: Annotation, verdicts: list[Review]) -> dict[str, Any] | None:
+def _fixed(annotation: Annotation, verdicts: list[Review]) -> dict[str, Any] | None:
     """What the newest verdict made of the answer, if it is about the answer as it is now."""
     newest = verdicts[0] if verdicts else None
-    if newest is None or newest.version != found.version:
+    if newest is None or newest.version != annotation.version:
         return None
     return newest.payload or None
 
 
-def _takers(found: Annotation) -> list[str]:
+def _takers(annotation: Annotation) -> list[str]:
     """Annotators who have not been given this conversation in this round."""
-    assignment = found.assignment
+    assignment = annotation.assignment
     had = assignment.round.assignments.with_checks().filter(conversation=assignment.conversation_id)
     people = assignments.annotators(assignment.round.project)
     free = people.exclude(pk__in=had.values("annotator")).order_by("username")
     return [user.get_username() for user in free]
 
 
-def _next_url(project: Project, found: Annotation, query: str) -> str:
+def _next_url(project: Project, annotation: Annotation, query: str) -> str:
     address = reverse("review-next", args=[project.slug])
-    return f"{address}?{query}{'&' if query else ''}after={found.pk}"
+    return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
 
 
 def _clusters(
-    project: Project, found: Annotation, fixed: dict[str, Any] | None
+    project: Project, annotation: Annotation, fixed: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """Each label as a cluster of its own, with what an earlier fix made of it."""
     return [
@@ -189,10 +189,12 @@ def _clusters(
             "chosen": label if fixed is None else _by_uid(fixed, layer, label),
         }
         for layer in project.layers
-        for label in found.payload.get(LAYERS[layer].key, [])
+        for label in annotation.payload.get(LAYERS[layer].key, [])
     ]
 
 
 def _by_uid(payload: dict[str, Any], layer: str, label: dict[str, Any]) -> dict[str, Any] | None:
     labels = payload.get(LAYERS[layer].key, [])
-    return next((one for one in labels if one.get("uid") == label.get("uid")), None)
+    return next(
+        (candidate for candidate in labels if candidate.get("uid") == label.get("uid")), None
+    )

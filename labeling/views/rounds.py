@@ -55,16 +55,16 @@ def round_new(request: HttpRequest, slug: str) -> HttpResponse:
 def round_close(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
     project = access.led(request.user, slug)
-    found = get_object_or_404(project.rounds.labelling(), number=number)
+    round_ = get_object_or_404(project.rounds.labelling(), number=number)
     if request.method == "GET":
-        context = {"project": project, "round": found, "open": _open_assignments(found)}
+        context = {"project": project, "round": round_, "open": _open_assignments(round_)}
         return render(request, "labeling/round_close.html", context)
     try:
-        service.close(found, by=request.user)
+        service.close(round_, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:
-        messages.success(request, _("Round {number} is closed.").format(number=found.number))
+        messages.success(request, _("Round {number} is closed.").format(number=round_.number))
     return redirect(project)
 
 
@@ -84,13 +84,13 @@ def _propose(project: Project, form: RoundForm, request: HttpRequest) -> None:
 def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Add conversations to open full labeling."""
     project = access.led(request.user, slug)
-    found = get_object_or_404(project.rounds.labelling().select_related("project"), number=number)
-    form = BatchForm(found, request.POST or None)
+    round_ = get_object_or_404(project.rounds.labelling().select_related("project"), number=number)
+    form = BatchForm(round_, request.POST or None)
     if request.method == "POST" and form.is_valid():
         people = form.cleaned_data.get("annotators")
         try:
             added = service.add_batch(
-                found, conversations=form.chosen(), by=_person(request), annotators=people
+                round_, conversations=form.chosen(), by=_person(request), annotators=people
             )
         except RuleError as error:
             form.add_error(None, words(error.fact))
@@ -103,7 +103,7 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
             )
             return redirect(project)
     left = service.unplanned(project).count()
-    context = {"project": project, "round": found, "form": form, "unplanned": left}
+    context = {"project": project, "round": round_, "form": form, "unplanned": left}
     return render(request, "labeling/round_batch.html", context, status=_status(form))
 
 
@@ -111,11 +111,11 @@ def round_batch(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Move one person's open work to another; they may have left the project already."""
     project = access.led(request.user, slug)
-    given = (
+    assigned = (
         Assignment.objects.labelling().filter(round__project=project).order_by().values("annotator")
     )
     person = get_object_or_404(
-        User.objects.filter(Q(pk__in=given) | Q(memberships__project=project)).distinct(), pk=pk
+        User.objects.filter(Q(pk__in=assigned) | Q(memberships__project=project)).distinct(), pk=pk
     )
     form = MoveForm(project, person, request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -130,7 +130,7 @@ def work_move(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             messages.success(request, _moved(moved, to))
             return redirect(project)
     work = handovers.open_work(project, person).select_related("round")
-    by_round = Counter(one.round.number for one in work.only("round__number"))
+    by_round = Counter(assignment.round.number for assignment in work.only("round__number"))
     context = {
         "project": project,
         "person": person,
@@ -176,9 +176,9 @@ def _open(project: Project, form: RoundForm, by: Any) -> Round:
     )
 
 
-def _open_assignments(found: Round) -> int:
+def _open_assignments(round_: Round) -> int:
     return (
-        found.assignments.labelling()
+        round_.assignments.labelling()
         .exclude(annotation__status__in=["submitted", "skipped"])
         .count()
     )

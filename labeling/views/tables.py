@@ -48,16 +48,16 @@ def _people(project: Project, request: HttpRequest) -> Rows:
     gold = ["gold_kappa", "gold_ci_low", "gold_ci_high", "gold_raw", "gold_n"]
     checked = ["checks_f1", "checks_n"]
     yield ["annotator", *work, "median_minutes", "last_active", *group, *gold, *checked]
-    for one in progress.people(project):
+    for person in progress.people(project):
         yield [
-            one.username,
-            *(getattr(one, name) for name in work),
-            one.minutes,
-            one.last_active.isoformat() if one.last_active else None,
-            one.group_round,
-            *_fields(one.group, "kappa", "raw", "n"),
-            *_fields(one.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
-            *_fields(one.checked, "value", "n"),
+            person.username,
+            *(getattr(person, name) for name in work),
+            person.minutes,
+            person.last_active.isoformat() if person.last_active else None,
+            person.group_round,
+            *_fields(person.group, "kappa", "raw", "n"),
+            *_fields(person.gold, "kappa", "ci_low", "ci_high", "raw", "n"),
+            *_fields(person.checked, "value", "n"),
         ]
 
 
@@ -68,17 +68,22 @@ def _fields(figures: object | None, *names: str) -> list[Any]:
 def _targets(part: str) -> Callable[[Project, HttpRequest], Rows]:
     def rows(project: Project, request: HttpRequest) -> Rows:
         yield [part, "wanted", "labelled", "gold", "missing"]
-        for one in progress.targets(project)[part]:
-            yield [one.name, one.wanted, one.labelled, one.gold, one.missing]
+        for target in progress.targets(project)[part]:
+            yield [target.name, target.wanted, target.labelled, target.gold, target.missing]
 
     return rows
 
 
 def _members(project: Project, request: HttpRequest) -> Rows:
     yield ["user", "name", "role", "last_sign_in"]
-    for one in members_of(project):
-        seen = one.user.last_login.isoformat() if one.user.last_login else None
-        yield [one.user.get_username(), one.user.get_full_name(), one.role, seen]
+    for membership in members_of(project):
+        seen = membership.user.last_login.isoformat() if membership.user.last_login else None
+        yield [
+            membership.user.get_username(),
+            membership.user.get_full_name(),
+            membership.role,
+            seen,
+        ]
 
 
 def _rounds(project: Project, request: HttpRequest) -> Rows:
@@ -86,12 +91,23 @@ def _rounds(project: Project, request: HttpRequest) -> Rows:
         *("round", "kind", "state", "guidelines", "conversations", "overlap", "assigned"),
         *("answered", "value", "opened_at", "closed_at"),
     ]
-    for one in rounds_of(project):
+    for round_ in rounds_of(project):
         yield [
-            *(one.number, one.kind, one.state, one.guideline.version, one.n_conversations),
-            *(one.overlap, one.n_assigned, one.n_done, (one.agreement or {}).get("value")),
-            one.opened_at.isoformat(),
-            one.closed_at.isoformat() if one.closed_at else None,
+            *(
+                round_.number,
+                round_.kind,
+                round_.state,
+                round_.guideline.version,
+                round_.n_conversations,
+            ),
+            *(
+                round_.overlap,
+                round_.n_assigned,
+                round_.n_done,
+                (round_.agreement or {}).get("value"),
+            ),
+            round_.opened_at.isoformat(),
+            round_.closed_at.isoformat() if round_.closed_at else None,
         ]
 
 

@@ -27,8 +27,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
         token, secret = service.issue(user=user, name=form.cleaned_data["name"])
         once.keep(request, "token", name=token.name, secret=secret)
         return redirect("tokens")
-    made = once.take(request, "token") if request.method == "GET" else None
-    context = {"made": made, "form": form, "tokens": service.of_user(user)}
+    issued = once.take(request, "token") if request.method == "GET" else None
+    context = {"issued": issued, "form": form, "tokens": service.of_user(user)}
     return render(request, "labeling/tokens.html", context, status=400 if form.errors else 200)
 
 
@@ -36,9 +36,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
     user = cast(User, request.user)
-    found = get_object_or_404(service.of_user(user), pk=pk)
+    token = get_object_or_404(service.of_user(user), pk=pk)
     if request.method == "GET":
-        return render(request, "labeling/token_revoke.html", {"token": found})
-    service.revoke(found, by=user)
-    messages.success(request, _("“{name}” opens nothing any more.").format(name=found.name))
+        return render(request, "labeling/token_revoke.html", {"token": token})
+    service.revoke(token, by=user)
+    messages.success(request, _("“{name}” opens nothing any more.").format(name=token.name))
     return redirect("tokens")

@@ -34,7 +34,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     form = WebhookForm(_sent(request), verbs=VERBS)
     if request.method == "POST" and form.is_valid():
         try:
-            made = service.add(
+            added = service.add(
                 project=project,
                 url=form.cleaned_data["url"],
                 verbs=form.chosen,
@@ -43,7 +43,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         except RuleError as error:
             form.add_error("url", words(error.fact))
         else:
-            once.keep(request, kind, secret=made.secret)
+            once.keep(request, kind, secret=added.secret)
             return redirect("webhooks", slug)
     kept = once.take(request, kind) if request.method == "GET" else None
     context = {"project": project, "form": form, "rows": _rows(project), **(kept or {})}
@@ -52,44 +52,49 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _rows(project: Project) -> list[tuple[Webhook, WebhookDelivery | None]]:
     """Each webhook with the delivery that was tried last."""
-    found = list(service.with_figures(service.of_project(project)))
-    wanted = [one.last_pk for one in found]  # type: ignore[attr-defined]
+    hooks = list(service.with_figures(service.of_project(project)))
+    wanted = [hook.last_pk for hook in hooks]  # type: ignore[attr-defined]
     last = WebhookDelivery.objects.select_related("event").in_bulk([pk for pk in wanted if pk])
-    return [(one, last.get(pk)) for one, pk in zip(found, wanted, strict=True)]
+    return [(hook, last.get(pk)) for hook, pk in zip(hooks, wanted, strict=True)]
 
 
 @require_http_methods(["GET", "POST"])
 def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """One webhook: what it is told of, and the log of what was sent."""
     project = access.led(request.user, slug)
-    found = _found(project, pk)
+    webhook = _webhook(project, pk)
     form = WebhookForm(
-        request.POST or None, verbs=VERBS, initial=initial_of(found.url, found.verbs)
+        request.POST or None, verbs=VERBS, initial=initial_of(webhook.url, webhook.verbs)
     )
     if request.method == "POST" and form.is_valid():
         try:
             service.change(
-                found, url=form.cleaned_data["url"], verbs=form.chosen, by=_person(request)
+                webhook, url=form.cleaned_data["url"], verbs=form.chosen, by=_person(request)
             )
         except RuleError as error:
             form.add_error("url", words(error.fact))
         else:
             messages.success(request, _("The webhook was changed."))
             return redirect("webhook", slug, pk)
-    context = {"project": project, "webhook": found, "form": form, **_log(request, found)}
+    context = {"project": project, "webhook": webhook, "form": form, **_log(request, webhook)}
     return render(request, "labeling/webhook.html", context, status=400 if form.errors else 200)
 
 
-def _log(request: HttpRequest, found: Webhook) -> dict[str, Any]:
-    rows = found.deliveries.select_related("event__actor")
+def _log(request: HttpRequest, webhook: Webhook) -> dict[str, Any]:
+    rows = webhook.deliveries.select_related("event__actor")
     state = request.GET.get("state", "")
     if state in State.values:
         rows = rows.filter(state=state)
     page = page_of(
-        rows, order=["-pk"], after=request.GET.get("after"), anchors=found.deliveries.all()
+        rows, order=["-pk"], after=request.GET.get("after"), anchors=webhook.deliveries.all()
     )
-    blind = set(Round.objects.blind().filter(project=found.project_id).values_list("pk", flat=True))
-    entries = [(one, one.state == State.WAITING and one.round_id in blind) for one in page.rows]
+    blind = set(
+        Round.objects.blind().filter(project=webhook.project_id).values_list("pk", flat=True)
+    )
+    entries = [
+        (delivery, delivery.state == State.WAITING and delivery.round_id in blind)
+        for delivery in page.rows
+    ]
     states = [("", _("any")), *State.choices]
     return {
         "page": page,
@@ -102,9 +107,9 @@ def _log(request: HttpRequest, found: Webhook) -> dict[str, Any]:
 
 @require_POST
 def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    found = _found(access.led(request.user, slug), pk)
-    service.test(found, by=_person(request))
-    if found.active:
+    webhook = _webhook(access.led(request.user, slug), pk)
+    service.test(webhook, by=_person(request))
+    if webhook.active:
         messages.success(request, _("A test is on its way: its line below says what came of it."))
     else:
         messages.warning(request, _("The test waits until the webhook is resumed."))
@@ -114,12 +119,12 @@ def webhook_test(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def webhook_switch(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Pauses one that sends, and resumes one that is paused."""
-    found = _found(access.led(request.user, slug), pk)
+    webhook = _webhook(access.led(request.user, slug), pk)
     if request.POST.get("to") == "pause":
-        service.pause(found, by=_person(request))
+        service.pause(webhook, by=_person(request))
         messages.success(request, _("Nothing is sent until you resume it; what happens is kept."))
     else:
-        service.resume(found, by=_person(request))
+        service.resume(webhook, by=_person(request))
         messages.success(request, _("It sends again, beginning with what has waited."))
     return redirect("webhook", slug, pk)
 
@@ -132,11 +137,11 @@ def webhook_rotate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     Reloading that page asks again: two new secrets in a row would leave the receiver with none.
     """
     project = access.led(request.user, slug)
-    found, kind = _found(project, pk), f"webhook-secret-{pk}"
+    webhook, kind = _webhook(project, pk), f"webhook-secret-{pk}"
     if request.method == "POST":
-        once.keep(request, kind, secret=service.rotate(found, by=_person(request)).secret)
+        once.keep(request, kind, secret=service.rotate(webhook, by=_person(request)).secret)
         return redirect("webhook-rotate", slug, pk)
-    context = {"project": project, "webhook": found, "hours": service.OVERLAP_HOURS}
+    context = {"project": project, "webhook": webhook, "hours": service.OVERLAP_HOURS}
     context |= once.take(request, kind) or {}
     return render(request, "labeling/webhook_rotate.html", context)
 
@@ -145,26 +150,26 @@ def webhook_rotate(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 def webhook_remove(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Asks first; the answer comes back as a POST."""
     project = access.led(request.user, slug)
-    found = _found(project, pk)
+    webhook = _webhook(project, pk)
     if request.method == "GET":
-        waiting = found.deliveries.filter(state=State.WAITING).count()
-        context = {"project": project, "webhook": found, "waiting": waiting}
+        waiting = webhook.deliveries.filter(state=State.WAITING).count()
+        context = {"project": project, "webhook": webhook, "waiting": waiting}
         return render(request, "labeling/webhook_remove.html", context)
-    service.remove(found, by=_person(request))
-    messages.success(request, _("The webhook to {host} is removed.").format(host=found.host))
+    service.remove(webhook, by=_person(request))
+    messages.success(request, _("The webhook to {host} is removed.").format(host=webhook.host))
     return redirect("webhooks", slug)
 
 
 @require_POST
 def webhook_again(request: HttpRequest, slug: str, pk: int, delivery: int) -> HttpResponse:
-    found = _found(access.led(request.user, slug), pk)
-    again = get_object_or_404(found.deliveries.select_related("webhook__project"), pk=delivery)
+    webhook = _webhook(access.led(request.user, slug), pk)
+    again = get_object_or_404(webhook.deliveries.select_related("webhook__project"), pk=delivery)
     service.send_again(again, by=_person(request))
     messages.success(request, _("It is sent again, under its old id."))
     return redirect("webhook", slug, pk)
 
 
-def _found(project: Project, pk: int) -> Webhook:
+def _webhook(project: Project, pk: int) -> Webhook:
     return get_object_or_404(service.of_project(project).select_related("project"), pk=pk)
 
 

@@ -64,14 +64,14 @@ def next_sample(request: HttpRequest) -> HttpResponse:
     came_from = whole_number(request.GET.get("after", "")) or 0
     mine = Assignment.objects.with_checks().owned_by(request.user).filter(pk=came_from)
     try:
-        found = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
+        following = assignments.next_for(request.user, after=mine.first())  # type: ignore[arg-type]
     except RuleError as error:
         messages.info(request, words(error.fact))
         return redirect("home")
-    if found is None:
+    if following is None:
         messages.info(request, _("Nothing is left to label: everything you were given is done."))
         return redirect("home")
-    return redirect("workspace", found.pk)
+    return redirect("workspace", following.pk)
 
 
 def _annotation(assignment: Assignment, annotation: Annotation) -> dict[str, Any]:

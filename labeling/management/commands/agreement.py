@@ -123,10 +123,10 @@ def _round(slug: str, number: int | None) -> Round:
     wanted = (
         project.rounds.labelling().filter(number=number) if number else project.rounds.labelling()
     )
-    found = wanted.order_by("-number").first()
-    if found is None:
+    round_ = wanted.order_by("-number").first()
+    if round_ is None:
         raise CommandError(f"{slug} has no round {number or 'yet'}: open one on its page.")
-    return found
+    return round_
 
 
 def _of_file(path: Path) -> Agreement:
@@ -138,11 +138,11 @@ def _of_file(path: Path) -> Agreement:
             if missing := set(LONG_COLUMNS) - set(reader.fieldnames or []):
                 raise CommandError(f"{path.name}:1: columns missing: {', '.join(sorted(missing))}.")
             for row in reader:
-                given = labels.setdefault(row["annotator"], {}).setdefault(row["item"], {})
-                if row["unit"] in given:
+                by_unit = labels.setdefault(row["annotator"], {}).setdefault(row["item"], {})
+                if row["unit"] in by_unit:
                     where = f"{path.name}:{reader.line_num}"
                     raise CommandError(f"{where}: {row['annotator']} labels this unit twice.")
-                given[row["unit"]] = row["label"]
+                by_unit[row["unit"]] = row["label"]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CommandError(f"{path.name} cannot be read: {error}") from error
     return _compute(path, labels)
@@ -153,7 +153,8 @@ def _compute(path: Path, labels: dict[str, dict[str, dict[str, str]]]) -> Agreem
     units = _units(labels)
     ratings = {
         annotator: {
-            item: [_label(given.get(unit)) for unit in units[item]] for item, given in items.items()
+            item: [_label(by_unit.get(unit)) for unit in units[item]]
+            for item, by_unit in items.items()
         }
         for annotator, items in labels.items()
     }
@@ -163,11 +164,11 @@ def _compute(path: Path, labels: dict[str, dict[str, dict[str, str]]]) -> Agreem
 
 
 def _units(labels: dict[str, dict[str, dict[str, str]]]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = {}
+    units: dict[str, set[str]] = {}
     for items in labels.values():
-        for item, given in items.items():
-            found.setdefault(item, set()).update(given)
-    return {item: sorted(units) for item, units in found.items()}
+        for item, by_unit in items.items():
+            units.setdefault(item, set()).update(by_unit)
+    return {item: sorted(names) for item, names in units.items()}
 
 
 def _label(text: str | None) -> int | str | None:
@@ -214,9 +215,9 @@ def _explain(result: Agreement, console: Console) -> None:
         why = in_english(row.reason)
         console.print(f"not counted: {row.conversation}, {row.annotator}: {why}")
     verdict = "passed" if result.passed else "not passed"
-    told = _shown(result.value, result.threshold)
+    value = _shown(result.value, result.threshold)
     console.print(
-        f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {told}, "
+        f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {value}, "
         f"more than {result.threshold} needed: {verdict}. "
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"

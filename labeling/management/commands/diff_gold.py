@@ -26,14 +26,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         before, after = release_named(options["before"]), release_named(options["after"])
         try:
-            found = gold_diffs.compare(before, after)
+            comparison = gold_diffs.compare(before, after)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
         if options["format"] == "json":
-            self.stdout.write(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+            self.stdout.write(json.dumps(comparison.as_json(), indent=2, ensure_ascii=False))
             return
-        self.stdout.write(f"{before} → {after}: {len(found.items)} differ, {found.same} alike")
-        for item in found.items:
+        self.stdout.write(
+            f"{before} → {after}: {len(comparison.items)} differ, {comparison.same} alike"
+        )
+        for item in comparison.items:
             self._write(item)
 
     def _write(self, item: ItemChanged) -> None:

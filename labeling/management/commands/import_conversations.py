@@ -62,7 +62,7 @@ class Command(BaseCommand):
             self._say_gold(outcome, options)
 
     def _import(self, options: dict[str, Any]) -> chats.Outcome:
-        given = {
+        arguments = {
             "project_slug": options["project"],
             "files": _opened(options["files"]),
             "split": options["split"],
@@ -70,8 +70,8 @@ class Command(BaseCommand):
         }
         with refusals.said_on(self.stderr):
             if options["format"] in CHAT_FORMATS:
-                return chats.import_chats(format=options["format"], **given)
-            return chats.Outcome(conversations.import_files(format=options["format"], **given))
+                return chats.import_chats(format=options["format"], **arguments)
+            return chats.Outcome(conversations.import_files(format=options["format"], **arguments))
 
     def _say(
         self, report: conversations.ImportReport, options: dict[str, Any], *, seconds: float

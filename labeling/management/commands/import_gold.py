@@ -63,13 +63,13 @@ class Command(BaseCommand):
             self.stdout.write(f"The report is the page {outcome.report.get_absolute_url()}.")
 
     def _import(self, options: dict[str, Any]) -> gold_files.GoldOutcome:
-        given = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
+        arguments = {key: options[key] for key in ("layer", "format", "name", "message", "dry_run")}
         with refusals.said_on(self.stderr):
             return gold_files.import_gold(
                 project_slug=options["project"],
                 files=_opened(options["files"]),
                 conversation=options["conversation"],
-                **given,
+                **arguments,
             )
 
 
