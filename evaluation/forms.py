@@ -37,7 +37,7 @@ from pipelines.registry import describe
 def _number(least: float | None, most: float | None, *, whole: bool = True) -> forms.NumberInput:
     """A browser keeps to the limits; whether a value makes sense, ``launch.check`` says."""
     limits = {"min": least, "max": most, "step": None if whole else "any"}
-    return forms.NumberInput({name: one for name, one in limits.items() if one is not None})
+    return forms.NumberInput({name: limit for name, limit in limits.items() if limit is not None})
 
 
 SPLITS = [("", _("Every split")), *Conversation.Split.choices]
@@ -115,7 +115,8 @@ class LaunchForm(forms.Form):
     def settings(self) -> list[dict[str, Any]]:
         """Each pipeline with the bound fields of its settings, for the template."""
         return [
-            row | {"fields": [self[_name(row["name"], one["name"])] for one in row["config"]]}
+            row
+            | {"fields": [self[_name(row["name"], setting["name"])] for setting in row["config"]]}
             for row in self.pipelines
         ]
 
@@ -123,7 +124,10 @@ class LaunchForm(forms.Form):
         """The settings of the chosen pipeline; an empty one takes its default."""
         chosen = self.cleaned_data["pipeline"]
         names = [
-            one["name"] for row in self.pipelines if row["name"] == chosen for one in row["config"]
+            setting["name"]
+            for row in self.pipelines
+            if row["name"] == chosen
+            for setting in row["config"]
         ]
         values = {name: self.cleaned_data[_name(chosen, name)] for name in names}
         return {name: value for name, value in values.items() if value not in (None, "")}
@@ -228,7 +232,9 @@ def _field(setting: dict[str, Any]) -> forms.Field:
     }
     limits = setting["minimum"], setting["maximum"]
     if setting["choices"]:
-        return forms.ChoiceField(choices=[_choice(one) for one in setting["choices"]], **common)
+        return forms.ChoiceField(
+            choices=[_choice(choice) for choice in setting["choices"]], **common
+        )
     if setting["type"] == "boolean":
         return forms.BooleanField(**common)
     if setting["type"] == "integer":
@@ -289,13 +295,13 @@ class PredictionsForm(forms.Form):
         return file
 
     def clean_metrics(self) -> dict[str, Any]:
-        given = self.cleaned_data["metrics"]
-        if given is not None and not isinstance(given, dict):
-            told = json.dumps(given, ensure_ascii=False)[:50]
+        settings = self.cleaned_data["metrics"]
+        if settings is not None and not isinstance(settings, dict):
+            shown = json.dumps(settings, ensure_ascii=False)[:50]
             raise forms.ValidationError(
-                _("Settings are an object with names, not %(told)s."), params={"told": told}
+                _("Settings are an object with names, not %(told)s."), params={"told": shown}
             )
-        return given or {}
+        return settings or {}
 
     def launch(self, *, by: Any) -> Run | None:
         """The run, or None with what is wrong written on the form."""

@@ -178,9 +178,9 @@ class RunListView(APIView):
     def get(self, request: Request) -> Response:
         """The runs I may read, newest first, 100 at a time."""
         require_reader(request.user)
-        found = _runs(request).defer("spec", "config").order_by("-pk")
+        rows = _runs(request).defer("spec", "config").order_by("-pk")
         before = position(request, "before")
-        return page(found.filter(pk__lt=before) if before is not None else found, RunOut)
+        return page(rows.filter(pk__lt=before) if before is not None else rows, RunOut)
 
     @extend_schema(request=RunIn, responses={201: RunDetailOut, 400: ErrorOut})
     def post(self, request: Request) -> Response:
@@ -208,9 +208,9 @@ class RunCasesView(APIView):
         """The cases of a run with their scores, 100 at a time."""
         run = get_object_or_404(_runs(request), pk=pk)
         scores = Prefetch("scores", Score.objects.defer("detail"))
-        found = run.cases.select_related("item").defer("output", "item__canonical")
+        rows = run.cases.select_related("item").defer("output", "item__canonical")
         after = position(request, "after") or 0
-        return page(found.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
+        return page(rows.filter(pk__gt=after).order_by("pk").prefetch_related(scores), CaseOut)
 
 
 class RunControlView(APIView):
@@ -220,9 +220,9 @@ class RunControlView(APIView):
         run = get_object_or_404(_runs(request), pk=pk)
         fields = ControlIn(data=request.data)
         fields.is_valid(raise_exception=True)
-        given = dict(fields.validated_data)
-        action = given.pop("action")
-        steering.CONTROLS[action](run, by=request.user, **(given if action == "resume" else {}))
+        values = dict(fields.validated_data)
+        action = values.pop("action")
+        steering.CONTROLS[action](run, by=request.user, **(values if action == "resume" else {}))
         return Response(_detail(request, pk))
 
 

@@ -23,19 +23,19 @@ def add_option(parser: ArgumentParser, kinds: Iterable[str] = KINDS) -> None:
     )
 
 
-def read(given: Iterable[str]) -> dict[str, str]:
-    found = {}
-    for one in given:
-        kind, separator, name = one.partition("=")
+def read(arguments: Iterable[str]) -> dict[str, str]:
+    texts = {}
+    for argument in arguments:
+        kind, separator, name = argument.partition("=")
         if not separator or not name:
-            raise problem(f"“{one}” is not KIND=FILE.")
+            raise problem(f"“{argument}” is not KIND=FILE.")
         try:
-            found[kind] = Path(name).read_text(encoding="utf-8")
+            texts[kind] = Path(name).read_text(encoding="utf-8")
         except OSError as error:
             raise problem(f"{name}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise problem(f"{name} is no UTF-8 text.") from error
-    return found
+    return texts
 
 
 def problem(text: str) -> CommandError:

@@ -29,7 +29,7 @@ def read_settings(path: Path | None) -> dict[str, Any]:
 
 def settings_in(settings: dict[str, Any], group: str) -> dict[str, Any]:
     """Take a group of settings out of the others; it is a mapping of its own in the file."""
-    found = settings.pop(group, None) or {}
-    if not isinstance(found, dict):
+    values = settings.pop(group, None) or {}
+    if not isinstance(values, dict):
         raise CommandError(f"“{group}” must hold settings of its own.", returncode=NOT_USABLE)
-    return found
+    return values

@@ -55,20 +55,20 @@ def _look(run: Run) -> list[str]:
     look = launch.test_look(run)
     if look is None:
         return []
-    told = (
+    sentence = (
         f"Look {look['number']} at the test split of {run.release}; items seen: {look['n_items']}."
     )
-    return [f"{told} Why: {run.reason}" if run.reason else told]
+    return [f"{sentence} Why: {run.reason}" if run.reason else sentence]
 
 
-def people_cells(found: ceilings.Beside | None) -> list[str]:
+def people_cells(comparison: ceilings.Beside | None) -> list[str]:
     """What people reach, on how many cases, and the run's share of it; ``!`` if it is above."""
-    if found is None or found.ceiling.mean is None:
+    if comparison is None or comparison.ceiling.mean is None:
         return ["–", "–"]
-    percent = found.level.percent
+    percent = comparison.level.percent
     share = "–" if percent is None else f"{percent:.0f} %"
-    row = found.ceiling
-    return [f"{figure(row.mean)} (n {row.n})", share + (" !" if found.level.passes else "")]
+    row = comparison.ceiling
+    return [f"{figure(row.mean)} (n {row.n})", share + (" !" if comparison.level.passes else "")]
 
 
 def interval(row: Aggregate) -> str:
@@ -78,8 +78,8 @@ def interval(row: Aggregate) -> str:
 
 
 def usage_line(run: Run) -> str:
-    told = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
-    return f"Model {run.spec.model_id}: {told}."
+    usage = bills.usage_line(budgets.spent(run.pk), budgets.served(run.pk))
+    return f"Model {run.spec.model_id}: {usage}."
 
 
 def figure(value: float | None, limit: float | None = None) -> str:
@@ -102,13 +102,13 @@ def case_lines(run: Run) -> Iterator[str]:
     shown = layer.columns or layer.headline
     for case, example in results.cases_with_examples(run):
         question = layer.question(example.gold)
-        told = [" ".join(question.split())] if question else []
-        told.append(f"expected {results.listed(layer.expected_ids(example)) or '–'}")
-        told.append(f"returned {results.listed(layer.returned_ids(example)) or '–'}")
+        parts = [" ".join(question.split())] if question else []
+        parts.append(f"expected {results.listed(layer.expected_ids(example)) or '–'}")
+        parts.append(f"returned {results.listed(layer.returned_ids(example)) or '–'}")
         values = {score.metric: score.value for score in case.scores.all()}
         figures = ", ".join(f"{name} {figure(values.get(name))}" for name in shown)
-        told.append(f"failed: {in_english(case.error)}" if case.error else figures)
-        yield f"{case.case_id} #{case.repetition}: {'; '.join(told)}"
+        parts.append(f"failed: {in_english(case.error)}" if case.error else figures)
+        yield f"{case.case_id} #{case.repetition}: {'; '.join(parts)}"
 
 
 def batch_table(launched: Iterable[Launched]) -> Table:
@@ -118,15 +118,15 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     table.add_column("metric", no_wrap=True)
     for name in ("mean", "95 % interval", "n", "undefined", "failed", *PEOPLE, "threshold"):
         table.add_column(name, justify="right")
-    for one in launched:
+    for launch_ in launched:
         table.add_section()
-        rows = {row.metric: row for row in results.aggregates_of(one.run)}
-        people = ceilings.beside(one.run, list(rows.values()))
-        thresholds = one.run.spec.thresholds
-        for metric in [*one.shown, *(name for name in thresholds if name not in one.shown)]:
+        rows = {row.metric: row for row in results.aggregates_of(launch_.run)}
+        people = ceilings.beside(launch_.run, list(rows.values()))
+        thresholds = launch_.run.spec.thresholds
+        for metric in [*launch_.shown, *(name for name in thresholds if name not in launch_.shown)]:
             if metric in rows:
                 cells = _batch_row(rows[metric], people.get(metric), thresholds.get(metric))
-                table.add_row(f"{one.run.pk}: {one.agent} on {one.dataset}", *cells)
+                table.add_row(f"{launch_.run.pk}: {launch_.agent} on {launch_.dataset}", *cells)
     return table
 
 

@@ -101,7 +101,10 @@ def answer_rating_store(request: HttpRequest, code: UUID, number: int) -> HttpRe
 
 
 def _own(panel: AnswerPanel, user: Any) -> Own:
-    return {(one.answer_id, one.kind): one for one in service.ratings_of(panel).filter(rater=user)}
+    return {
+        (rating.answer_id, rating.kind): rating
+        for rating in service.ratings_of(panel).filter(rater=user)
+    }
 
 
 def _after(request: HttpRequest, places: list[Place], own: Own) -> int:
@@ -120,7 +123,7 @@ def _progress(panel: AnswerPanel, places: list[Place], own: Own) -> dict[str, An
 def _entries(panel: AnswerPanel, page: list[Place], own: Own) -> list[Entry]:
     rows = Answer.objects.filter(pk__in={place.answer for place in page})
     related = rows.select_related("case__item", "case__run__release")
-    answers = {one.pk: one for one in related.defer("case__item__canonical")}
+    answers = {answer.pk: answer for answer in related.defer("case__item__canonical")}
     # the first entry of an answer brings it along
     return [_entry(panel, place, own, answers.pop(place.answer, None)) for place in page]
 

@@ -44,7 +44,7 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
     details = {kind: aggregates[kind].detail for kind in JUDGED if kind in aggregates}
     return {
         "judged": {
-            "history": [_judging_row(one, counting) for one in history],
+            "history": [_judging_row(judging, counting) for judging in history],
             "counting": counting,
             "rows": [
                 {"metric": METRICS[kind], "row": aggregates[kind], **details[kind]}
@@ -92,7 +92,7 @@ def _judging_row(judging: Any, counting: Judging | None) -> dict[str, Any]:
     else:
         state, badge = _("earlier"), ""
     prompts = judging.spec["prompts"].items()
-    edited = [Kind(kind).label for kind, told in prompts if told["name"] == judge.OWN]
+    edited = [Kind(kind).label for kind, prompt in prompts if prompt["name"] == judge.OWN]
     return {"judging": judging, "state": state, "badge": badge, "edited": edited}
 
 
@@ -125,7 +125,7 @@ def over_runs(run: Run) -> dict[str, Any] | None:
     same = Run.objects.on_cases_of(run).order_by("-pk")
     newest = sorted(same.values_list("pk", "pipeline", "name")[:RUNS_SHOWN])
     means: dict[int, dict[str, float | None]] = {pk: {} for pk, _pipeline, _name in newest}
-    wanted = Aggregate.objects.filter(run__in=means, metric__in=[one.id for one in names])
+    wanted = Aggregate.objects.filter(run__in=means, metric__in=[metric.id for metric in names])
     for number, metric, version, mean in wanted.values_list(
         "run", "metric", "metric_version", "mean"
     ):
@@ -135,9 +135,9 @@ def over_runs(run: Run) -> dict[str, Any] | None:
         {"run": pk, "pipeline": pipeline, "name": name, "means": means[pk], "this": pk == run.pk}
         for pk, pipeline, name in newest
     ]
-    used = [one for one in names if any(one.id in row["means"] for row in rows)]
+    used = [metric for metric in names if any(metric.id in row["means"] for row in rows)]
     for row in rows:
-        row["figures"] = [present.of_scale(one, row["means"].get(one.id)) for one in used]
+        row["figures"] = [present.of_scale(metric, row["means"].get(metric.id)) for metric in used]
     plot = present.runs_plot(rows, used)
     return plot | {"metrics": used} if plot else None
 
@@ -152,7 +152,7 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
     counting = judgings.counting(case.run)
     judged = answer.judgements.filter(judging=counting) if counting else []
     order = list(judge.KINDS)
-    rows = sorted(judged, key=lambda one: order.index(one.kind))
+    rows = sorted(judged, key=lambda judgement: order.index(judgement.kind))
     f1 = case.scores.filter(metric="answer_token_f1").first()
     return {
         "answer": answer,
@@ -195,9 +195,10 @@ def run_judge(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, _("This run has no answers to judge."))
         return redirect(run)
     newest = run.judgings.first()
-    told = newest.spec["prompts"] if newest else {}
+    newest_prompts = newest.spec["prompts"] if newest else {}
     prompts = {
-        kind: told.get(kind, {}).get("text") or judge.shipped(kind).text for kind in judge.KINDS
+        kind: newest_prompts.get(kind, {}).get("text") or judge.shipped(kind).text
+        for kind in judge.KINDS
     }
     form = JudgeForm(request.POST or None, prompts=prompts)
     if request.method == "POST" and form.is_valid() and form.request(run, by=request.user):

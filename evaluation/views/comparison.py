@@ -38,15 +38,15 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     before, after = _asked(request, "before"), _asked(request, "after")
     search = request.GET.get("q", "").strip()
     chosen = [run for run in (before, after) if run]
-    found = _found(request, chosen, search)
-    offered = {run.pk: run for run in [*chosen, *found[:CHOICES]]}
+    matching = _matching(request, chosen, search)
+    offered = {run.pk: run for run in [*chosen, *matching[:CHOICES]]}
     context: dict[str, Any] = {
         "before": before,
         "after": after,
         "runs": [offered[pk] for pk in sorted(offered, reverse=True)],
         "search": search,
-        "none_fits": bool(search) and not found,
-        "most": CHOICES if len(found) > CHOICES else None,
+        "none_fits": bool(search) and not matching,
+        "most": CHOICES if len(matching) > CHOICES else None,
     }
     if before and after:
         try:
@@ -64,15 +64,15 @@ def _asked(request: HttpRequest, name: str) -> Run | None:
     return get_object_or_404(visible, pk=number)
 
 
-def _found(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
+def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
     """The newest finished runs that fit, and one more than are offered if there are more.
 
     Only those on the same gold once one is chosen. The run with the number searched for is first.
     """
-    found = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
+    runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if chosen:
-        found = found.filter(release=chosen[-1].release_id)
-    light = found.select_related("release").defer("spec", "config", "release__header")
+        runs = runs.filter(release=chosen[-1].release_id)
+    light = runs.select_related("release").defer("spec", "config", "release__header")
     number = whole_number(search)
     numbered = [] if number is None else list(light.filter(pk=number))
     fitting = light.filter(Q(name__icontains=search) | Q(pipeline__icontains=search))
@@ -80,42 +80,43 @@ def _found(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
     return [*numbered, *others[: CHOICES + 1 - len(numbered)]]
 
 
-def _shown(found: Compared) -> dict[str, Any]:
-    marks = judge_marks.of_runs([found.before.pk, found.after.pk])
+def _shown(comparison: Compared) -> dict[str, Any]:
+    marks = judge_marks.of_runs([comparison.before.pk, comparison.after.pk])
     return {
-        "rows": [_row(row) | {"mark": _mark(row, found, marks)} for row in found.rows],
-        "changed": found.changed,
-        "judges_differ": [METRICS[name].title for name in found.judges_differ],
-        "only_before": found.only_before,
-        "only_after": found.only_after,
-        "same": not found.changed,
+        "rows": [_row(row) | {"mark": _mark(row, comparison, marks)} for row in comparison.rows],
+        "changed": comparison.changed,
+        "judges_differ": [METRICS[name].title for name in comparison.judges_differ],
+        "only_before": comparison.only_before,
+        "only_after": comparison.only_after,
+        "same": not comparison.changed,
     }
 
 
-def _mark(row: MetricComparison, found: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
+def _mark(row: MetricComparison, comparison: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
     """Of the judge that is worth less; empty for what nobody has judged."""
     two = [
-        marks.get(judge_marks.Figure(run.pk, row.metric.id)) for run in (found.before, found.after)
+        marks.get(judge_marks.Figure(run.pk, row.metric.id))
+        for run in (comparison.before, comparison.after)
     ]
-    return max((one for one in two if one), key=judge_marks.WORST_LAST.index, default="")
+    return max((mark for mark in two if mark), key=judge_marks.WORST_LAST.index, default="")
 
 
 def _row(row: MetricComparison) -> dict[str, Any]:
-    found = row.comparison
+    result = row.comparison
     return {
         "metric": row.metric,
-        "before": figure(found.before),
-        "after": figure(found.after),
-        "difference": _signed(found.difference),
+        "before": figure(result.before),
+        "after": figure(result.after),
+        "difference": _signed(result.difference),
         "interval": "–"
-        if found.ci_low is None
-        else f"{_signed(found.ci_low)} – {_signed(found.ci_high)}",
-        "p_value": _p(found.p_value),
+        if result.ci_low is None
+        else f"{_signed(result.ci_low)} – {_signed(result.ci_high)}",
+        "p_value": _p(result.p_value),
         "corrected_p": _p(row.corrected_p),
-        "detectable": figure(found.detectable),
-        "counts": f"{found.wins} / {found.losses} / {found.ties}",
-        "n": found.n,
-        "n_undefined": found.n_undefined,
+        "detectable": figure(result.detectable),
+        "counts": f"{result.wins} / {result.losses} / {result.ties}",
+        "n": result.n,
+        "n_undefined": result.n_undefined,
         "verdict": row.verdict,
         "badge": BADGES[row.verdict],
     }

@@ -63,11 +63,11 @@ def document_of(case: CaseRun) -> dict[str, Any] | None:
         "title": written.get("title") or case.case_id,
         "sections": [
             {
-                "id": one["id"],
-                "title": one.get("title") or one["id"],
-                "body": (one.get("body") or "").strip(),
+                "id": section["id"],
+                "title": section.get("title") or section["id"],
+                "body": (section.get("body") or "").strip(),
             }
-            for one in written.get("sections") or []
+            for section in written.get("sections") or []
         ],
     }
 

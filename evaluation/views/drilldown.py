@@ -101,19 +101,19 @@ def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[di
 
 def provenance_of(case: CaseRun) -> dict[str, Any]:
     """Who labelled the gold item and how it was settled."""
-    found = dict(adapters.content_of(case).get("provenance") or {})
-    found["annotators"] = [
-        {**one, "submitted": parse_datetime(one.get("submitted_at") or "")}
-        for one in found.get("annotators") or []
+    provenance = dict(adapters.content_of(case).get("provenance") or {})
+    provenance["annotators"] = [
+        {**annotator, "submitted": parse_datetime(annotator.get("submitted_at") or "")}
+        for annotator in provenance.get("annotators") or []
     ]
-    return found
+    return provenance
 
 
 def _pairs(scores: Sequence[Score], n_gold: int, n_predicted: int) -> list[dict[str, Any]]:
     for score in scores:
         if "alignment" in score.detail:
-            found: list[dict[str, Any]] = score.detail["alignment"]
-            return found
+            alignment: list[dict[str, Any]] = score.detail["alignment"]
+            return alignment
     gold = [{"gold": index, "predicted": None} for index in range(n_gold)]
     return [*gold, *({"gold": None, "predicted": index} for index in range(n_predicted))]
 
@@ -188,8 +188,10 @@ def _shown(field: str, label: Label | None, names: Mapping[str, str]) -> Any:
 
 def _names(case: CaseRun, layer: GoldLayer) -> dict[str, str]:
     """Titles of the requirements that labels of the case refer to."""
-    given = layer.requirements(adapters.content_of(case)) or []
-    return {str(one.get("uid")): str(one.get("title")) for one in given}
+    requirements = layer.requirements(adapters.content_of(case)) or []
+    return {
+        str(requirement.get("uid")): str(requirement.get("title")) for requirement in requirements
+    }
 
 
 def _differs(
@@ -279,8 +281,8 @@ def _people(origin: dict[str, Any]) -> dict[str, Any]:
     return {
         "how": origin.get("how", ""),
         "by": origin.get("by", []),
-        "differently": [one["annotator"] for one in dissent if one["label"]],
-        "without": [one["annotator"] for one in dissent if not one["label"]],
+        "differently": [annotator["annotator"] for annotator in dissent if annotator["label"]],
+        "without": [annotator["annotator"] for annotator in dissent if not annotator["label"]],
     }
 
 
@@ -288,8 +290,8 @@ def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | No
     version = provenance.get("guideline_version")
     if not isinstance(version, int):
         return None
-    found = Guideline.objects.filter(project=case.run.release.project, version=version).first()
-    return shown_guideline(found)
+    guideline = Guideline.objects.filter(project=case.run.release.project, version=version).first()
+    return shown_guideline(guideline)
 
 
 def _neighbours(case: CaseRun) -> dict[str, Any]:

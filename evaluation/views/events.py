@@ -44,12 +44,12 @@ def _rows(
     partner = {pair[0]: pair[1] for pair in pairs}
     taken = set(partner.values())
     rows = [
-        _row(one, predicted[partner[at]] if at in partner else None, absent)
-        for at, one in enumerate(gold)
+        _row(argument, predicted[partner[at]] if at in partner else None, absent)
+        for at, argument in enumerate(gold)
     ]
     return [
         *rows,
-        *(_row(None, one, absent) for at, one in enumerate(predicted) if at not in taken),
+        *(_row(None, argument, absent) for at, argument in enumerate(predicted) if at not in taken),
     ]
 
 

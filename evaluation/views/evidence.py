@@ -26,8 +26,13 @@ def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
     return {
         "label": example.gold[0],
         "unscorable": layer.unscorable(example),
-        "expected": [_expected(one, example, fates.get(one), returned) for one in sorted(expected)],
-        "returned": [_returned(one, example, expected) for one in dict.fromkeys(returned)],
+        "expected": [
+            _expected(local_id, example, fates.get(local_id), returned)
+            for local_id in sorted(expected)
+        ],
+        "returned": [
+            _returned(local_id, example, expected) for local_id in dict.fromkeys(returned)
+        ],
         "phases": _phases(layer, example),
         "answer": (example.output or {}).get("answer"),
         "checkpoints": _checkpoints(case, len(expected)),
@@ -40,7 +45,7 @@ def _expected(
     local_id: int, example: Example, fate: str | None, returned: Sequence[int]
 ) -> dict[str, Any]:
     fate = fate or ("found" if local_id in returned else "")
-    near = min((abs(one - local_id) for one in returned), default=None)
+    near = min((abs(returned_id - local_id) for returned_id in returned), default=None)
     return {
         **_message(local_id, example),
         "fate": fate,
@@ -71,11 +76,11 @@ def _phases(layer: Memory, example: Example) -> dict[str, Any] | None:
     """Expected and returned phases of an arc side by side; None for a question."""
     if not layer.has_phases:
         return None
-    given = set(layer.returned_ids(example))
+    returned = set(layer.returned_ids(example))
     gold = example.gold[0]["phases"]
     return {
         "expected": [
-            {**phase, "ids": ids, "found": sorted(given & set(ids))}
+            {**phase, "ids": ids, "found": sorted(returned & set(ids))}
             for phase, ids in zip(gold, layer.expected_phases(example), strict=True)
         ],
         "returned": layer.predicted(example.output),
@@ -93,8 +98,8 @@ def _excerpt(example: Example, expected: set[int], returned: set[int]) -> list[d
     wanted = sorted(
         {
             near
-            for one in expected | returned
-            for near in range(one - CONTEXT, one + CONTEXT + 1)
+            for local_id in expected | returned
+            for near in range(local_id - CONTEXT, local_id + CONTEXT + 1)
             if 1 <= near <= size
         }
     )

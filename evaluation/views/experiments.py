@@ -24,11 +24,11 @@ SPLITS = ("train", "dev", "test", "all")
 @require_GET
 def experiment_log(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
-    found = experiments.rows(_runs(request))
-    splits = _run_splits(found[-SHOWN:])
-    rows = [_shown(row, splits) for row in reversed(found[-SHOWN:])]
+    log = experiments.rows(_runs(request))
+    splits = _run_splits(log[-SHOWN:])
+    rows = [_shown(row, splits) for row in reversed(log[-SHOWN:])]
     names = sorted(set(_all(request).values_list("release__name", flat=True)))
-    context = {"rows": rows, "total": len(found), "splits": splits, "names": names}
+    context = {"rows": rows, "total": len(log), "splits": splits, "names": names}
     context["chosen"] = request.GET.get("gold", "")
     return render(request, "evaluation/experiments.html", context)
 
@@ -39,12 +39,12 @@ def experiment_file(request: HttpRequest, form: str) -> HttpResponseBase:
     require_reader(request.user)
     if form not in ("csv", "json"):
         raise Http404("The log comes as CSV or JSON.")
-    found = experiments.rows(_runs(request))
+    log = experiments.rows(_runs(request))
     if form == "json":
         options = {"indent": 2, "ensure_ascii": False}
-        response: HttpResponseBase = JsonResponse(found, safe=False, json_dumps_params=options)
+        response: HttpResponseBase = JsonResponse(log, safe=False, json_dumps_params=options)
     else:
-        lines = experiments.csv_lines(found)
+        lines = experiments.csv_lines(log)
         response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="experiments.{form}"'
     return response

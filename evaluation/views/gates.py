@@ -40,8 +40,8 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:
-        said = _("The run passed the gate.") if result.passed else _("The run failed the gate.")
-        (messages.success if result.passed else messages.warning)(request, said)
+        message = _("The run passed the gate.") if result.passed else _("The run failed the gate.")
+        (messages.success if result.passed else messages.warning)(request, message)
     return redirect(run.get_absolute_url() + "#gate")
 
 
@@ -54,15 +54,17 @@ def gate_thresholds(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
     project = access.led(request.user, slug)
-    given = {name: request.POST.get(name, "").strip() for name in _names(project)}
+    entered = {name: request.POST.get(name, "").strip() for name in _names(project)}
     try:
-        values = {name: _number(text) for name, text in given.items()}
+        values = {name: _number(text) for name, text in entered.items()}
         drop = _number(request.POST.get("max_drop", "").strip())
-        kept = {name: one for name, one in values.items() if one is not None or name in DEFAULTS}
+        kept = {
+            name: value for name, value in values.items() if value is not None or name in DEFAULTS
+        }
         thresholds.store(project, kept, drop, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
-        context = _context(request, project, given | {"max_drop": request.POST.get("max_drop")})
+        context = _context(request, project, entered | {"max_drop": request.POST.get("max_drop")})
         return render(request, "evaluation/gate_thresholds.html", context, status=400)
     messages.success(request, _("The thresholds hold for runs that are launched from now on."))
     return redirect("gate-thresholds", slug)
@@ -89,37 +91,37 @@ def _names(project: Project) -> list[str]:
     return [metric.id for metric in thresholds.metrics_of(_layers(project))]
 
 
-def _context(request: HttpRequest, project: Project, given: dict[str, Any]) -> dict[str, Any]:
+def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) -> dict[str, Any]:
     own = GateThresholds.objects.filter(project=project).select_related("changed_by").first()
     now = thresholds.effective(own.thresholds if own else {})
     drop = own.max_drop if own and own.max_drop is not None else MAX_DROP
     return {
         "project": project,
         "own": own,
-        "groups": list(_groups(_layers(project), now, given)),
-        "max_drop": given.get("max_drop") or f"{drop:g}",
+        "groups": list(_groups(_layers(project), now, entered)),
+        "max_drop": entered.get("max_drop") or f"{drop:g}",
         "default_drop": MAX_DROP,
         "may_write": access.leads(request.user, project),
     }
 
 
 def _groups(
-    layers: list[str], now: dict[str, float], given: dict[str, Any]
+    layers: list[str], now: dict[str, float], entered: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """The metrics of each layer, and of answers; what several share stands with the first."""
     left = thresholds.metrics_of(layers)
     for name in [*layers, "answers"]:
-        rows = [_row(one, now, given) for one in left if name in one.layers]
-        left = [one for one in left if name not in one.layers]
+        rows = [_row(metric, now, entered) for metric in left if name in metric.layers]
+        left = [metric for metric in left if name not in metric.layers]
         title = _("Answers") if name == "answers" else title_of(name)
         if rows:
             yield {"title": title, "rows": rows, "open": any(row["asked"] for row in rows)}
 
 
-def _row(metric: Any, now: dict[str, float], given: dict[str, Any]) -> dict[str, Any]:
-    held = "" if metric.id not in now else f"{now[metric.id]:g}"
+def _row(metric: Any, now: dict[str, float], entered: dict[str, Any]) -> dict[str, Any]:
+    current = "" if metric.id not in now else f"{now[metric.id]:g}"
     return {
         "metric": metric,
-        "asked": given.get(metric.id, held),
+        "asked": entered.get(metric.id, current),
         "default": DEFAULTS.get(metric.id),
     }

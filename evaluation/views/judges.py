@@ -38,11 +38,11 @@ HISTORY = 20
 def judge_list(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     roles = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
-    found = judges.seen(Project.objects.with_role(request.user, *roles))
+    seen = judges.seen(Project.objects.with_role(request.user, *roles))
     context = {
-        "rows": [_row(one) for one in found],
+        "rows": [_row(judge) for judge in seen],
         "required": certificates.requirements(),
-        "asking": any(one.state == judges.ASKING for one in found),
+        "asking": any(judge.state == judges.ASKING for judge in seen),
     }
     return render(request, "evaluation/judges.html", context)
 
@@ -57,7 +57,7 @@ def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpR
         "project": project,
         "row": _row(judge),
         "newest": looks[0] if looks else None,
-        "probes": [_probe(one) for one in looks[0].probes] if looks else [],
+        "probes": [_probe(probe) for probe in looks[0].probes] if looks else [],
         "looks": looks,
         "required": certificates.requirements(),
         "problem": _why_not_askable(judge),
@@ -73,9 +73,13 @@ def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpRe
     judge = _judge(project, kind, sha256)
     try:
         if request.POST.get("action") == "compare":
-            found = certificates.look(probings.last_of(project, kind, sha256), by=request.user)
-            said = _("The judge has its certificate.") if found.passed else _("It was refused.")
-            (messages.success if found.passed else messages.warning)(request, said)
+            certificate = certificates.look(
+                probings.last_of(project, kind, sha256), by=request.user
+            )
+            message = (
+                _("The judge has its certificate.") if certificate.passed else _("It was refused.")
+            )
+            (messages.success if certificate.passed else messages.warning)(request, message)
         else:
             _ask(project, judge, request)
             messages.success(request, _("The probes are being asked."))
@@ -120,19 +124,19 @@ def _prompt_of(project: Project, kind: str, sha256: str) -> str:
 
 
 def _judge(project: Project, kind: str, sha256: str) -> Judge:
-    for one in judges.seen(Project.objects.filter(pk=project.pk)):
-        if (one.key.kind, one.key.sha256) == (kind, sha256):
-            return one
+    for judge in judges.seen(Project.objects.filter(pk=project.pk)):
+        if (judge.key.kind, judge.key.sha256) == (kind, sha256):
+            return judge
     raise Http404
 
 
 def _row(judge: Judge) -> dict[str, Any]:
-    badge, said = BADGES[judge.state]
+    badge, state = BADGES[judge.state]
     return {
         "judge": judge,
         "kind": Kind(judge.key.kind).label,
         "badge": badge,
-        "state": said,
+        "state": state,
         "certificate": judge.certificate,
         "reasons": _reasons(judge),
     }
@@ -158,7 +162,7 @@ def _reasons(judge: Judge) -> list[str]:
     return []
 
 
-def _probe(one: dict[str, Any]) -> dict[str, Any]:
-    trick = Fact(f"probe.{TRICKS[one['trick']]}") if one["trick"] in TRICKS else one["trick"]
-    said = one["said"] or words_of(one.get("problem"))
-    return {**one, "trick": words_of(trick), "said": said}
+def _probe(probe: dict[str, Any]) -> dict[str, Any]:
+    trick = Fact(f"probe.{TRICKS[probe['trick']]}") if probe["trick"] in TRICKS else probe["trick"]
+    reply = probe["said"] or words_of(probe.get("problem"))
+    return {**probe, "trick": words_of(trick), "said": reply}

@@ -91,12 +91,14 @@ def signal_charts(nodes: Sequence[TopicNode], signals: Signals, size: int) -> li
 def strips(nodes: Sequence[TopicNode], threads: Threads, size: int) -> list[Strip]:
     """Longest first; the line ties the first node of a thread to its last."""
     by_id = {node.node_id: node for node in nodes}
-    found = []
-    for thread in sorted(threads.threads, key=lambda one: (-len(one.node_ids), one.thread_id)):
-        bars = [_bar(by_id[one], size, y=4, height=12) for one in thread.node_ids]
+    strips = []
+    for thread in sorted(
+        threads.threads, key=lambda thread: (-len(thread.node_ids), thread.thread_id)
+    ):
+        bars = [_bar(by_id[thread], size, y=4, height=12) for thread in thread.node_ids]
         line = Bar("", bars[0].x, bars[-1].x - bars[0].x, 9, 2, "")
-        found.append(Strip(thread.thread_id, thread.title, thread.node_ids, bars, line))
-    return found
+        strips.append(Strip(thread.thread_id, thread.title, thread.node_ids, bars, line))
+    return strips
 
 
 def figure(value: float | None, measure: str) -> str:
@@ -117,7 +119,7 @@ def _chart(
     size: int,
 ) -> Chart:
     title, summary = TITLES[line.measure]
-    standing_out = [one.node_id for one in signals.anchors if one.measure == line.measure]
+    standing_out = [anchor.node_id for anchor in signals.anchors if anchor.measure == line.measure]
     low, high = _range(line, rows)
     bars = [_value_bar(node, rows[node.node_id], line, (low, high), size) for node in nodes]
     marked = set(standing_out)
@@ -158,10 +160,10 @@ def _value_bar(
     node: TopicNode, row: NodeSignals, line: Baseline, span: tuple[float, float], size: int
 ) -> Bar:
     value = row.values[line.measure]
-    said = figure(value, line.measure)
+    value_text = figure(value, line.measure)
     if value is None:
-        said = _("undefined: {reasons}").format(reasons=words_of(row.reasons[line.measure]))
-    text = f"{node.node_id} {node.topic_name}: {said}"
+        value_text = _("undefined: {reasons}").format(reasons=words_of(row.reasons[line.measure]))
+    text = f"{node.node_id} {node.topic_name}: {value_text}"
     if value is None:
         return _bar(node, size, y=HEIGHT - 3, height=3, text=text)._replace(undefined=True)
     zero, top = _y(0.0, *span), _y(value, *span)
@@ -175,9 +177,9 @@ def _bar(
     unit = WIDTH / max(size, 1)
     x = (node.start_local_id - 1) * unit
     width = max((node.end_local_id - node.start_local_id + 1) * unit * 0.9, 1.0)
-    told = text or f"{node.node_id} {node.topic_name}"
+    title = text or f"{node.node_id} {node.topic_name}"
     return Bar(
-        node.node_id, round(x, 2), round(width, 2), round(y, 2), round(height, 2), told, anchor
+        node.node_id, round(x, 2), round(width, 2), round(y, 2), round(height, 2), title, anchor
     )
 
 

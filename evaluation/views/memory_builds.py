@@ -132,7 +132,9 @@ def _built(request: HttpRequest, build: LayerBuild) -> dict[str, Any]:
     threads = Threads.from_json(ready["threads"].payload) if "threads" in ready else None
     size = build.conversation.messages.count()
     anchors = _anchors(signals)
-    problems = [one for layer in (topics, signals, threads) if layer for one in layer.problems]
+    problems = [
+        problem for layer in (topics, signals, threads) if layer for problem in layer.problems
+    ]
     return {
         "topics": topics,
         "size": size,
@@ -163,7 +165,9 @@ def _page(
     page = pages.get_page(number)
     rows = {row.node_id: row for row in signals.nodes} if signals else {}
     thread_of = (
-        {one: thread for thread in threads.threads for one in thread.node_ids} if threads else {}
+        {node_id: thread for thread in threads.threads for node_id in thread.node_ids}
+        if threads
+        else {}
     )
     cards = [
         NodeCard(
@@ -192,12 +196,15 @@ def _figures(row: Any) -> list[tuple[str, str, str]]:
 
 
 def _anchors(signals: Signals | None) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    signals_of: dict[str, list[str]] = {}
     for anchor in signals.anchors if signals else ():
-        named = found.setdefault(anchor.node_id, [])
+        named = signals_of.setdefault(anchor.node_id, [])
         if anchor.signal not in named:
             named.append(anchor.signal)
-    return {node_id: [one.replace("_", " ") for one in named] for node_id, named in found.items()}
+    return {
+        node_id: [signal.replace("_", " ") for signal in named]
+        for node_id, named in signals_of.items()
+    }
 
 
 def _ends(topics: Topics) -> list[Any]:

@@ -91,7 +91,7 @@ def _frame(
         "panel": panel,
         "problem": problem,
         "may_write": access.leads(request.user, run.release.project),
-        "people": [{"user": one, "invited": one.pk in invited} for one in people],
+        "people": [{"user": person, "invited": person.pk in invited} for person in people],
     }
 
 

@@ -17,13 +17,13 @@ from labeling.models import GoldRelease
 def run_predictions(request: HttpRequest) -> HttpResponse:
     require_reader(request.user)
     releases = GoldRelease.objects.visible_to(request.user).light()
-    given = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = PredictionsForm(*given, releases=releases)
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = PredictionsForm(*posted, releases=releases)
     if request.method == "POST" and form.is_valid():
         run = form.launch(by=request.user)
         if run is not None:
-            said = _("The predictions were read; run {number} scores them.")
-            messages.success(request, said.format(number=run.pk))
+            message = _("The predictions were read; run {number} scores them.")
+            messages.success(request, message.format(number=run.pk))
             return redirect(run)
     status = 422 if form.errors else 200
     return render(request, "evaluation/run_predictions.html", {"form": form}, status=status)

@@ -66,8 +66,8 @@ def compared(value: float | None, limit: float) -> tuple[str, str]:
 
 def of_scale(metric: Metric, value: float | None) -> str:
     """The figure with the end of its scale, where that is not 1."""
-    told = figure(value)
-    return told if value is None or metric.upper == 1 else f"{told} / {exact(metric.upper)}"
+    text = figure(value)
+    return text if value is None or metric.upper == 1 else f"{text} / {exact(metric.upper)}"
 
 
 def interval(row: Aggregate | HumanCeiling) -> str:
@@ -92,9 +92,9 @@ def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict
     }
 
 
-def people_cell(found: Beside) -> dict[str, Any]:
+def people_cell(comparison: Beside) -> dict[str, Any]:
     """What people reach by one metric, and the run's share of it."""
-    row, level = found.ceiling, found.level
+    row, level = comparison.ceiling, comparison.level
     percent = None if level.percent is None else number_format(f"{level.percent:.0f}", 0)
     return {
         "row": row,
@@ -102,7 +102,7 @@ def people_cell(found: Beside) -> dict[str, Any]:
         "interval": interval(row),
         "percent": percent,
         "passes": level.passes,
-        "own": figure(found.own) if row.detail.get("items") else "",
+        "own": figure(comparison.own) if row.detail.get("items") else "",
     }
 
 
@@ -122,8 +122,8 @@ def as_json(value: Any) -> str:
 
 def steps_of(output: Mapping[str, Any] | None) -> list[str]:
     """What the pipeline says it did, as JSON; nothing looked at the shape before."""
-    found = (output or {}).get("steps")
-    return [as_json(step) for step in found] if isinstance(found, list) else []
+    steps = (output or {}).get("steps")
+    return [as_json(step) for step in steps] if isinstance(steps, list) else []
 
 
 def case_columns(layer: GoldLayer, *, answered: bool = False) -> list[Metric]:
@@ -188,13 +188,13 @@ def _used(bins: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _dots(used: list[dict[str, Any]]) -> list[Dot]:
     most = max(row["count"] for row in used)
-    said = _("Confidence {value}, correct {value2}, {count} predictions")
+    title = _("Confidence {value}, correct {value2}, {count} predictions")
     return [
         Dot(
             _x(row["confidence"]),
             _y(row["accuracy"]),
             round(3 + 9 * (row["count"] / most) ** 0.5, 1),
-            said.format(
+            title.format(
                 value=decimals(row["confidence"]),
                 value2=decimals(row["accuracy"]),
                 count=row["count"],

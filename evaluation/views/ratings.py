@@ -139,11 +139,11 @@ def _entries(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> list[En
     cases = {row.pk: row for row in rows.select_related("item")}
     shown = {pk: _case(layer, row) for pk, row in cases.items()}
     own = _own(labels, user)
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for label in labels:
         case = shown[label.case_id]
         predicted = layer.predicted(cases[label.case_id].output)[label.position]
-        found.append(
+        entries.append(
             Entry(
                 number=label.number,
                 address=reverse("rating-label", args=[panel.code, label.number]),
@@ -151,10 +151,10 @@ def _entries(panel: RatingPanel, labels: list[RatedLabel], user: Any) -> list[En
                 triggers=_triggers(predicted, case),
                 rating=own.get((label.case_id, label.position)),
                 case=case,
-                heads=not found or found[-1].case is not case,
+                heads=not entries or entries[-1].case is not case,
             )
         )
-    return found
+    return entries
 
 
 def _case(layer: Any, row: CaseRun) -> _Case:
@@ -164,15 +164,22 @@ def _case(layer: Any, row: CaseRun) -> _Case:
 
 def _triggers(predicted: dict[str, Any], case: _Case) -> list[str]:
     """What it follows from, by title; a reference to nothing is left out."""
-    titles = {str(one["uid"]): str(one.get("title") or one["uid"]) for one in case.requirements}
-    titles |= {str(one["id"]): titles[str(one["uid"])] for one in case.requirements if "id" in one}
+    titles = {
+        str(requirement["uid"]): str(requirement.get("title") or requirement["uid"])
+        for requirement in case.requirements
+    }
+    titles |= {
+        str(requirement["id"]): titles[str(requirement["uid"])]
+        for requirement in case.requirements
+        if "id" in requirement
+    }
     return [titles[uid] for uid in predicted.get("triggered_by") or [] if uid in titles]
 
 
 def _own(labels: list[RatedLabel], user: Any) -> dict[tuple[int, int], Rating]:
     cases = {label.case_id for label in labels}
     mine = Rating.objects.filter(case__in=cases, judge=user)
-    return {(one.case_id, one.position): one for one in mine}
+    return {(rating.case_id, rating.position): rating for rating in mine}
 
 
 # --- shared by both ratings -----------------------------------------------------------------------
@@ -214,8 +221,8 @@ def posted(request: HttpRequest) -> dict[str, Any]:
     """The score, ``None`` to take it back, and the note; what is no number is no score either."""
     score = request.POST.get("score", "")
     number = whole_number(score)
-    given = NO_SCORE if number is None else number
-    return {"score": given if score else None, "note": request.POST.get("note", "")}
+    value = NO_SCORE if number is None else number
+    return {"score": value if score else None, "note": request.POST.get("note", "")}
 
 
 def swapped(request: HttpRequest, before: Rating | AnswerRating | None) -> dict[str, Any]:

@@ -56,9 +56,9 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     ]
     context = {
         **_progress(run),
-        "summary": [one for one in shown if not one["metric"].diagnostic],
-        "diagnostics": [one for one in shown if one["metric"].diagnostic],
-        "told": run.spec.predictions,
+        "summary": [line for line in shown if not line["metric"].diagnostic],
+        "diagnostics": [line for line in shown if line["metric"].diagnostic],
+        "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
         "floors": list(floors),
@@ -96,12 +96,12 @@ def run_control(request: HttpRequest, pk: int) -> HttpResponse:
     budget = BudgetForm(request.POST)
     if action == "resume" and not budget.is_valid():
         messages.error(
-            request, " ".join(str(one) for said in budget.errors.values() for one in said)
+            request, " ".join(str(error) for errors in budget.errors.values() for error in errors)
         )
         return redirect(run)
-    given = budget.cleaned_data if action == "resume" else {}
+    budgets_raised = budget.cleaned_data if action == "resume" else {}
     try:
-        steering.CONTROLS[action](run, by=request.user, **given)
+        steering.CONTROLS[action](run, by=request.user, **budgets_raised)
     except RuleError as error:
         messages.error(request, words(error.fact))
     else:
@@ -217,10 +217,12 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
 
 def _groups(aggregates: dict[str, Aggregate]) -> list[dict[str, Any]]:
     """The main figure by difficulty, domain and type; one group alone tells nothing."""
-    found = [group for row in aggregates.values() for group in row.detail.get("breakdowns", [])]
+    breakdowns = [
+        group for row in aggregates.values() for group in row.detail.get("breakdowns", [])
+    ]
     return [
         group | {"rows": [row | {"mean": present.figure(row["mean"])} for row in group["rows"]]}
-        for group in found
+        for group in breakdowns
         if len(group["rows"]) > 1
     ]
 
@@ -308,9 +310,11 @@ def _standing(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
         return {}
     people = ceilings.beside(run, aggregates)
     layer = gold_layer(run.release.layer)
-    known = any(found.ceiling.mean is not None for found in people.values())
+    known = any(figure.ceiling.mean is not None for figure in people.values())
     return {
-        "people": {name: present.people_cell(one) for name, one in people.items()} if known else {},
+        "people": {name: present.people_cell(figure) for name, figure in people.items()}
+        if known
+        else {},
         "without": _without(people, known=known),
         "passes": any(people[name].level.passes for name in layer.headline if name in people),
         "apart": _apart(run, people),
@@ -322,19 +326,21 @@ def _standing(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
 
 def _apart(run: Run, people: dict[str, ceilings.Beside]) -> list[dict[str, Any]]:
     """The main figures pair by pair, and each person against gold."""
-    found = []
+    tables = []
     for name in gold_layer(run.release.layer).headline:
         detail = people[name].ceiling.detail if name in people else {}
         rows = [*detail.get("pairs", []), *detail.get("gold", [])]
         if rows:
             shown = [row | {"mean": present.figure(row["mean"])} for row in rows]
-            found.append({"metric": METRICS[name], "rows": shown})
-    return found
+            tables.append({"metric": METRICS[name], "rows": shown})
+    return tables
 
 
 def _without(people: dict[str, ceilings.Beside], *, known: bool) -> list[dict[str, Any]]:
     """Why metrics have no figure of people; one reason where none of them has."""
-    missing = {name: found.ceiling.reason for name, found in people.items() if found.ceiling.reason}
+    missing = {
+        name: figure.ceiling.reason for name, figure in people.items() if figure.ceiling.reason
+    }
     if not known:
         return [{"metric": None, "reason": reason} for reason in list(missing.values())[:1]]
     return [{"metric": METRICS[name], "reason": reason} for name, reason in missing.items()]
@@ -348,20 +354,20 @@ def _gate(run: Run) -> dict[str, Any]:
         "limits": [(METRICS[name], limit) for name, limit in limits.items() if name in METRICS],
         "max_drop": max_drop,
         "last": last,
-        "checks": [_check(one) for one in last.checks] if last else [],
+        "checks": [_check(check) for check in last.checks] if last else [],
         "failed": len(gates.failed(last)) if last else 0,
         "baselines": others[:BASELINES],
     }
 
 
-def _check(one: dict[str, Any]) -> dict[str, Any]:
-    value, limit = present.compared(one["value"], one["limit"])
-    at_least = one["kind"] == "threshold" and one["direction"] == "higher"
+def _check(check: dict[str, Any]) -> dict[str, Any]:
+    value, limit = present.compared(check["value"], check["limit"])
+    at_least = check["kind"] == "threshold" and check["direction"] == "higher"
     return {
-        "metric": METRICS.get(one["metric"]),
-        "kind": one["kind"],
-        "passed": one["passed"],
+        "metric": METRICS.get(check["metric"]),
+        "kind": check["kind"],
+        "passed": check["passed"],
         "value": value,
         "limit": f"{'≥' if at_least else '≤'} {limit}",
-        "reason": words(why) if (why := gates.reason_of(one)) else "",
+        "reason": words(why) if (why := gates.reason_of(check)) else "",
     }

@@ -85,10 +85,10 @@ def run_new(request: HttpRequest) -> HttpResponse:
 
 def _estimate(form: LaunchForm) -> str:
     """What the run would cost, as a sentence; empty if a rule is broken (see the form's errors)."""
-    found = form.estimate(form.cleaned_data["release"])
+    cost = form.estimate(form.cleaned_data["release"])
     if form.errors:
         return ""
-    return bills.estimate(found)
+    return bills.estimate(cost)
 
 
 def _asked(request: HttpRequest, name: str) -> str:
@@ -109,9 +109,9 @@ def _page(runs: Any, filters: dict[str, str], request: HttpRequest) -> tuple[lis
     runs = runs.with_progress()
     if filters["status"]:
         runs = runs.filter(state=filters["status"])
-    found = list(_light(runs)[: PAGE_SIZE + 1])
-    more = len(found) > PAGE_SIZE
-    return found[:PAGE_SIZE], found[PAGE_SIZE - 1].pk if more else None
+    loaded = list(_light(runs)[: PAGE_SIZE + 1])
+    more = len(loaded) > PAGE_SIZE
+    return loaded[:PAGE_SIZE], loaded[PAGE_SIZE - 1].pk if more else None
 
 
 def _light(runs: Any) -> Any:

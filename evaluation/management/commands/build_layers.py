@@ -73,9 +73,9 @@ class Command(BaseCommand):
             self.stderr.write(f"{build.conversation}: {in_english(build.failure)}")
             return False
         rows = memory_builds.built(build.conversation, build.config_sha256)
-        told = ", ".join(_counted(kind, rows[kind]) for kind in BuiltLayer.Kind.values)
+        counts = ", ".join(_counted(kind, rows[kind]) for kind in BuiltLayer.Kind.values)
         seconds = sum(row.seconds for row in rows.values())
-        self.stdout.write(f"{build.conversation}: {told} ({seconds:.1f} s)")
+        self.stdout.write(f"{build.conversation}: {counts} ({seconds:.1f} s)")
         return True
 
 

@@ -51,21 +51,21 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         project = project_named(options["project"], returncode=prompts.NOT_MEASURABLE)
-        given = prompts.read(options["prompt"])
-        kinds = options["kind"] or list(given) or list(probings.KINDS)
+        texts = prompts.read(options["prompt"])
+        kinds = options["kind"] or list(texts) or list(probings.KINDS)
         try:
-            found = (
-                _look_again(project, kinds, given)
+            verdicts = (
+                _look_again(project, kinds, texts)
                 if options["compare"]
-                else self._ask(project, kinds, given, options["budget_tokens"])
+                else self._ask(project, kinds, texts, options["budget_tokens"])
             )
         except RuleError as error:
             raise prompts.problem(in_english(error.fact)) from error
-        self.stdout.write(rendered(_table(found)))
-        for one in found:
-            for reason in certificates.reasons_of(one):
-                self.stdout.write(f"{one.kind}: {in_english(reason)}.")
-        refused = [one.kind for one in found if not one.passed]
+        self.stdout.write(rendered(_table(verdicts)))
+        for certificate in verdicts:
+            for reason in certificates.reasons_of(certificate):
+                self.stdout.write(f"{certificate.kind}: {in_english(reason)}.")
+        refused = [certificate.kind for certificate in verdicts if not certificate.passed]
         if refused:
             raise CommandError(f"No certificate for {', '.join(refused)}.", returncode=REFUSED)
 
@@ -73,16 +73,16 @@ class Command(BaseCommand):
         self,
         project: Project,
         kinds: Sequence[str],
-        given: dict[str, str],
+        texts: dict[str, str],
         budget_tokens: int | None,
     ) -> list[JudgeCertificate]:
         asked = probings.request(
-            project, kinds=kinds, prompts=given, budget_tokens=budget_tokens, by=None, queue=False
+            project, kinds=kinds, prompts=texts, budget_tokens=budget_tokens, by=None, queue=False
         )
-        for one in asked:
-            self.stderr.write(f"Asking the probes of {one.kind} …")
-            probings.work(one.pk, uuid4())
-        return [_certificate(Probing.objects.get(pk=one.pk)) for one in asked]
+        for probing in asked:
+            self.stderr.write(f"Asking the probes of {probing.kind} …")
+            probings.work(probing.pk, uuid4())
+        return [_certificate(Probing.objects.get(pk=probing.pk)) for probing in asked]
 
 
 def _certificate(probing: Probing) -> JudgeCertificate:
@@ -91,33 +91,35 @@ def _certificate(probing: Probing) -> JudgeCertificate:
             f"The probes of {probing.kind} could not be asked: "
             f"{in_english(probing.error) if probing.error else 'another worker is at it'}"
         )
-    found = certificates.newest(probing.project_id, probing.kind, probing.judge_sha256)
-    assert found is not None  # looked at when the probes were asked
-    return found
+    certificate = certificates.newest(probing.project_id, probing.kind, probing.judge_sha256)
+    assert certificate is not None  # looked at when the probes were asked
+    return certificate
 
 
 def _look_again(
-    project: Project, kinds: Sequence[str], given: dict[str, str]
+    project: Project, kinds: Sequence[str], texts: dict[str, str]
 ) -> list[JudgeCertificate]:
-    asked = [probings.asked_last(project, kind, given) for kind in kinds]
-    return [certificates.look(one, by=None) for one in asked]
+    asked = [probings.asked_last(project, kind, texts) for kind in kinds]
+    return [certificates.look(probing, by=None) for probing in asked]
 
 
-def _table(found: Sequence[JudgeCertificate]) -> Table:
+def _table(verdicts: Sequence[JudgeCertificate]) -> Table:
     table = Table(title="Judges")
     for name in ("kind", "result", "probes", "n", "κ", "95 %", "ρ", "MAE"):
         table.add_column(name, justify="left" if name in ("kind", "result") else "right")
-    for one in found:
-        compared = one.comparison
+    for certificate in verdicts:
+        compared = certificate.comparison
         table.add_row(
-            one.kind,
-            "certified" if one.passed else "refused",
+            certificate.kind,
+            "certified" if certificate.passed else "refused",
             f"{compared['probes_held']}/{compared['probes_asked']}",
-            str(one.n),
-            _figure(one.kappa),
-            "–" if one.ci_low is None else f"{_figure(one.ci_low)} to {_figure(one.ci_high)}",
-            _figure(one.spearman),
-            _figure(one.mae),
+            str(certificate.n),
+            _figure(certificate.kappa),
+            "–"
+            if certificate.ci_low is None
+            else f"{_figure(certificate.ci_low)} to {_figure(certificate.ci_high)}",
+            _figure(certificate.spearman),
+            _figure(certificate.mae),
         )
     return table
 

@@ -32,13 +32,13 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         try:
-            found = compare_runs(_run(options["before"]), _run(options["after"]))
+            comparison = compare_runs(_run(options["before"]), _run(options["after"]))
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=2) from error
         if options["format"] == "json":
-            text = json.dumps(found.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(comparison.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
         else:
-            text = _rendered(found)
+            text = _rendered(comparison)
         self.stdout.write(text)
 
 
@@ -49,19 +49,19 @@ def _run(number: int) -> Run:
     return run
 
 
-def _rendered(found: Compared) -> str:
+def _rendered(comparison: Compared) -> str:
     console = Console(width=130, no_color=True)
     with console.capture() as captured:
-        console.print(_table(found))
-        for name, (old, new) in found.changed.items():
+        console.print(_table(comparison))
+        for name, (old, new) in comparison.changed.items():
             console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
-        for note in _notes(found):
+        for note in _notes(comparison):
             console.print(note)
     return captured.get()
 
 
-def _table(found: Compared) -> Table:
-    before, after = found.before, found.after
+def _table(comparison: Compared) -> Table:
+    before, after = comparison.before, comparison.after
     table = Table(
         title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline})"
     )
@@ -69,36 +69,40 @@ def _table(found: Compared) -> Table:
     for name in FIGURES:
         table.add_column(name, justify="right")
     table.add_column("verdict")
-    for row in found.rows:
+    for row in comparison.rows:
         table.add_row(*_cells(row))
     return table
 
 
-def _notes(found: Compared) -> Iterator[str]:
-    if found.judges_differ:
+def _notes(comparison: Compared) -> Iterator[str]:
+    if comparison.judges_differ:
         yield (
-            f"The judges differ for {', '.join(found.judges_differ)}: a difference may be "
+            f"The judges differ for {', '.join(comparison.judges_differ)}: a difference may be "
             "that of the judges."
         )
-    if found.only_before or found.only_after:
+    if comparison.only_before or comparison.only_after:
         yield (
-            f"Not compared: {found.only_before} cases only in run {found.before.pk}, "
-            f"{found.only_after} only in run {found.after.pk}."
+            f"Not compared: {comparison.only_before} cases only in run {comparison.before.pk}, "
+            f"{comparison.only_after} only in run {comparison.after.pk}."
         )
 
 
 def _cells(row: MetricComparison) -> list[str]:
-    found = row.comparison
-    interval = "–" if found.ci_low is None else f"{found.ci_low:+z.3f} – {found.ci_high:+z.3f}"
+    comparison = row.comparison
+    interval = (
+        "–"
+        if comparison.ci_low is None
+        else f"{comparison.ci_low:+z.3f} – {comparison.ci_high:+z.3f}"
+    )
     return [
         row.metric.id,
-        _figure(found.before),
-        _figure(found.after),
-        "–" if found.difference is None else f"{found.difference:+z.3f}",
+        _figure(comparison.before),
+        _figure(comparison.after),
+        "–" if comparison.difference is None else f"{comparison.difference:+z.3f}",
         interval,
-        _figure(found.p_value, digits=4),
+        _figure(comparison.p_value, digits=4),
         _figure(row.corrected_p, digits=4),
-        f"{found.wins}/{found.losses}/{found.ties}",
+        f"{comparison.wins}/{comparison.losses}/{comparison.ties}",
         row.verdict,
     ]
 

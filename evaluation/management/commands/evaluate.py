@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 self._estimate(options, file)
                 return
             launched = batches.launch(file) if file else []
-            started = [one.run for one in launched] or _started(options)
+            started = [launched_run.run for launched_run in launched] or _started(options)
             self._work([run.pk for run in started])
         except LaunchRefused as error:
             raise CommandError(_told(error), returncode=NOT_MEASURABLE) from error
@@ -67,7 +67,10 @@ class Command(BaseCommand):
             raise CommandError(_file_problem(error), returncode=NOT_MEASURABLE) from error
         done = [foreground.reload(run.pk) for run in started]
         if file:
-            named = [one._replace(run=run) for one, run in zip(launched, done, strict=True)]
+            named = [
+                launched_run._replace(run=run)
+                for launched_run, run in zip(launched, done, strict=True)
+            ]
             self._report_all(named, file, folder)
         else:
             self._report(done, folder, verbose=options["verbose"])
@@ -108,10 +111,12 @@ class Command(BaseCommand):
         folder: Path | None,
     ) -> None:
         self.stdout.write(summary.rendered(summary.batch_table(launched)))
-        for one in launched:
-            self._say_more(one.run)
+        for launched_run in launched:
+            self._say_more(launched_run.run)
             if folder:
-                self._write(one.run, folder / one.name, file.content.reporting.formats)
+                self._write(
+                    launched_run.run, folder / launched_run.name, file.content.reporting.formats
+                )
 
     def _say_more(self, run: Run) -> None:
         if run.spec.model:
@@ -131,9 +136,9 @@ class Command(BaseCommand):
         problems = [problem for run in done if (problem := foreground.why_not_measurable(run))]
         if problems:
             raise CommandError(" ".join(problems), returncode=NOT_MEASURABLE)
-        told = [said for run in done if run.spec.thresholds for said in self._gate(run)]
-        if told:
-            raise CommandError(" ".join(told), returncode=GATE_FAILED)
+        failures = [failure for run in done if run.spec.thresholds for failure in self._gate(run)]
+        if failures:
+            raise CommandError(" ".join(failures), returncode=GATE_FAILED)
 
     def _gate(self, run: Run) -> list[str]:
         """Every check that a run fails whose thresholds stand in the configuration file."""
@@ -141,8 +146,8 @@ class Command(BaseCommand):
         if result.passed:
             self.stdout.write(f"Run {run.pk} passed the gate.")
         failed = (check for check in gates.as_json(result)["checks"] if not check["passed"])
-        said = (f"{check['metric']} ({check['reason']})" for check in failed)
-        return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(said)}."]
+        reasons = (f"{check['metric']} ({check['reason']})" for check in failed)
+        return [] if result.passed else [f"Run {run.pk} failed the gate: {', '.join(reasons)}."]
 
 
 def _add_what(parser: ArgumentParser) -> None:
@@ -211,10 +216,10 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
         return None
     left = ["split", "reason", "seed", "name", "budget", "budget_tokens", "mode", "arc_cases"]
     left.append("evaluate_answers")
-    given = [name for name in left if options[name]]
-    given += ["repetitions"] if options["repetitions"] != 1 else []
-    if given:
-        named = "--*-only" if given[0] == "split" else f"--{given[0].replace('_', '-')}"
+    superfluous = [name for name in left if options[name]]
+    superfluous += ["repetitions"] if options["repetitions"] != 1 else []
+    if superfluous:
+        named = "--*-only" if superfluous[0] == "split" else f"--{superfluous[0].replace('_', '-')}"
         raise CommandError(
             f"Leave out {named}: a configuration file says that itself.", returncode=NOT_MEASURABLE
         )
@@ -330,7 +335,7 @@ def _resumed(run_id: int, options: dict[str, Any]) -> Run:
     run = Run.objects.select_related("release__project").filter(pk=run_id).first()
     if run is None:
         raise CommandError(f"There is no run {run_id}.", returncode=NOT_MEASURABLE)
-    if run.scored_at is None and (run.paused or any(one is not None for one in budget)):
+    if run.scored_at is None and (run.paused or any(limit is not None for limit in budget)):
         steering.resume(run, by=None, budget_cost=budget[0], budget_tokens=budget[1])
     return run
 

@@ -23,8 +23,8 @@ class Command(BaseCommand):
         runs = Run.objects.all()
         if options["gold"]:
             runs = runs.filter(release__name=options["gold"])
-        found = experiments.rows(runs)
+        rows = experiments.rows(runs)
         if options["format"] == "json":
-            self.stdout.write(json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False))
+            self.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
         else:
-            self.stdout.write("".join(experiments.csv_lines(found)), ending="")
+            self.stdout.write("".join(experiments.csv_lines(rows)), ending="")

@@ -51,16 +51,16 @@ class Command(BaseCommand):
 
 
 def _run(number: int) -> Run:
-    found = Run.objects.with_progress().select_related("release__project").filter(pk=number).first()
-    if found is None:
+    run = Run.objects.with_progress().select_related("release__project").filter(pk=number).first()
+    if run is None:
         raise CommandError(f"There is no run {number}.", returncode=IMPOSSIBLE)
-    return found
+    return run
 
 
 def _rendered(result: GateResult) -> str:
     against = f" against run {result.baseline_id}" if result.baseline_id else ""
-    said = "passed" if result.passed else "failed"
-    table = Table(title=f"Gate of run {result.run_id}{against}: {said}")
+    verdict = "passed" if result.passed else "failed"
+    table = Table(title=f"Gate of run {result.run_id}{against}: {verdict}")
     for name in ("metric", "what", "value", "limit", "result", "why"):
         table.add_column(name, justify="right" if name in ("value", "limit") else "left")
     for check in gates.as_json(result)["checks"]:

@@ -49,19 +49,19 @@ class Command(BaseCommand):
             "" if options["without_gold"] else options["gold"] or f"{options['project']}-synthetic"
         )
         try:
-            made = generating.make(synthetic, wish, options, else_="Templates")
-            stored = synthetic.store(options["project"], made, wish, gold=gold)
+            generated = generating.make(synthetic, wish, options, else_="Templates")
+            stored = synthetic.store(options["project"], generated, wish, gold=gold)
         except RuleError as error:
             raise CommandError(in_english(error.fact)) from error
-        self._report(made, stored)
-        generating.check_complete(made, wish.count, why="The others did not verify.")
+        self._report(generated, stored)
+        generating.check_complete(generated, wish.count, why="The others did not verify.")
 
-    def _report(self, made: synthetic.GeneratedSamples, stored: synthetic.Stored) -> None:
+    def _report(self, generated: synthetic.GeneratedSamples, stored: synthetic.Stored) -> None:
         self.stdout.write(
             f"{stored.new} synthetic conversations are new, {stored.unchanged} were there already "
-            f"({made.generator})."
+            f"({generated.generator})."
         )
-        generating.report_losses(made, self.stdout)
+        generating.report_losses(generated, self.stdout)
         if stored.release:
-            said = f"{stored.release}: {stored.release.items.count()} synthetic items"
-            self.stdout.write(f"{said}, sha256 {stored.release.sha256}")
+            summary = f"{stored.release}: {stored.release.items.count()} synthetic items"
+            self.stdout.write(f"{summary}, sha256 {stored.release.sha256}")

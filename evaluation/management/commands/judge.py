@@ -56,8 +56,8 @@ class Command(BaseCommand):
                 foreground.work_until_done(run.pk, show)
         except KeyboardInterrupt:
             steering.pause(run, by=None)
-            said = f"Stopped. Go on with: manage.py evaluate --resume {run.pk}"
-            raise CommandError(said, returncode=130) from None
+            message = f"Stopped. Go on with: manage.py evaluate --resume {run.pk}"
+            raise CommandError(message, returncode=130) from None
 
     def _report(self, run: Run) -> None:
         self.stdout.write(summary.rendered(summary.summary_table(run)))

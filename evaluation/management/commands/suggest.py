@@ -78,8 +78,8 @@ class Command(BaseCommand):
 
     def _report(self, asked: SuggestionRequest) -> None:
         if asked.usage:
-            told = bills.usage_line(budgets.spent_in(asked.usage))
-            self.stdout.write(f"Language model: {told}.")
+            usage = bills.usage_line(budgets.spent_in(asked.usage))
+            self.stdout.write(f"Language model: {usage}.")
         if asked.failure:
             raise CommandError(in_english(asked.failure), returncode=NOT_USABLE)
         came = requests.progress(asked)
