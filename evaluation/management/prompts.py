@@ -1,4 +1,4 @@
-"""Prompts of judges from files, as the commands are given them: ``KIND=FILE``."""
+"""Prompts of judges from files, as arguments of the commands: ``KIND=FILE``."""
 
 from __future__ import annotations
 

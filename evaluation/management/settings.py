@@ -1,4 +1,4 @@
-"""Settings of a pipeline, from the file that a command was given."""
+"""Settings of a pipeline, from the file that a command names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_settings(path: Path | None) -> dict[str, Any]:
 
 
 def settings_in(settings: dict[str, Any], group: str) -> dict[str, Any]:
-    """Take a group of settings out of the others; it is a mapping of its own in the file."""
+    """Take a group of settings out of the others; in the file it is a nested mapping."""
     values = settings.pop(group, None) or {}
     if not isinstance(values, dict):
         raise CommandError(f"“{group}” must hold settings of its own.", returncode=NOT_USABLE)

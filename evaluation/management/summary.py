@@ -83,7 +83,7 @@ def usage_line(run: Run) -> str:
 
 
 def figure(value: float | None, limit: float | None = None) -> str:
-    """Three decimals, and more where only they tell it from the limit beside it."""
+    """Three decimals, and more where only they show the difference from the limit."""
     if value is None:
         return "–"
     return f"{value:z.{3 if limit is None else decimals_apart(value, limit, 3)}f}"
@@ -118,15 +118,20 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     table.add_column("metric", no_wrap=True)
     for name in ("mean", "95 % interval", "n", "undefined", "failed", *PEOPLE, "threshold"):
         table.add_column(name, justify="right")
-    for launch_ in launched:
+    for launched_run in launched:
         table.add_section()
-        rows = {row.metric: row for row in results.aggregates_of(launch_.run)}
-        people = ceilings.beside(launch_.run, list(rows.values()))
-        thresholds = launch_.run.spec.thresholds
-        for metric in [*launch_.shown, *(name for name in thresholds if name not in launch_.shown)]:
+        rows = {row.metric: row for row in results.aggregates_of(launched_run.run)}
+        people = ceilings.beside(launched_run.run, list(rows.values()))
+        thresholds = launched_run.run.spec.thresholds
+        for metric in [
+            *launched_run.shown,
+            *(name for name in thresholds if name not in launched_run.shown),
+        ]:
             if metric in rows:
                 cells = _batch_row(rows[metric], people.get(metric), thresholds.get(metric))
-                table.add_row(f"{launch_.run.pk}: {launch_.agent} on {launch_.dataset}", *cells)
+                table.add_row(
+                    f"{launched_run.run.pk}: {launched_run.agent} on {launched_run.dataset}", *cells
+                )
     return table
 
 

@@ -1,4 +1,4 @@
-"""Where people rate answers as a judge does, and are told neither who wrote them nor its scores."""
+"""Where people rate answers as a judge does, blind to who wrote them and to its scores."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db.models import Count, Q
@@ -37,8 +37,24 @@ from labeling.words import words
 RUNS_SHOWN = 20  # in a chart over runs
 
 
+class JudgingRow(NamedTuple):
+    """One judging of a run; ``edited`` are the kinds whose prompt was changed."""
+
+    judging: Any
+    state: str
+    badge: str
+    edited: list[str]
+
+
+class JudgementRow(NamedTuple):
+    judgement: Judgement
+    failed: bool
+    score: str
+    claims: list[dict[str, Any]]
+
+
 def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
-    """What the page of a run says of its answers beside the table of figures."""
+    """What the page of a run says about its answers, next to the table of figures."""
     history = judgings.history(run)
     counting = judgings.counting(run)
     details = {kind: aggregates[kind].detail for kind in JUDGED if kind in aggregates}
@@ -61,7 +77,7 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
 
 
 def _worth(run: Run, kind: str) -> dict[str, Any]:
-    """What the judge of the figure was found to be worth; without a certificate, why."""
+    """What the judge of the figure is worth; without a certificate, why."""
     standing = certificates.certificate_for(run, kind)
     looked = certificates.looked_at(run, kind)
     return {
@@ -82,7 +98,7 @@ def _claims(details: dict[str, dict[str, Any]]) -> dict[str, Any] | None:
     return claims | {"figure": present.figure(claims["mean"])} if claims else None
 
 
-def _judging_row(judging: Any, counting: Judging | None) -> dict[str, Any]:
+def _judging_row(judging: Any, counting: Judging | None) -> JudgingRow:
     if judging.cancelled:
         state, badge = _("called off"), ""
     elif judging.n_wanted:
@@ -92,8 +108,8 @@ def _judging_row(judging: Any, counting: Judging | None) -> dict[str, Any]:
     else:
         state, badge = _("earlier"), ""
     prompts = judging.spec["prompts"].items()
-    edited = [Kind(kind).label for kind, prompt in prompts if prompt["name"] == judge.OWN]
-    return {"judging": judging, "state": state, "badge": badge, "edited": edited}
+    edited = [str(Kind(kind).label) for kind, prompt in prompts if prompt["name"] == judge.OWN]
+    return JudgingRow(judging, state, badge, edited)
 
 
 def answers_progress(run: Run) -> dict[str, Any]:
@@ -119,7 +135,7 @@ def called_off(run: Run, action: str) -> str:
 
 
 def over_runs(run: Run) -> dict[str, Any] | None:
-    """The main figures of the newest runs on the same cases, with those of answers beside them."""
+    """The main figures of the newest runs on the same cases, and those of their answers."""
     names = [METRICS[name] for name in GOLD_LAYERS[run.release.layer].headline]
     names += [METRICS[name] for name in JUDGED]
     same = Run.objects.on_cases_of(run).order_by("-pk")
@@ -166,14 +182,14 @@ def answer_of(case: CaseRun) -> dict[str, Any] | None:
     }
 
 
-def _judgement_row(judgement: Judgement) -> dict[str, Any]:
+def _judgement_row(judgement: Judgement) -> JudgementRow:
     scale = metrics_for("answers")[0]
-    return {
-        "judgement": judgement,
-        "failed": judgement.state == Judgement.State.FAILED,
-        "score": present.of_scale(scale, judgement.score),
-        "claims": judgement.detail.get("claims", []),
-    }
+    return JudgementRow(
+        judgement=judgement,
+        failed=judgement.state == Judgement.State.FAILED,
+        score=present.of_scale(scale, judgement.score),
+        claims=judgement.detail.get("claims", []),
+    )
 
 
 @require_GET

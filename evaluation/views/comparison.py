@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from django.utils.formats import number_format
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Run
 from evaluation.services.judging import judge_marks
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
@@ -29,6 +29,26 @@ BADGES = {
     "not measurable": "warn",
     "exploratory": "",
 }
+
+
+class MetricRow(NamedTuple):
+    """One metric of both runs, as texts."""
+
+    metric: Metric
+    before: str
+    after: str
+    difference: str
+    interval: str
+    p_value: str
+    corrected_p: str
+    detectable: str
+    counts: str
+    n: int
+    n_undefined: int
+    verdict: str
+    badge: str
+    mark: str
+    """Of the judge that is worth less; empty for what nobody has judged."""
 
 
 @require_GET
@@ -83,7 +103,7 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
 def _shown(comparison: Compared) -> dict[str, Any]:
     marks = judge_marks.of_runs([comparison.before.pk, comparison.after.pk])
     return {
-        "rows": [_row(row) | {"mark": _mark(row, comparison, marks)} for row in comparison.rows],
+        "rows": [_row(row, _mark(row, comparison, marks)) for row in comparison.rows],
         "changed": comparison.changed,
         "judges_differ": [METRICS[name].title for name in comparison.judges_differ],
         "only_before": comparison.only_before,
@@ -93,7 +113,6 @@ def _shown(comparison: Compared) -> dict[str, Any]:
 
 
 def _mark(row: MetricComparison, comparison: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
-    """Of the judge that is worth less; empty for what nobody has judged."""
     two = [
         marks.get(judge_marks.Figure(run.pk, row.metric.id))
         for run in (comparison.before, comparison.after)
@@ -101,25 +120,26 @@ def _mark(row: MetricComparison, comparison: Compared, marks: Mapping[judge_mark
     return max((mark for mark in two if mark), key=judge_marks.WORST_LAST.index, default="")
 
 
-def _row(row: MetricComparison) -> dict[str, Any]:
+def _row(row: MetricComparison, mark: str) -> MetricRow:
     result = row.comparison
-    return {
-        "metric": row.metric,
-        "before": figure(result.before),
-        "after": figure(result.after),
-        "difference": _signed(result.difference),
-        "interval": "–"
+    return MetricRow(
+        metric=row.metric,
+        before=figure(result.before),
+        after=figure(result.after),
+        difference=_signed(result.difference),
+        interval="–"
         if result.ci_low is None
         else f"{_signed(result.ci_low)} – {_signed(result.ci_high)}",
-        "p_value": _p(result.p_value),
-        "corrected_p": _p(row.corrected_p),
-        "detectable": figure(result.detectable),
-        "counts": f"{result.wins} / {result.losses} / {result.ties}",
-        "n": result.n,
-        "n_undefined": result.n_undefined,
-        "verdict": row.verdict,
-        "badge": BADGES[row.verdict],
-    }
+        p_value=_p(result.p_value),
+        corrected_p=_p(row.corrected_p),
+        detectable=figure(result.detectable),
+        counts=f"{result.wins} / {result.losses} / {result.ties}",
+        n=result.n,
+        n_undefined=result.n_undefined,
+        verdict=row.verdict,
+        badge=BADGES[row.verdict],
+        mark=mark,
+    )
 
 
 def _signed(value: float | None) -> str:

@@ -1,8 +1,8 @@
-"""The requirements document that a pipeline wrote of one case, beside the conversation."""
+"""The requirements document that a pipeline wrote of one case, next to the conversation."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -17,6 +17,7 @@ from evaluation.models import CaseRun, Run
 from evaluation.views.present import score_cell
 from labeling.views.markdown import render_section
 from pipelines.requirements.document.markdown import NUMBER, whole
+from pipelines.requirements.labels import Document
 
 
 @require_GET
@@ -50,12 +51,17 @@ def case_document_file(request: HttpRequest, run_pk: int, pk: int) -> HttpRespon
     return response
 
 
-def document_of(case: CaseRun) -> dict[str, Any] | None:
-    """With a text wherever one is shown, whatever the pipeline left out."""
+class ShownSection(NamedTuple):
+    title: str
+    html: str
+
+
+def document_of(case: CaseRun) -> Document | None:
+    """The document with a title and a text everywhere, whatever the pipeline left out."""
     written = (case.output or {}).get("document")
     try:
         check_document(written)
-    except MalformedOutput:  # beside labels of another layer nobody has looked at it
+    except MalformedOutput:  # outside of the end-to-end layer nothing has checked it
         return None
     if written is None:
         return None
@@ -79,15 +85,17 @@ def _case(request: HttpRequest, run_pk: int, pk: int) -> CaseRun:
     )
 
 
-def _sections(document: dict[str, Any]) -> list[dict[str, Any]]:
+def _sections(document: Document) -> list[ShownSection]:
     return [
-        section
-        | {"html": render_section(section["body"], anchored=NUMBER) if section["body"] else ""}
+        ShownSection(
+            section["title"],
+            render_section(section["body"], anchored=NUMBER) if section["body"] else "",
+        )
         for section in document["sections"]
     ]
 
 
-def _missing(document: dict[str, Any]) -> list[str]:
-    """Required sections that are not there at all; an empty one is shown as empty."""
+def _missing(document: Document) -> list[str]:
+    """Required sections that are missing; an empty one is shown as empty."""
     there = {section["id"] for section in document["sections"]}
     return [name.replace("_", " ") for name in SECTIONS if name not in there]

@@ -16,7 +16,7 @@ from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
 from evaluation.metrics.registry import METRICS
 from evaluation.models import CaseRun, Run, Score
-from evaluation.views import drilldown, present
+from evaluation.views import present
 from evaluation.views.answers import answer_of
 from evaluation.views.document import document_of
 from evaluation.views.events import events_of
@@ -40,6 +40,36 @@ class Shown(NamedTuple):
     fields: Sequence[tuple[str, str]]
     synonyms: Sequence[Sequence[str]]
     names: Mapping[str, str]
+
+
+class FieldRow(NamedTuple):
+    """One field of a pair of labels."""
+
+    title: str
+    gold: Any
+    predicted: Any
+    is_list: bool
+    is_messages: bool
+    differs: bool
+
+
+class PairRow(NamedTuple):
+    """A gold label next to a predicted one, or either of them alone."""
+
+    number: int
+    kind: str
+    title: str
+    badge: str
+    why_not: str
+    similarity: float | None
+    shows_similarity: bool
+    gold: Label | None
+    predicted: Label | None
+    fields: list[FieldRow]
+    sources: list[int]
+
+    def label(self, side: str) -> Label | None:
+        return self.gold if side == "gold" else self.predicted
 
 
 COMPARED = {
@@ -66,7 +96,7 @@ KINDS = {
 }
 
 
-def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[dict[str, Any]]:
+def rows_of(case: CaseRun, scores: Sequence[Score]) -> list[PairRow]:
     """The pairs of gold and prediction, as the matcher decided (or unpaired before scoring)."""
     layer = gold_layer(case.run.release.layer)
     gold = layer.gold(adapters.content_of(case), case.part)
@@ -86,7 +116,7 @@ def _shown_fields(layer: GoldLayer) -> list[tuple[str, str]]:
     return [(name, translated(titles[name])) for name in layer.shown]
 
 
-def conversation_of(case: CaseRun, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def conversation_of(case: CaseRun, rows: Sequence[PairRow]) -> list[dict[str, Any]]:
     """The messages, each with the rows whose gold or prediction cites it."""
     return [
         dict(message)
@@ -124,36 +154,36 @@ def _row(
     gold: Sequence[Label],
     predicted: Sequence[Label],
     shown: Shown,
-) -> dict[str, Any]:
+) -> PairRow:
     left = gold[pair["gold"]] if pair["gold"] is not None else None
     right = predicted[pair["predicted"]] if pair["predicted"] is not None else None
     kind = _kind(pair)
     title, badge = KINDS[kind]
-    return {
-        "number": number,
-        "kind": kind,
-        "title": title,
-        "badge": badge,
-        "why_not": words_of(pair.get("why_not")),
-        "similarity": pair.get("similarity"),
-        "shows_similarity": not _is_too_different(pair),
-        "gold": left,
-        "predicted": right,
-        "fields": _fields(left, right, shown),
-        "sources": sorted(_sources(left) | _sources(right)),
-    }
+    return PairRow(
+        number=number,
+        kind=kind,
+        title=title,
+        badge=badge,
+        why_not=words_of(pair.get("why_not")),
+        similarity=pair.get("similarity"),
+        shows_similarity=not _is_too_different(pair),
+        gold=left,
+        predicted=right,
+        fields=_fields(left, right, shown),
+        sources=sorted(_sources(left) | _sources(right)),
+    )
 
 
-def _fields(left: Label | None, right: Label | None, shown: Shown) -> list[dict[str, Any]]:
+def _fields(left: Label | None, right: Label | None, shown: Shown) -> list[FieldRow]:
     return [
-        {
-            "title": title,
-            "gold": _shown(field, left, shown.names),
-            "predicted": _shown(field, right, shown.names),
-            "is_list": field in LISTS,
-            "is_messages": field == "source_messages",
-            "differs": _differs(field, left, right, shown.synonyms),
-        }
+        FieldRow(
+            title=title,
+            gold=_shown(field, left, shown.names),
+            predicted=_shown(field, right, shown.names),
+            is_list=field in LISTS,
+            is_messages=field == "source_messages",
+            differs=_differs(field, left, right, shown.synonyms),
+        )
         for field, title in shown.fields
     ]
 
@@ -211,8 +241,8 @@ def _sources(label: Label | None) -> set[int]:
     return set(label.get("source_messages") or []) if label else set()
 
 
-def _citing(rows: Sequence[Mapping[str, Any]], side: str, index: int) -> list[int]:
-    return [row["number"] for row in rows if index in _sources(row[side])]
+def _citing(rows: Sequence[PairRow], side: str, index: int) -> list[int]:
+    return [row.number for row in rows if index in _sources(row.label(side))]
 
 
 # --- from a score to the people behind the gold ---------------------------------------------------
@@ -227,8 +257,8 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     scores = [score for score in case.scores.all() if _is_current(score)]
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)
-    rows = [] if own_page else drilldown.rows_of(case, scores)
-    provenance = drilldown.provenance_of(case)
+    rows = [] if own_page else rows_of(case, scores)
+    provenance = provenance_of(case)
     context = {
         "run": case.run,
         "case": case,
@@ -240,7 +270,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "events": events_of(case, layer, scores) if isinstance(layer, Events) else None,
         "rows": rows,
         "is_scored": bool(scores),
-        "conversation": [] if own_page else drilldown.conversation_of(case, rows),
+        "conversation": [] if own_page else conversation_of(case, rows),
         "provenance": provenance,
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
@@ -264,14 +294,12 @@ def _score(score: Score, case: CaseRun) -> dict[str, Any]:
     return {"metric": METRICS[score.metric], "cell": cell, "reason": words_of(score.reason)}
 
 
-def _label_provenance(
-    rows: list[dict[str, Any]], provenance: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _label_provenance(rows: list[PairRow], provenance: dict[str, Any]) -> list[dict[str, Any]]:
     labels = provenance.get("labels") or {}
     return [
-        {"number": row["number"], "label": row["gold"], **_people(labels[row["gold"]["uid"]])}
+        {"number": row.number, "label": row.gold, **_people(labels[row.gold["uid"]])}
         for row in rows
-        if row["gold"] and row["gold"].get("uid") in labels
+        if row.gold and row.gold.get("uid") in labels
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evaluation import adapters
 from evaluation.layers.events import Events, reply_of
@@ -11,8 +11,28 @@ from evaluation.metrics.events import Argument, read_events
 from evaluation.models import CaseRun, Score
 
 
+class TypeRow(NamedTuple):
+    """An event type, and whether gold and prediction hold it."""
+
+    name: str
+    gold: bool
+    predicted: bool
+
+
+class ArgumentRow(NamedTuple):
+    """An argument of gold next to that of the prediction, where there are such."""
+
+    type: str
+    role: str
+    gold: str | None
+    predicted: str | None
+    kind: str
+    absent: bool
+    """Whether the text does not hold what was predicted."""
+
+
 def events_of(case: CaseRun, layer: Events, scores: Sequence[Score]) -> dict[str, Any]:
-    """All that the page of such a case shows beside scores and provenance."""
+    """All that the page of such a case shows next to scores and provenance."""
     example = adapters.to_example(case, layer)
     gold, predicted = read_events(example.gold), read_events(layer.predicted(case.output))
     pairs = _detail(scores, "relaxed_f1").get("pairs", [])
@@ -21,7 +41,7 @@ def events_of(case: CaseRun, layer: Events, scores: Sequence[Score]) -> dict[str
     return {
         "rows": _rows(gold.arguments, predicted.arguments, pairs, absent),
         "types": [
-            {"name": name, "gold": name in gold.types, "predicted": name in predicted.types}
+            TypeRow(name, gold=name in gold.types, predicted=name in predicted.types)
             for name in sorted(gold.types | predicted.types)
         ],
         "reply": reply,
@@ -39,7 +59,7 @@ def _rows(
     predicted: Sequence[Argument],
     pairs: Sequence[Sequence[int]],
     absent: set[str],
-) -> list[dict[str, Any]]:
+) -> list[ArgumentRow]:
     """Pairs first as gold has them, then what only the prediction has."""
     partner = {pair[0]: pair[1] for pair in pairs}
     taken = set(partner.values())
@@ -53,17 +73,17 @@ def _rows(
     ]
 
 
-def _row(gold: Argument | None, predicted: Argument | None, absent: set[str]) -> dict[str, Any]:
+def _row(gold: Argument | None, predicted: Argument | None, absent: set[str]) -> ArgumentRow:
     either = gold or predicted
     equal = bool(gold and predicted and gold.key == predicted.key)
-    return {
-        "type": either.type if either else "",
-        "role": either.role if either else "",
-        "gold": gold.text if gold else None,
-        "predicted": predicted.text if predicted else None,
-        "kind": _kind(gold, predicted, equal=equal),
-        "absent": bool(predicted and predicted.text in absent),
-    }
+    return ArgumentRow(
+        type=either.type if either else "",
+        role=either.role if either else "",
+        gold=gold.text if gold else None,
+        predicted=predicted.text if predicted else None,
+        kind=_kind(gold, predicted, equal=equal),
+        absent=bool(predicted and predicted.text in absent),
+    )
 
 
 def _kind(gold: Argument | None, predicted: Argument | None, *, equal: bool) -> str:

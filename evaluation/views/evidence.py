@@ -19,7 +19,7 @@ CONTEXT = 2  # messages shown on either side of an expected or returned one
 
 
 def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
-    """All that the page of such a case shows beside scores and provenance."""
+    """All that the page of such a case shows next to scores and provenance."""
     example = adapters.to_example(case, layer)
     expected, returned = set(layer.expected_ids(example)), layer.returned_ids(example)
     fates = layer.fates(example)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import GOLD_LAYERS
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
+from evaluation.metrics.registry import Metric
 from evaluation.models import GateThresholds, Run
 from evaluation.services.launch import thresholds
 from evaluation.services.run import gates
@@ -23,6 +24,22 @@ from labeling.domain.targets import target_layers, title_of
 from labeling.models import GoldRelease, Project
 from labeling.views import access
 from labeling.words import words
+
+
+class ThresholdRow(NamedTuple):
+    """A metric with the threshold that the form shows, and the default."""
+
+    metric: Metric
+    asked: Any
+    default: float | None
+
+
+class ThresholdGroup(NamedTuple):
+    """The metrics of one layer; ``open`` if any has a threshold."""
+
+    title: str
+    rows: list[ThresholdRow]
+    open: bool
 
 
 @require_POST
@@ -71,7 +88,7 @@ def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _number(text: str) -> float | None:
-    """Empty is no threshold; a decimal comma is as good as a point."""
+    """Empty means no threshold; a decimal comma is accepted like a point."""
     if not text:
         return None
     try:
@@ -107,21 +124,17 @@ def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) ->
 
 def _groups(
     layers: list[str], now: dict[str, float], entered: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """The metrics of each layer, and of answers; what several share stands with the first."""
+) -> Iterator[ThresholdGroup]:
+    """The metrics of each layer, and of answers; what several share is in the first group."""
     left = thresholds.metrics_of(layers)
     for name in [*layers, "answers"]:
         rows = [_row(metric, now, entered) for metric in left if name in metric.layers]
         left = [metric for metric in left if name not in metric.layers]
         title = _("Answers") if name == "answers" else title_of(name)
         if rows:
-            yield {"title": title, "rows": rows, "open": any(row["asked"] for row in rows)}
+            yield ThresholdGroup(title, rows, open=any(row.asked for row in rows))
 
 
-def _row(metric: Any, now: dict[str, float], entered: dict[str, Any]) -> dict[str, Any]:
+def _row(metric: Metric, now: dict[str, float], entered: dict[str, Any]) -> ThresholdRow:
     current = "" if metric.id not in now else f"{now[metric.id]:g}"
-    return {
-        "metric": metric,
-        "asked": entered.get(metric.id, current),
-        "default": DEFAULTS.get(metric.id),
-    }
+    return ThresholdRow(metric, entered.get(metric.id, current), DEFAULTS.get(metric.id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -32,6 +32,15 @@ BADGES = {
     judges.UNKNOWN: ("", lazy("no certificate")),
 }
 HISTORY = 20
+
+
+class JudgeRow(NamedTuple):
+    judge: Judge
+    kind: str
+    badge: str
+    state: str
+    certificate: Any
+    reasons: list[str]
 
 
 @require_GET
@@ -130,16 +139,16 @@ def _judge(project: Project, kind: str, sha256: str) -> Judge:
     raise Http404
 
 
-def _row(judge: Judge) -> dict[str, Any]:
+def _row(judge: Judge) -> JudgeRow:
     badge, state = BADGES[judge.state]
-    return {
-        "judge": judge,
-        "kind": Kind(judge.key.kind).label,
-        "badge": badge,
-        "state": state,
-        "certificate": judge.certificate,
-        "reasons": _reasons(judge),
-    }
+    return JudgeRow(
+        judge=judge,
+        kind=str(Kind(judge.key.kind).label),
+        badge=badge,
+        state=state,
+        certificate=judge.certificate,
+        reasons=_reasons(judge),
+    )
 
 
 def _reasons(judge: Judge) -> list[str]:

@@ -55,7 +55,7 @@ def conversation_layers(request: HttpRequest, slug: str, pk: int) -> HttpRespons
 
 @require_GET
 def conversation_layers_progress(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """The part that polls; when the build ends, the page is loaded anew with its layers."""
+    """The part that polls; when the build ends, the page is loaded again, with its layers."""
     conversation = _conversation(request, slug, pk)
     build = _chosen(_builds(conversation), request.GET.get("config", ""))
     context = {"project": conversation.project, "conversation": conversation}

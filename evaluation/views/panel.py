@@ -1,13 +1,14 @@
 """The ratings of one run as those see them who run it: who rates, how far they are, how they agree.
 
-Unlike the pages of the raters they stand beside the run, and so with the pipeline's name.
+Unlike the pages of the raters they belong to the run, and so show the pipeline's name.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -23,6 +24,11 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.views import access
 from labeling.words import words
+
+
+class Invitable(NamedTuple):
+    user: User
+    invited: bool
 
 
 @require_GET
@@ -91,7 +97,7 @@ def _frame(
         "panel": panel,
         "problem": problem,
         "may_write": access.leads(request.user, run.release.project),
-        "people": [{"user": person, "invited": person.pk in invited} for person in people],
+        "people": [Invitable(person, invited=person.pk in invited) for person in people],
     }
 
 
@@ -118,7 +124,9 @@ def _act_on_answers(run: Run, panel: AnswerPanel | None, request: HttpRequest) -
 
 def _panel_context(panel: RatingPanel, user: Any) -> dict[str, Any]:
     mine = ratings.rated_by(panel, user)
-    sees = ratings.may_see_others(panel, mine) or mine == 0  # who only runs it is no judge
+    sees = (
+        ratings.may_see_others(panel, mine) or mine == 0
+    )  # a lead who rates nothing is not a judge
     return {
         "mine": mine,
         "sees_others": sees,

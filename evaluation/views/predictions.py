@@ -1,4 +1,4 @@
-"""Measuring predictions that were made elsewhere."""
+"""Measuring predictions of another system."""
 
 from __future__ import annotations
 

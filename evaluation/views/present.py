@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.utils.formats import number_format
@@ -54,6 +55,55 @@ class Line(NamedTuple):
     points: str
 
 
+class SummaryRow(NamedTuple):
+    """One metric of a run, with what trivial pipelines reach on the same cases."""
+
+    metric: Metric
+    row: Aggregate
+    figures: list[str]
+    interval: str
+    floors: list[str]
+    people: PeopleCell | None
+
+
+class PeopleCell(NamedTuple):
+    """What people reach by one metric, and the run's share of it."""
+
+    row: HumanCeiling
+    figure: str
+    interval: str
+    percent: str | None
+    passes: bool
+    own: str
+
+
+@dataclass(frozen=True)
+class FunnelRow:
+    """One fate of the expected messages with its share."""
+
+    fate: str
+    title: str
+    meaning: str
+    count: int
+    percent: float
+
+
+class BinTable(NamedTuple):
+    title: str
+    rows: list[dict[str, Any]]
+    digits: int
+
+
+class BinnedFigure(NamedTuple):
+    """ECE or MCE over either kind of bins, each with its interval."""
+
+    metric: Metric
+    width: str
+    width_interval: str
+    mass: str
+    mass_interval: str
+
+
 def figure(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else number_format(f"{value:z.{digits}f}", digits)
 
@@ -78,32 +128,33 @@ def _between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
 
 
-def summary_row(row: Aggregate, floors: dict[str, dict[str, Aggregate]]) -> dict[str, Any]:
-    """One metric of a run, with what trivial pipelines reach on the same cases."""
-    return {
-        "metric": METRICS[row.metric],
-        "row": row,
-        "figures": [figure(getattr(row, name)) for name in ("mean", "median", "std")],
-        "interval": interval(row),
-        "floors": [
+def summary_row(
+    row: Aggregate, floors: dict[str, dict[str, Aggregate]], people: PeopleCell | None
+) -> SummaryRow:
+    return SummaryRow(
+        metric=METRICS[row.metric],
+        row=row,
+        figures=[figure(getattr(row, name)) for name in ("mean", "median", "std")],
+        interval=interval(row),
+        floors=[
             figure(known[row.metric].mean) if row.metric in known else "–"
             for known in floors.values()
         ],
-    }
+        people=people,
+    )
 
 
-def people_cell(comparison: Beside) -> dict[str, Any]:
-    """What people reach by one metric, and the run's share of it."""
+def people_cell(comparison: Beside) -> PeopleCell:
     row, level = comparison.ceiling, comparison.level
     percent = None if level.percent is None else number_format(f"{level.percent:.0f}", 0)
-    return {
-        "row": row,
-        "figure": figure(row.mean),
-        "interval": interval(row),
-        "percent": percent,
-        "passes": level.passes,
-        "own": figure(comparison.own) if row.detail.get("items") else "",
-    }
+    return PeopleCell(
+        row=row,
+        figure=figure(row.mean),
+        interval=interval(row),
+        percent=percent,
+        passes=level.passes,
+        own=figure(comparison.own) if row.detail.get("items") else "",
+    )
 
 
 def score_cell(score: Score | None, *, failed: bool) -> Cell:
@@ -142,19 +193,13 @@ FATES = {
 }
 
 
-def funnel_rows(counts: dict[str, int]) -> list[dict[str, Any]]:
+def funnel_rows(counts: dict[str, int]) -> list[FunnelRow]:
     """Each fate of the expected messages with its share; empty if no trace was kept."""
     total = sum(counts.values())
     if not total:
         return []
     return [
-        {
-            "fate": fate,
-            "title": title,
-            "meaning": meaning,
-            "count": counts[fate],
-            "percent": round(100 * counts[fate] / total, 1),
-        }
+        FunnelRow(fate, title, meaning, counts[fate], round(100 * counts[fate] / total, 1))
         for fate, (title, meaning) in FATES.items()
     ]
 
@@ -174,8 +219,8 @@ def reliability_plot(aggregates: Mapping[str, Aggregate]) -> dict[str, Any] | No
             {"x": _x(row["confidence"]), "y1": _y(row["confidence"]), "y2": _y(row["accuracy"])}
             for row in used
         ],
-        "tables": [_bin_table(_("Bins of equal width"), used, 1)]
-        + ([_bin_table(_("Bins of equal mass"), even, 3)] if even else []),
+        "tables": [BinTable(_("Bins of equal width"), used, 1)]
+        + ([BinTable(_("Bins of equal mass"), even, 3)] if even else []),
         "figures": _binned_figures(aggregates, mass) if even else [],
         "diagonal": {"x1": _x(0), "y1": _y(0), "x2": _x(1), "y2": _y(1)},
         **_axes([0, 0.25, 0.5, 0.75, 1]),
@@ -208,22 +253,17 @@ def _curve_of(used: list[dict[str, Any]]) -> str:
     return _points([(row["confidence"], row["accuracy"]) for row in used])
 
 
-def _bin_table(title: str, used: list[dict[str, Any]], digits: int) -> dict[str, Any]:
-    return {"title": title, "rows": used, "digits": digits}
-
-
 def _binned_figures(
     aggregates: Mapping[str, Aggregate], mass: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """ECE and MCE over either kind of bins, each with its interval."""
+) -> list[BinnedFigure]:
     return [
-        {
-            "metric": METRICS[name],
-            "width": figure(aggregates[name].mean),
-            "width_interval": interval(aggregates[name]),
-            "mass": figure(mass[name]["value"]),
-            "mass_interval": _between(mass[name]["ci_low"], mass[name]["ci_high"]),
-        }
+        BinnedFigure(
+            metric=METRICS[name],
+            width=figure(aggregates[name].mean),
+            width_interval=interval(aggregates[name]),
+            mass=figure(mass[name]["value"]),
+            mass_interval=_between(mass[name]["ci_low"], mass[name]["ci_high"]),
+        )
         for name in ("ece", "mce")
         if name in aggregates
     ]

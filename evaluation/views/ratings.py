@@ -1,4 +1,4 @@
-"""Where judges rate inferred requirements, without being told which pipeline made them."""
+"""Where judges rate inferred requirements, blind to the pipeline that inferred them."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def light(panels: QuerySet[Any]) -> QuerySet[Any]:
 def get_panel(request: HttpRequest, model: type[P], code: UUID) -> P:
     panel: P = get_object_or_404(light(model.objects.to_rate_by(request.user)), code=code)
     shown = Conversation.objects.filter(gold_items__case_runs__run=panel.run_id)
-    blindness.refuse(request.user, shown)  # what was stated stands beside what is rated
+    blindness.refuse(request.user, shown)  # the page shows what was stated, too
     return panel
 
 
@@ -209,7 +209,7 @@ def asked_after(request: HttpRequest, most: int) -> int | None:
 
 
 def around(after: int, size: int, most: int) -> dict[str, int | None]:
-    """Where the pages beside this one start."""
+    """Where the neighbouring pages start."""
     return {
         "size": size,
         "before": max(after - size, 0) if after else None,
@@ -218,7 +218,7 @@ def around(after: int, size: int, most: int) -> dict[str, int | None]:
 
 
 def posted(request: HttpRequest) -> dict[str, Any]:
-    """The score, ``None`` to take it back, and the note; what is no number is no score either."""
+    """The score, ``None`` to take it back, and the note; anything but a number is refused."""
     score = request.POST.get("score", "")
     number = whole_number(score)
     value = NO_SCORE if number is None else number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -40,6 +40,31 @@ ENDED = {Run.Status.FINISHED, Run.Status.CANCELLED, Run.Status.FAILED}
 STOP_POLLING = 286
 
 
+class Column(NamedTuple):
+    """A metric of the table of cases: how it sorts now, and what the next click asks for."""
+
+    metric: Metric
+    sorted: str | None
+    next: str
+
+
+class CaseRow(NamedTuple):
+    case: CaseRun
+    failed: bool
+    cells: list[present.Cell]
+
+
+class GateCheck(NamedTuple):
+    """One check of the gate, as texts."""
+
+    metric: Metric | None
+    kind: str
+    passed: bool
+    value: str
+    limit: str
+    reason: str
+
+
 @require_GET
 def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
@@ -50,14 +75,12 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     floors = _floors(run) if aggregates else {}
     rows = aggregates.values()
     stands = _standing(run, list(rows))
-    shown = [
-        present.summary_row(row, floors) | {"people": stands.get("people", {}).get(row.metric)}
-        for row in rows
-    ]
+    people = stands.get("people", {})
+    shown = [present.summary_row(row, floors, people.get(row.metric)) for row in rows]
     context = {
         **_progress(run),
-        "summary": [line for line in shown if not line["metric"].diagnostic],
-        "diagnostics": [line for line in shown if line["metric"].diagnostic],
+        "summary": [line for line in shown if not line.metric.diagnostic],
+        "diagnostics": [line for line in shown if line.metric.diagnostic],
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
@@ -75,7 +98,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_GET
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
-    """The part that polls. When the run ends the page is loaded anew, with its results."""
+    """The part that polls. When the run ends the page is loaded again, with its results."""
     run = get_run(request, pk)
     response = render(request, "evaluation/_progress.html", _progress(run))
     if run.status in ENDED:
@@ -178,7 +201,7 @@ def _model(run: Run) -> dict[str, Any]:
 
 
 def _details(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any]:
-    """What the metrics tell beside their figures."""
+    """What the metrics tell next to their figures."""
     micro = (row.detail["micro"] for row in aggregates.values() if "micro" in row.detail)
     curve = _detail(aggregates, "requirement_f1").get("curve", [])
     relevance = _detail(aggregates, "inference_relevance")
@@ -216,7 +239,7 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
 
 
 def _groups(aggregates: dict[str, Aggregate]) -> list[dict[str, Any]]:
-    """The main figure by difficulty, domain and type; one group alone tells nothing."""
+    """The main figure by difficulty, domain and type; a single group is left out."""
     breakdowns = [
         group for row in aggregates.values() for group in row.detail.get("breakdowns", [])
     ]
@@ -267,33 +290,30 @@ def _sorted(cases: Any, order: str) -> Any:
     return cases.order_by(by, "pk")
 
 
-def _column(metric: Metric, order: str) -> dict[str, Any]:
-    """Sorted upwards first: the worst cases are what one looks for."""
+def _column(metric: Metric, order: str) -> Column:
+    """Sorted upwards first: the worst cases are of most interest."""
     directions = {metric.id: "ascending", f"-{metric.id}": "descending"}
-    return {
-        "metric": metric,
-        "sorted": directions.get(order),
-        "next": f"-{metric.id}" if order == metric.id else metric.id,
-    }
+    following = f"-{metric.id}" if order == metric.id else metric.id
+    return Column(metric, directions.get(order), following)
 
 
-def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[dict[str, Any]]:
+def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
     scores = Score.objects.filter(case__in=cases).defer("detail")
     by_case: dict[int, dict[tuple[str, int], Score]] = {case.pk: {} for case in cases}
     for score in scores:
         by_case[score.case_id][score.metric, score.metric_version] = score
     return [
-        {
-            "case": case,
-            "failed": case.state == CaseRun.State.FAILED,
-            "cells": [
+        CaseRow(
+            case=case,
+            failed=case.state == CaseRun.State.FAILED,
+            cells=[
                 present.score_cell(
                     by_case[case.pk].get((metric.id, metric.version)),
                     failed=case.state == CaseRun.State.FAILED,
                 )
                 for metric in metrics
             ],
-        }
+        )
         for case in cases
     ]
 
@@ -360,14 +380,14 @@ def _gate(run: Run) -> dict[str, Any]:
     }
 
 
-def _check(check: dict[str, Any]) -> dict[str, Any]:
+def _check(check: dict[str, Any]) -> GateCheck:
     value, limit = present.compared(check["value"], check["limit"])
     at_least = check["kind"] == "threshold" and check["direction"] == "higher"
-    return {
-        "metric": METRICS.get(check["metric"]),
-        "kind": check["kind"],
-        "passed": check["passed"],
-        "value": value,
-        "limit": f"{'≥' if at_least else '≤'} {limit}",
-        "reason": words(why) if (why := gates.reason_of(check)) else "",
-    }
+    return GateCheck(
+        metric=METRICS.get(check["metric"]),
+        kind=check["kind"],
+        passed=check["passed"],
+        value=value,
+        limit=f"{'≥' if at_least else '≤'} {limit}",
+        reason=words(why) if (why := gates.reason_of(check)) else "",
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.db.models import Prefetch
@@ -28,6 +28,15 @@ PAGE_SIZE = 25
 MINE = 5  # runs on the home page
 OF_ANSWERS = ("faithfulness", "relevance", "completeness", "correctness")
 SHOWN = {metric for layer in GOLD_LAYERS.values() for metric in layer.headline} | {*OF_ANSWERS}
+
+
+class RunRow(NamedTuple):
+    """A run in a list: its main figures, and the mark of the judge if all figures share it."""
+
+    run: Run
+    badge: str
+    figures: list[tuple[str, str, str]]
+    mark: str
 
 
 @require_GET
@@ -125,21 +134,21 @@ def _light(runs: Any) -> Any:
     )
 
 
-def _rows(runs: list[Run]) -> list[dict[str, Any]]:
+def _rows(runs: list[Run]) -> list[RunRow]:
     marks = judge_marks.of_runs([run.pk for run in runs])
     return [_row(run, marks) for run in runs]
 
 
-def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> dict[str, Any]:
+def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> RunRow:
     means = {row.metric: row.mean for row in run.aggregates.all()}
     answered = [name for name in OF_ANSWERS if name in means]
     metrics = [*GOLD_LAYERS[run.release.layer].headline, *answered]
     own = {name: marks.get(judge_marks.Figure(run.pk, name), "") for name in metrics}
     alike = {mark for mark in own.values() if mark}
-    return {
-        "run": run,
-        "badge": present.BADGES[run.status],
-        "figures": [
+    return RunRow(
+        run=run,
+        badge=present.BADGES[run.status],
+        figures=[
             (
                 METRICS[name].title,
                 present.of_scale(METRICS[name], means.get(name)),
@@ -147,5 +156,5 @@ def _row(run: Run, marks: Mapping[judge_marks.Figure, str]) -> dict[str, Any]:
             )
             for name in metrics
         ],
-        "mark": next(iter(alike)) if len(alike) == 1 else "",
-    }
+        mark=next(iter(alike)) if len(alike) == 1 else "",
+    )

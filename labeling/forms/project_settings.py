@@ -14,7 +14,7 @@ from labeling.services import project_settings
 class SettingsForm(ProjectForm):
     """The form of a new project for one that is there, with what is known only later.
 
-    ``base`` is what was shown: whoever saves after somebody else is told so.
+    ``base`` is what was shown: anyone who saves after somebody else is warned.
     """
 
     slug = None  # type: ignore[assignment]  # it never changes

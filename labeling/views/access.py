@@ -40,7 +40,7 @@ def leads(user: Any, project: Project) -> bool:
 
 
 def reads(user: Any, project: Project) -> bool:
-    """Whether the user may open the project's other pages, beside its guidelines."""
+    """Whether the user may open the project's other pages, not only its guidelines."""
     return bool(project.roles_of(user) & {Role.LEAD, Role.RESEARCHER})
 
 

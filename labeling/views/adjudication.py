@@ -133,7 +133,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     ready = merges.ready(conversation.project, layer, conversation=pk).get(pk)
     merge = merges.with_clusters(layer, ready) if ready and not ready.waits_for else None
     if request.htmx:  # type: ignore[attr-defined]
-        # the page asks whether a worker is done; then it is drawn anew
+        # the page asks whether a worker is done; then it is loaded again
         return HttpResponse(status=204, headers={"HX-Refresh": "true"} if merge else {})
     if merge is None:
         return _unready(request, conversation, ready)
@@ -203,7 +203,7 @@ def _urls(conversation: Conversation, layer: str) -> dict[str, str]:
 
 
 def _letters(conversation: Conversation, annotators: list[str]) -> dict[str, str]:
-    """A, B, C … by annotator, dealt anew for each conversation so that they name nobody."""
+    """A, B, C … by annotator, dealt differently in each conversation, so that they name nobody."""
 
     def dealt(name: str) -> str:
         return hashlib.sha256(f"{conversation.pk}:{name}".encode()).hexdigest()

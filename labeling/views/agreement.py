@@ -334,7 +334,7 @@ def long_rows(units: Mapping[str, Units]) -> Iterator[list[Any]]:
 def wide_rows(
     units: Mapping[str, Units], excluded: Mapping[str, Mapping[str, Fact]], missing: str
 ) -> Iterator[list[Any]]:
-    """Beside each annotator's label whether it was used, or why not."""
+    """Next to each annotator's label: whether it was used, or why not."""
     people = sorted(
         {annotator for ratings in units.values() for annotator in ratings.labels} | excluded.keys()
     )

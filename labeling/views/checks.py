@@ -1,4 +1,4 @@
-"""Hidden checks and the test of newcomers: what a lead sets, and how people do."""
+"""Hidden checks and the qualification test: what a lead sets, and how people do."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def named(check: GoldCheck) -> GoldCheck:
 
 
 def _annotator(project: Project, pk: int) -> User:
-    """Whoever annotates here, or did."""
+    """Somebody who annotates here, or did."""
     assigned = Assignment.objects.with_checks().filter(
         round__project=project, annotator=OuterRef("pk")
     )

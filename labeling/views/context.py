@@ -29,7 +29,7 @@ def roles(request: HttpRequest) -> dict[str, Any]:
 
 
 def has_queue(user: Any) -> bool:
-    """Annotators have one, and so has whoever was ever given something."""
+    """Annotators have a queue, and so does anyone who ever had an assignment."""
     return (
         Membership.objects.filter(user=user, role=Membership.Role.ANNOTATOR).exists()
         or Assignment.objects.with_checks().owned_by(user).exists()

@@ -49,7 +49,7 @@ def conversations_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def conversations_store(request: HttpRequest, slug: str) -> HttpResponse:
-    """Store what a preview has shown. The file is checked anew: the project may have changed."""
+    """Store what a preview has shown. The file is checked again: the project may have changed."""
     project = access.led(request.user, slug)
     form = ConversationStoreForm(request.POST)
     if not form.is_valid():

@@ -20,7 +20,7 @@ FINISHED = [Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED]
 
 
 class Answer(NamedTuple):
-    """What one annotator gave in one round."""
+    """What one annotator answered in one round."""
 
     annotation: int
     username: str
@@ -28,6 +28,17 @@ class Answer(NamedTuple):
     empty: bool
     skip_reason: str
     labels: list[Label]
+
+
+class RoundTab(NamedTuple):
+    pk: int
+    number: int
+    kind: str
+    state: str
+
+    @property
+    def is_blind(self) -> bool:
+        return self.kind == Round.Kind.CALIBRATION and self.state == Round.State.OPEN
 
 
 @require_GET
@@ -56,9 +67,9 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     conversation = get_object_or_404(project.conversations, pk=pk)
     rounds = _rounds(conversation)
     again = blindness.round_again(request.user, project.conversations.filter(pk=pk))
-    visible = [] if again else [round_ for round_ in rounds if not _is_blind(round_)]
+    visible = [] if again else [round_ for round_ in rounds if not round_.is_blind]
     shown = _chosen(visible, request.GET.get("round", ""))
-    answers = _answers(project, conversation, shown["pk"]) if shown else []
+    answers = _answers(project, conversation, shown.pk) if shown else []
     answered = [answer for answer in answers if not answer.skip_reason]
     messages = conversation.messages.values("index", "role", "speaker", "content", "time")
     context = {
@@ -66,7 +77,7 @@ def conversation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "conversation": conversation,
         "rounds": visible,
         "shown": shown,
-        "blind": [round_ for round_ in rounds if _is_blind(round_)],
+        "blind": [round_ for round_ in rounds if round_.is_blind],
         "blind_again": again,
         "answers": answered,
         "skipped": [answer for answer in answers if answer.skip_reason],
@@ -93,20 +104,18 @@ def _count_of(rows: QuerySet[Any]) -> Coalesce:
     return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
 
 
-def _rounds(conversation: Conversation) -> list[dict[str, Any]]:
+def _rounds(conversation: Conversation) -> list[RoundTab]:
     rounds = (
-        conversation.rounds.labelling().order_by("-number").values("pk", "number", "kind", "state")
+        conversation.rounds.labelling()
+        .order_by("-number")
+        .values_list("pk", "number", "kind", "state")
     )
-    return [dict(row) for row in rounds]
+    return [RoundTab(*row) for row in rounds]
 
 
-def _is_blind(round_: dict[str, Any]) -> bool:
-    return round_["kind"] == Round.Kind.CALIBRATION and round_["state"] == Round.State.OPEN
-
-
-def _chosen(rounds: list[dict[str, Any]], asked: str) -> dict[str, Any] | None:
+def _chosen(rounds: list[RoundTab], asked: str) -> RoundTab | None:
     """The round asked for, else the newest."""
-    by_number = {str(round_["number"]): round_ for round_ in rounds}
+    by_number = {str(round_.number): round_ for round_ in rounds}
     return by_number.get(asked) or (rounds[0] if rounds else None)
 
 

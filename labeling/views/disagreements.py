@@ -194,7 +194,7 @@ def _entries(
 def _entry_page(
     request: HttpRequest, project: Project, round_: Round, place: Place
 ) -> HttpResponse:
-    """The one entry anew for a script, else back to where it stands."""
+    """The entry alone for a script, otherwise a redirect to its place in the list."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{_address(round_)}?layer={place.layer}#d-{place}")
     people = People.of(round_, request.user)

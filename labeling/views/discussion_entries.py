@@ -61,7 +61,7 @@ class Remark(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """``name`` says what it is about where it is no message; ``rated`` is one list of choices."""
+    """``name`` says what it is about if not a message; ``rated`` is one list of choices."""
 
     place: Place
     conversation: str

@@ -137,7 +137,7 @@ def verdict(figures: Mapping[str, Any]) -> str:
         return _verdict(figures)
     each = [
         _reached(layers[name], _(" on {titled}").format(titled=_titled(name)))
-        for name in LAYERS  # PostgreSQL keeps the keys of JSON in an order of its own
+        for name in LAYERS  # PostgreSQL reorders the keys of JSON
         if name in layers
     ]
     return _("reached {each}; {needed} on each").format(

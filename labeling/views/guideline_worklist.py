@@ -1,4 +1,4 @@
-"""Labels that were made under a superseded version of the guidelines, to be looked at again."""
+"""Labels that follow a superseded version of the guidelines, to be checked again."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
@@ -15,7 +15,7 @@ from labeling.models import Assignment, Membership, Project, Round
 from labeling.services.quality import qualification
 from labeling.services.work import assignments
 from labeling.views.comments import mentions_of
-from labeling.views.gate import gates
+from labeling.views.gate import Gate, gates
 from labeling.views.paging import Page, page_of
 
 OPEN = Q(round__state=Round.State.OPEN)
@@ -102,7 +102,15 @@ def _pool_is_open(request: HttpRequest, roles: set[str]) -> bool:
     )
 
 
-def project_cards(user: Any) -> list[dict[str, Any]]:
+class ProjectCard(NamedTuple):
+    project: Project
+    reads: bool
+    gate: Gate | None
+    assigned: int
+    answered: int
+
+
+def project_cards(user: Any) -> list[ProjectCard]:
     """The user's projects; gate and progress for those who lead or read them."""
     projects = list(
         Project.objects.visible_to(user).only(
@@ -117,17 +125,15 @@ def project_cards(user: Any) -> list[dict[str, Any]]:
     read = [project for project in projects if project.pk in reading]
     gate, done = gates(read), _progress(read)
     return [
-        {
-            "project": project,
-            "reads": project.pk in reading,
-            "gate": gate.get(project.pk),
-            **done.get(project.pk, {"answered": 0, "assigned": 0}),
-        }
+        ProjectCard(
+            project, project.pk in reading, gate.get(project.pk), *done.get(project.pk, (0, 0))
+        )
         for project in projects
     ]
 
 
-def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
+def _progress(projects: list[Project]) -> dict[int, tuple[int, int]]:
+    """How many answers are assigned and how many given, by project."""
     rows = (
         Assignment.objects.labelling()
         .filter(round__project__in=projects)
@@ -138,10 +144,7 @@ def _progress(projects: list[Project]) -> dict[int, dict[str, int]]:
             answered=Count("pk", filter=Q(annotation__status__in=["submitted", "skipped"])),
         )
     )
-    return {
-        row["round__project"]: {"assigned": row["assigned"], "answered": row["answered"]}
-        for row in rows
-    }
+    return {row["round__project"]: (row["assigned"], row["answered"]) for row in rows}
 
 
 @login_not_required

@@ -1,4 +1,4 @@
-"""What the imports of published files found: figures by file, and everything that was odd."""
+"""Reports of imports of published files: figures by file, and every fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations: made and revoked by leads, and opened by whoever got the link."""
+"""Invitations: created and revoked by leads, opened by anyone who has the link."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def labels_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def labels_import(request: HttpRequest, slug: str) -> HttpResponse:
-    """Store what a preview has shown. The file is checked anew: the project may have changed."""
+    """Store what a preview has shown. The file is checked again: the project may have changed."""
     project = access.led(request.user, slug)
     options = {
         "format": request.POST.get("format", ""),

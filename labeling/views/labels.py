@@ -1,4 +1,4 @@
-"""Labels for reading: beside the conversation they were found in, with their sources marked."""
+"""Labels for reading: next to their conversation, with their sources marked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from labeling.domain.schema import LAYERS, form_fields
 from labeling.domain.schema.layers import referred_to
 from labeling.translation import translated
 
-# shown in a label's heading, not as rows; beside its heading and badges
+# shown in a label's heading, not as rows
 HEAD = {"confidence", "source_messages", "evidence"}
 
 

@@ -24,7 +24,7 @@ LINK_SCHEMES = ("http", "https", "mailto")
 
 
 def shown_guideline(guideline: Guideline | None) -> dict[str, Any] | None:
-    """A version of the guidelines for the panel beside a conversation."""
+    """A version of the guidelines for the panel next to a conversation."""
     if guideline is None:
         return None
     return {"version": guideline.version, "html": render_markdown(guideline.body)}

@@ -1,7 +1,7 @@
 """A secret on its way from the form that made it to the one page that shows it.
 
-Reloading that page makes no second secret, and no address holds it. Whoever could read it in the
-session on this way could read the key of the session beside it.
+Reloading that page creates no second secret, and no URL contains it. Anyone able to read it in the
+session could read the session's own key as well.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ LAST = 2.0  # behind every agreement
 
 @require_GET
 def reviews(request: HttpRequest, slug: str) -> HttpResponse:
-    """Submitted answers of full labeling, with what was said about them."""
+    """Submitted answers of full labeling, with their reviews."""
     project = access.readable(request.user, slug)
     everything = service.rows(project, viewer=request.user)  # type: ignore[arg-type]
     if merges.layers_of(project):
@@ -100,7 +100,7 @@ def review_next(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def review(request: HttpRequest, pk: int) -> HttpResponse:
-    """One submitted answer beside its conversation. Opening it stores nothing."""
+    """One submitted answer next to its conversation. Opening it stores nothing."""
     readers = (Membership.Role.LEAD, Membership.Role.RESEARCHER)
     full = (
         Annotation.objects.labelling()
@@ -154,7 +154,7 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
 
 
 def _fixed(annotation: Annotation, verdicts: list[Review]) -> dict[str, Any] | None:
-    """What the newest verdict made of the answer, if it is about the answer as it is now."""
+    """The answer as the newest verdict fixed it, if that verdict is about the current version."""
     newest = verdicts[0] if verdicts else None
     if newest is None or newest.version != annotation.version:
         return None
@@ -162,7 +162,7 @@ def _fixed(annotation: Annotation, verdicts: list[Review]) -> dict[str, Any] | N
 
 
 def _takers(annotation: Annotation) -> list[str]:
-    """Annotators who have not been given this conversation in this round."""
+    """Annotators who have not had this conversation in this round."""
     assignment = annotation.assignment
     had = assignment.round.assignments.with_checks().filter(conversation=assignment.conversation_id)
     people = assignments.annotators(assignment.round.project)
@@ -178,7 +178,7 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
 def _clusters(
     project: Project, annotation: Annotation, fixed: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """Each label as a cluster of its own, with what an earlier fix made of it."""
+    """Each label as a separate cluster, with the label that an earlier fix replaced it by."""
     return [
         {
             "how": "answer",

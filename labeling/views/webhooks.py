@@ -60,7 +60,7 @@ def _rows(project: Project) -> list[tuple[Webhook, WebhookDelivery | None]]:
 
 @require_http_methods(["GET", "POST"])
 def webhook(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One webhook: what it is told of, and the log of what was sent."""
+    """One webhook: its events, and the log of what was sent."""
     project = access.led(request.user, slug)
     webhook = _webhook(project, pk)
     form = WebhookForm(

@@ -51,7 +51,7 @@ def test_the_history_can_be_filtered(launch: Any, finished: Any, signed_in: Any)
 
     def shown(query: str) -> set[int]:
         rows = noor.get(reverse("runs") + query).context["runs"]
-        return {row["run"].pk for row in rows}
+        return {row.run.pk for row in rows}
 
     assert shown("?pipeline=nothing") == {nothing.pk}
     assert shown("?status=queued") == {everything.pk}
@@ -68,7 +68,7 @@ def test_the_home_page_loads_ones_own_newest_runs(launch: Any, people: Any, sign
         launch(pipeline="nothing", requested_by=people[name])
 
     rows = noor.get(reverse("runs-mine")).context["runs"]
-    assert [row["run"].requested_by.username for row in rows] == ["noor"] * 5
+    assert [row.run.requested_by.username for row in rows] == ["noor"] * 5
     assert f'hx-get="{reverse("runs-mine")}"' in text(noor.get(reverse("home")))
 
 

@@ -43,14 +43,15 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert "Floor: nothing" in page
     assert "Reliability diagram" in page
     assert "Scores over the similarity threshold" in page
-    f1 = next(one for one in response.context["summary"] if one["metric"].id == "requirement_f1")
-    assert f1["figures"][0] == "1.000"
-    assert f1["floors"] == ["0.000"]
+    summary = response.context["summary"]
+    f1 = next(line for line in summary if line.metric.id == "requirement_f1")
+    assert f1.figures[0] == "1.000"
+    assert f1.floors == ["0.000"]
     assert "3 matches of 3 gold and 3 predicted" in page
     assert "Bins of equal mass" in page
     plot = response.context["reliability"]
-    assert [row["metric"].id for row in plot["figures"]] == ["ece", "mce"]
-    assert all(row["mass"] != "–" and row["mass_interval"] != "–" for row in plot["figures"])
+    assert [row.metric.id for row in plot["figures"]] == ["ece", "mce"]
+    assert all(row.mass != "–" and row.mass_interval != "–" for row in plot["figures"])
 
 
 def test_floors_baselines_and_earlier_runs_are_those_on_the_same_cases(
@@ -104,7 +105,7 @@ def test_cases_are_sorted_by_a_metric_with_the_undefined_last(
 
     def order(sort: str) -> list[str]:
         rows = noor.get(f"{run.get_absolute_url()}?sort={sort}").context["cases"]
-        return [row["case"].item.item_id for row in rows]
+        return [row.case.item.item_id for row in rows]
 
     assert order("requirement_f1") == ["case-001", "case-000", "case-002"]
     assert order("-requirement_f1") == ["case-000", "case-002", "case-001"]

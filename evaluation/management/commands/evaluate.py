@@ -141,7 +141,7 @@ class Command(BaseCommand):
             raise CommandError(" ".join(failures), returncode=GATE_FAILED)
 
     def _gate(self, run: Run) -> list[str]:
-        """Every check that a run fails whose thresholds stand in the configuration file."""
+        """Every check that a run fails, for runs whose configuration file has thresholds."""
         result = gates.ask(run)
         if result.passed:
             self.stdout.write(f"Run {run.pk} passed the gate.")
@@ -210,7 +210,7 @@ def _add_how(parser: ArgumentParser) -> None:
 
 
 def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
-    """The file given alone; beside a pipeline or predictions a file only holds settings."""
+    """The configuration file; next to a pipeline or predictions a file only holds settings."""
     what = ("gold", "pipeline", "predictions", "resume")
     if options["config"] is None or any(options[name] for name in what):
         return None
@@ -227,7 +227,7 @@ def _configuration(options: dict[str, Any]) -> config_files.ConfigFile | None:
 
 
 def _folder(options: dict[str, Any], file: config_files.ConfigFile | None) -> Path | None:
-    """Where the results are written; made before anything runs, so that no result is lost."""
+    """Where the results are written; created before anything runs, so that no result is lost."""
     folder: Path | None = options["output_dir"]
     if folder is None and file and file.content.reporting.output_dir:
         folder = Path(file.content.reporting.output_dir)

@@ -1,4 +1,4 @@
-"""``manage.py judge``: score the answers of a run by another judge, without writing them anew."""
+"""``manage.py judge``: score the answers of a run by another judge, without writing them again."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def _round(slug: str, number: int | None) -> Round:
 
 
 def _of_file(path: Path) -> Agreement:
-    """Any long CSV; the units of an item are told apart by their name."""
+    """Any long CSV; the units of an item differ by name."""
     labels: dict[str, dict[str, dict[str, str]]] = {}
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:

@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
 
 def _project_of(format: str) -> str:
-    """Published chats are a dataset with a name of its own."""
+    """Published chats are a dataset with its own name."""
     if format in CHAT_FORMATS:
         return format
     raise CommandError("Say which project they belong to: --project SLUG.")
