@@ -112,7 +112,9 @@ def _shown(comparison: Compared) -> dict[str, Any]:
     }
 
 
-def _mark(row: MetricComparison, comparison: Compared, marks: Mapping[judge_marks.Figure, str]) -> str:
+def _mark(
+    row: MetricComparison, comparison: Compared, marks: Mapping[judge_marks.Figure, str]
+) -> str:
     two = [
         marks.get(judge_marks.Figure(run.pk, row.metric.id))
         for run in (comparison.before, comparison.after)
