@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.models import Annotation, Conversation, Round
 from labeling.services import comments
-from labeling.services.comments import Pin, Place
+from labeling.services.comments import Pin, ThreadPlace
 
 
 class ReplyForm(forms.Form):
@@ -25,7 +25,7 @@ class CommentForm(ReplyForm):
         super().__init__(*args)
         self.conversation = conversation
 
-    def clean_about(self) -> tuple[Place, Pin]:
+    def clean_about(self) -> tuple[ThreadPlace, Pin]:
         about: str = self.cleaned_data["about"]
         number, colon, uid = about.partition(":")
         if about and not (number.isdecimal() and len(number) < 10):
@@ -35,7 +35,7 @@ class CommentForm(ReplyForm):
         pin = Pin(int(number)) if number else Pin()
         return comments.place_for_lead(self.conversation), pin
 
-    def _at_label(self, pk: int, uid: str) -> tuple[Place, Pin]:
+    def _at_label(self, pk: int, uid: str) -> tuple[ThreadPlace, Pin]:
         """Only of answers that a lead may see: submitted, and not in an open calibration."""
         blind = {"kind": Round.Kind.CALIBRATION, "state": Round.State.OPEN}
         answer = (
@@ -48,4 +48,4 @@ class CommentForm(ReplyForm):
         )
         if answer is None:
             raise forms.ValidationError(_("Choose a message or a label of this page."))
-        return Place(self.conversation, answer.assignment.round, answer), Pin(label_uid=uid)
+        return ThreadPlace(self.conversation, answer.assignment.round, answer), Pin(label_uid=uid)

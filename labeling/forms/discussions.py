@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from labeling.domain.agreement.disagreements import Split
 from labeling.models import Disagreement
-from labeling.services.agreement.discussions import Place
+from labeling.services.agreement.discussions import UnitPlace
 
 ANY = ("", _("any"))
 OPEN, DECIDED = "open", "decided"
@@ -18,8 +18,8 @@ OPEN, DECIDED = "open", "decided"
 class PlaceField(forms.CharField):
     """The place of a disagreement, as ``12-3``."""
 
-    def clean(self, value: Any) -> Place:
-        place = Place.parse(super().clean(value))
+    def clean(self, value: Any) -> UnitPlace:
+        place = UnitPlace.parse(super().clean(value))
         if place is None:
             raise forms.ValidationError(_("This names no disagreement."))
         return place
@@ -59,8 +59,8 @@ class DisagreementFilter(forms.Form):
         field.choices = [ANY, *offered]
 
     def narrow(
-        self, splits: Mapping[Place, Split], rows: Mapping[Place, Disagreement]
-    ) -> list[Place]:
+        self, splits: Mapping[UnitPlace, Split], rows: Mapping[UnitPlace, Disagreement]
+    ) -> list[UnitPlace]:
         self.is_valid()
         outcomes = {place: row.outcome for place, row in rows.items()}
         return [

@@ -1,4 +1,4 @@
-"""Who labels what blind: the one rule, for every place where labels of others can be seen."""
+"""Who labels what blind: one rule for every place that shows labels of others."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def round_again(user: Any, conversations: QuerySet[Conversation]) -> Round | Non
 
 
 def refuse(user: Any, conversations: QuerySet[Conversation]) -> None:
-    """Labels of others about these conversations are not for the user now."""
-    if found := round_again(user, conversations):
+    """Raise if the user may not see labels of others on these conversations now."""
+    if round_ := round_again(user, conversations):
         raise PermissionDenied(
             _(
                 "You are labelling these conversations blind in round {number}. What others have "
                 "labelled there opens for you when that round has closed."
-            ).format(number=found.number)
+            ).format(number=round_.number)
         )

@@ -1,4 +1,4 @@
-"""What people say about a conversation, a message or a label. Nothing said is ever changed.
+"""Comments on a conversation, a message or a label. A comment is never changed.
 
 A thread is a comment and its replies; a reply has the pin of its thread. Discussions of
 disagreements keep to their own page (see discussions) and are no part of this.
@@ -44,7 +44,7 @@ class EmptyComment(RuleError):
 
 
 class UnknownPin(RuleError):
-    """There is no such message or label to comment on."""
+    """The message or label to comment on does not exist."""
 
     code = "unknown_pin"
 
@@ -56,23 +56,23 @@ class Pin(NamedTuple):
     label_uid: str = ""
 
 
-class Place(NamedTuple):
-    """Where a thread stands: the conversation, and the round and answer it was said in."""
+class ThreadPlace(NamedTuple):
+    """Where a thread is: its conversation, and the round and answer that it is about."""
 
     conversation: Conversation
     round: Round | None
     annotation: Annotation | None = None
 
 
-def place_of(assignment: Assignment) -> Place:
+def place_of(assignment: Assignment) -> ThreadPlace:
     annotation = Annotation.objects.with_checks().filter(assignment=assignment).first()
-    return Place(assignment.conversation, assignment.round, annotation)
+    return ThreadPlace(assignment.conversation, assignment.round, annotation)
 
 
-def place_for_lead(conversation: Conversation) -> Place:
-    """In an open calibration first: what is said there is blind, whoever says it."""
+def place_for_lead(conversation: Conversation) -> ThreadPlace:
+    """An open calibration round first: comments there are blind, whoever writes them."""
     newest = F("closed_at").desc(nulls_first=True)
-    return Place(
+    return ThreadPlace(
         conversation, conversation.rounds.labelling().order_by(newest, "kind", "-number").first()
     )
 
@@ -80,21 +80,21 @@ def place_for_lead(conversation: Conversation) -> Place:
 def visible_to(user: Any) -> QuerySet[Comment]:
     """What the user may read; oldest first.
 
-    Everybody reads the threads they began. In an open calibration round there is nothing else,
-    except that leads read and answer what is not about a label. Afterwards, and in full labeling,
-    leads and researchers read everything, and an annotator what is about their own answers, what is
-    about a conversation or message that they were given, and the threads that mention them. Who
-    labels a conversation again blind reads what was said about its labels when that is over.
+    Everybody reads the threads they began. In an open calibration round they read nothing else,
+    except that leads read and answer threads that are not about a label. Afterwards, and in full
+    labeling, leads and researchers read everything; annotators read threads about their own
+    answers, threads about conversations or messages assigned to them, and threads that mention
+    them. Anyone who labels a conversation again blind reads about its labels when that is over.
     """
     led = Project.objects.with_role(user, Role.LEAD)
     read = Project.objects.with_role(user, Role.LEAD, Role.RESEARCHER)
     blind = Round.objects.labelling().filter(kind=Round.Kind.CALIBRATION, state=Round.State.OPEN)
     blind_places = RoundConversation.objects.filter(round__in=blind)
-    said_blind = Q(round__in=blind.values("pk"))
+    in_blind_round = Q(round__in=blind.values("pk"))
     again = Q(conversation__in=blindness.again(user))
     mine = Q(author=user) | Q(parent__author=user)
-    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~said_blind & ~again)
-    for_readers = Q(project__in=read) & ~said_blind & ~again
+    for_leads = Q(project__in=led, label_uid="") | (Q(project__in=led) & ~in_blind_round & ~again)
+    for_readers = Q(project__in=read) & ~in_blind_round & ~again
     for_annotators = _of_own_work(user) & ~Q(conversation__in=blind_places.values("conversation"))
     return (
         Comment.objects.filter(project__in=Project.objects.visible_to(user))
@@ -105,12 +105,12 @@ def visible_to(user: Any) -> QuerySet[Comment]:
 
 
 def _of_own_work(user: Any) -> Q:
-    given = Assignment.objects.labelling().owned_by(user).order_by().values("conversation")
+    assigned = Assignment.objects.labelling().owned_by(user).order_by().values("conversation")
     mentioned = Comment.objects.filter(mentions=user).order_by()
     threads = mentioned.annotate(thread=Coalesce("parent", "pk")).values("thread")
     return (
         Q(annotation__assignment__annotator=user)
-        | Q(conversation__in=given, label_uid="")
+        | Q(conversation__in=assigned, label_uid="")
         | Q(pk__in=threads)
         | Q(parent__in=threads)
     )
@@ -122,7 +122,7 @@ def may_write(user: Any, project: Project) -> bool:
 
 
 @transaction.atomic
-def post(place: Place, *, body: str, author: User, pin: Pin | None = None) -> Comment:
+def post(place: ThreadPlace, *, body: str, author: User, pin: Pin | None = None) -> Comment:
     """Begin a thread. Sent twice within a minute, it is one comment."""
     pin = pin or Pin()
     _check_pin(place, pin)
@@ -133,7 +133,7 @@ def post(place: Place, *, body: str, author: User, pin: Pin | None = None) -> Co
 def reply(to: Comment, *, body: str, author: User) -> Comment:
     """Answer in the thread of ``to``."""
     thread = to.parent or to
-    place = Place(thread.conversation, thread.round, thread.annotation)
+    place = ThreadPlace(thread.conversation, thread.round, thread.annotation)
     pin = Pin(thread.message_index, thread.label_uid)
     return _add(thread.conversation, body, author, place=place, pin=pin, parent=thread)
 
@@ -143,7 +143,7 @@ def _add(
     body: str,
     author: User,
     *,
-    place: Place,
+    place: ThreadPlace,
     pin: Pin,
     parent: Comment | None = None,
 ) -> Comment:
@@ -152,7 +152,7 @@ def _add(
         raise EmptyComment("comment.empty")
     # one after the other
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "conversation": conversation,
         "project": conversation.project,
         "parent": parent,
@@ -161,16 +161,16 @@ def _add(
         **pin._asdict(),
     }
     just_now = timezone.now() - _SENT_TWICE_WITHIN
-    sent_before = Comment.objects.filter(**said, created_at__gte=just_now).first()
+    sent_before = Comment.objects.filter(**fields, created_at__gte=just_now).first()
     if sent_before:
         return sent_before
-    added = Comment.objects.create(**said, round=place.round, annotation=place.annotation)
+    added = Comment.objects.create(**fields, round=place.round, annotation=place.annotation)
     added.mentions.set(mentioned_in(body, conversation.project))
     _record("comment.posted", added, by=author)
     return added
 
 
-def _check_pin(place: Place, pin: Pin) -> None:
+def _check_pin(place: ThreadPlace, pin: Pin) -> None:
     messages = place.conversation.messages
     if pin.message_index is not None and not messages.filter(index=pin.message_index).exists():
         raise UnknownPin("comment.no_message", message_index=pin.message_index)
@@ -224,7 +224,7 @@ def mentions_of(user: User) -> QuerySet[Comment]:
 
 
 def _record(verb: str, comment: Comment, *, by: User) -> None:
-    """The audit log says that something was said and where, never what."""
+    """The audit log says that a comment was posted and where, never its text."""
     events.record(
         verb,
         comment,

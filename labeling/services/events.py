@@ -11,7 +11,7 @@ from labeling.models import Event, Project
 from labeling.services import outbox
 
 
-@transaction.atomic(savepoint=False)  # with what is told of it, also where no service began one
+@transaction.atomic(savepoint=False)  # with its webhook deliveries, in any case
 def record(
     verb: str, subject: Model, *, project: Project | None, actor: Any = None, **data: Any
 ) -> Event:
@@ -30,5 +30,5 @@ def record(
 def reason_of(verb: str, subject: Model, *, project: Project) -> str:
     """The reason that the newest such event of the subject gives; empty if there is none."""
     of_subject = {"object_type": subject._meta.model_name, "object_id": str(subject.pk)}
-    found = Event.objects.filter(project=project, verb=verb, **of_subject).first()
-    return str(found.data.get("reason", "")) if found else ""
+    event = Event.objects.filter(project=project, verb=verb, **of_subject).first()
+    return str(event.data.get("reason", "")) if event else ""

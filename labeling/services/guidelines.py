@@ -1,7 +1,7 @@
 """Guidelines: every change is a new version, because labels name the version they follow.
 
-Labels that were made under an older version are looked at again: they still stand, or they have
-to be made anew.
+Labels that were made under an older version are looked at again: they still hold, or they have
+to be made again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def add_version(
 def superseded(project: Project, newest: Guideline) -> QuerySet[Annotation]:
     """Submitted labels that were made under an older version, checked or not.
 
-    Those of an open calibration round are left out: nobody looks at them before it has closed.
+    Those of an open calibration round are left out: nobody sees them before it has closed.
     """
     blind = Q(
         assignment__round__kind=Round.Kind.CALIBRATION,
@@ -92,8 +92,8 @@ def check(
 ) -> GuidelineCheck:
     """Say whether labels of an older version hold under the newest one.
 
-    What does not hold goes back to its annotator, to be made under the newest version, unless it
-    is locked; then the check alone says that it has to be labelled again.
+    Labels that do not hold go back to their annotator, to be made under the newest version, unless
+    they are locked; then only the check says that they have to be labelled again.
     """
     note = reason_in(note)
     if not stands and not note:
@@ -102,7 +102,7 @@ def check(
         raise NotSuperseded("guideline.labels_follow_newest")
     try:
         with transaction.atomic():
-            made = GuidelineCheck.objects.create(
+            check_ = GuidelineCheck.objects.create(
                 annotation=annotation,
                 guideline=newest,
                 stands=stands,
@@ -117,7 +117,7 @@ def check(
         Annotation.objects.labelling().filter(pk=annotation.pk).update(guideline=newest)
     events.record(
         "guideline.checked",
-        made,
+        check_,
         project=newest.project,
         actor=by,
         conversation=assignment.conversation.external_id,
@@ -125,11 +125,11 @@ def check(
         version=newest.version,
         found="still stands" if stands else "has to be labelled again",
     )
-    return made
+    return check_
 
 
 def _one_newline(text: str) -> str:
-    """Browsers send CRLF; stored so, every line would differ from one that was loaded."""
+    """Browsers send CRLF; stored like that, every line would differ from a loaded one."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip() + "\n"
 
 

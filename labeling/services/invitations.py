@@ -1,4 +1,4 @@
-"""Invitations by link: who opens one becomes a member, with an account or with a new one."""
+"""Invitations by link: anyone who opens one becomes a member, with an old or a new account."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def _from_a_lead() -> Q:
 
 
 def of_project(project: Project) -> QuerySet[Invitation]:
-    """Those with uses and days left, newest first; ``works`` is whether they open the door."""
-    found = project.invitations.filter(_unspent()).select_related("created_by")
+    """Those with uses and days left, newest first; ``works`` is whether they let people in."""
+    invitations = project.invitations.filter(_unspent()).select_related("created_by")
     works = Case(When(_from_a_lead(), then=True), default=False, output_field=BooleanField())
-    return found.annotate(works=works)
+    return invitations.annotate(works=works)
 
 
 @transaction.atomic
@@ -104,9 +104,9 @@ def revoke(invitation: Invitation, *, by: User) -> None:
 
 
 def find(secret: str) -> Invitation | None:
-    """The invitation of a link, also one that is over; None if there never was one."""
-    found = Invitation.objects.select_related("project", "created_by")
-    return found.filter(digest=digest_of(secret)).first()
+    """The invitation of a link, even one that is over; None if there never was one."""
+    invitations = Invitation.objects.select_related("project", "created_by")
+    return invitations.filter(digest=digest_of(secret)).first()
 
 
 def why_over(invitation: Invitation) -> Fact | None:

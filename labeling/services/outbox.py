@@ -36,36 +36,36 @@ messages = Wakeups("labeling.tasks.send_webhook")
 
 
 def put(event: Event, subject: Model) -> None:
-    """Written for every webhook of the project that wants such events, also for paused ones."""
+    """Write a delivery for every webhook that wants such events, even a paused one."""
     if event.project_id is None or event.verb == TEST:
         return
-    kept = Webhook.objects.not_removed().filter(project=event.project_id).only("pk", "verbs")
-    add(event, subject, [one for one in kept if one.wants(event.verb)])
+    webhooks = Webhook.objects.not_removed().filter(project=event.project_id).only("pk", "verbs")
+    add(event, subject, [webhook for webhook in webhooks if webhook.wants(event.verb)])
 
 
 def add(event: Event, subject: Model, webhooks: Iterable[Webhook]) -> None:
     """The caller holds a transaction."""
-    told, now = list(webhooks), timezone.now()
-    if not told:
+    recipients, now = list(webhooks), timezone.now()
+    if not recipients:
         return
     WebhookDelivery.objects.bulk_create(
         WebhookDelivery(
-            webhook=one,
+            webhook=webhook,
             event=event,
             round=_blind_round(subject),
             names_actor=not _is_discussion(subject),
             next_attempt_at=now,
         )
-        for one in told
+        for webhook in recipients
     )
-    for one in told:
-        transaction.on_commit(partial(messages.send, one.pk), robust=True)
+    for webhook in recipients:
+        transaction.on_commit(partial(messages.send, webhook.pk), robust=True)
 
 
 def _blind_round(subject: Model) -> Round | None:
-    """The round whose answers the event tells of, while nobody may know of them."""
-    found = _round_of(subject)
-    return found if found is not None and found.is_blind else None
+    """The round whose answers the event reports, while they must stay secret."""
+    round_ = _round_of(subject)
+    return round_ if round_ is not None and round_.is_blind else None
 
 
 def _round_of(subject: Model) -> Round | None:

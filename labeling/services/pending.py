@@ -1,7 +1,7 @@
-"""What stored answers lead to is computed by a worker: noting that it is due, and waking one.
+"""Noting that a worker has to process stored answers, and waking it.
 
-What is due stands in rows, so a lost message or a worker that dies loses nothing: the sweep sends
-another message. Only the first row of a project sends one; the worker takes all that are there.
+What is due is stored in rows, so a lost message or a worker that dies loses nothing: the sweep
+sends another message. Only the first row of a project sends one; the worker takes all that are there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def request(
     """Have a worker catch up with a change, once the current transaction is committed.
 
     With a conversation it merges that one's answers; with a round it measures agreement; with
-    neither it merges whatever is due in the project. A calibration round that is complete closes
+    neither it merges everything that is due in the project. A complete calibration round is closed
     in any case.
     """
     update = PendingUpdate.objects.create(
@@ -36,8 +36,8 @@ def request(
 def _wake(update: PendingUpdate) -> None:
     """Unless a worker is on its way for an earlier row: it takes this one, too.
 
-    It deletes a row only after its work and then looks for others, so an earlier row that is there
-    now is one that it has not finished with.
+    It deletes a row only after its work and then looks for others, so it has
+    not finished with an earlier row that is still there.
     """
     recent = timezone.now() - timedelta(seconds=RESEND_SECONDS)
     waiting = PendingUpdate.objects.filter(project=update.project_id, asked_at__gt=recent)

@@ -1,4 +1,4 @@
-"""The one path from stored answers to what is computed of them.
+"""The one path from stored answers to what is computed from them.
 
 A worker takes it when somebody has asked (:mod:`labeling.services.pending`), a command or a freeze
 when it needs the results at once: a complete calibration round is measured and closed, answers are
@@ -56,7 +56,7 @@ def catch_up(
 
 
 def _conversations(updates: Collection[PendingUpdate]) -> set[int] | None:
-    """Those to look at; None where it may be any, or so many that all are read faster."""
+    """The conversations to look at; None for all, also where reading all is faster."""
     if any(update.conversation_id is None and update.round_id is None for update in updates):
         return None
     named = {update.conversation_id for update in updates if update.conversation_id}

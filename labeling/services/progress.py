@@ -56,12 +56,12 @@ STATUS = {
     "skipped": Q(annotation__status="skipped"),
 }
 GOLD = ""
-"""Stands for the gold labels where people are told apart by name: nobody has an empty one."""
+"""The name of the gold labels among those of people: nobody has an empty name."""
 
 KEPT_SECONDS = 24 * 60 * 60
 
 
-class Share(NamedTuple):
+class StateShare(NamedTuple):
     """One state: how many of ``total`` are in it."""
 
     name: str
@@ -98,38 +98,38 @@ class Person:
 # --- by state -----------------------------------------------------------------------------------
 
 
-def by_state(project: Project) -> list[Share]:
+def by_state(project: Project) -> list[StateShare]:
     """Every conversation is in one state: the last one that it has reached."""
     staged = project.conversations.order_by().annotate(stage=_stage(project))
     counts = Counter(staged.values_list("stage", flat=True))  # SQLite would find each twice
-    return [Share(name, title, counts[name], counts.total()) for name, title in STATES.items()]
+    return [StateShare(name, title, counts[name], counts.total()) for name, title in STATES.items()]
 
 
 def _stage(project: Project) -> Case:
     here = OuterRef("pk")
     merges = Merge.objects.filter(conversation=here, state="disputed")
     decided = Adjudication.objects.filter(conversation=here)
-    given = Assignment.objects.labelling().filter(conversation=here, annotation__isnull=False)
+    begun = Assignment.objects.labelling().filter(conversation=here, annotation__isnull=False)
     return Case(
         If(pk__in=_in_gold(project).values("conversation"), then=Value("gold")),
         If(Exists(decided), then=Value("decided")),
         If(Exists(merges), then=Value("disputed")),
         If(pk__in=_complete(project), then=Value("labelled")),
-        If(Exists(given), then=Value("begun")),
+        If(Exists(begun), then=Value("begun")),
         If(Exists(RoundConversation.objects.filter(conversation=here)), then=Value("waiting")),
         default=Value("unplanned"),
     )
 
 
-def work_by_status(people: Sequence[Person]) -> list[Share]:
-    """The work of everybody together."""
-    counts = {name: sum(getattr(one, name) for one in people) for name in STATUS}
+def work_by_status(people: Sequence[Person]) -> list[StateShare]:
+    """Everybody's work, by status."""
+    counts = {name: sum(getattr(person, name) for person in people) for name in STATUS}
     total = sum(counts.values())
-    return [Share(name, name.capitalize(), number, total) for name, number in counts.items()]
+    return [StateShare(name, name.capitalize(), number, total) for name, number in counts.items()]
 
 
 def _complete(project: Project) -> QuerySet[Any]:
-    """Conversations that have, in one round, every answer that the round wants."""
+    """Conversations that have all the answers wanted in one round."""
     places = (
         Assignment.objects.labelling()
         .filter(ANSWERED, round__project=project)
@@ -166,17 +166,17 @@ def is_blind(project: Project) -> bool:
 
 
 def people(project: Project) -> list[Person]:
-    """A row for whoever was given something, and for annotators who wait for it."""
+    """A row for everybody with assignments, and for annotators who wait for some."""
     rows = _work_of_people(project)
     minutes, returned = _median_minutes(project), _returned(project)
     blind = is_blind(project)
     group = {} if blind else _against_the_group(project)
     gold = {} if blind else against_gold(project)
     checked = check_scores.by_person(project)
-    found = []
+    persons = []
     for row in rows:
         standing, number = group.get(row["username"], (None, None))
-        found.append(
+        persons.append(
             Person(
                 **row,
                 returned=returned.get(row["pk"], 0),
@@ -187,11 +187,11 @@ def people(project: Project) -> list[Person]:
                 checked=checked.get(row["pk"]),
             )
         )
-    return found
+    return persons
 
 
 def _work_of_people(project: Project) -> list[dict[str, Any]]:
-    given = (
+    assigned = (
         Assignment.objects.labelling()
         .filter(round__project=project)
         .order_by()
@@ -202,7 +202,7 @@ def _work_of_people(project: Project) -> list[dict[str, Any]]:
             **{name: Count("pk", filter=which) for name, which in STATUS.items()},
         )
     )
-    rows: dict[str, dict[str, Any]] = {row["username"]: dict(row) for row in given}
+    rows: dict[str, dict[str, Any]] = {row["username"]: dict(row) for row in assigned}
     nothing: dict[str, Any] = {"assigned": 0, "last_active": None, **dict.fromkeys(STATUS, 0)}
     for person in assignments.annotators(project).values("pk", "username"):
         rows.setdefault(person["username"], {**person, **nothing})
@@ -231,20 +231,20 @@ def _returned(project: Project) -> dict[int, int]:
 
 def _against_the_group(project: Project) -> dict[str, tuple[Standing, int]]:
     """By name, from the figures that were stored when rounds closed; the newest round counts."""
-    found: dict[str, tuple[Standing, int]] = {}
+    by_name: dict[str, tuple[Standing, int]] = {}
     measured = project.rounds.labelling().filter(agreement__isnull=False).order_by("number")
     for number, figures in measured.values_list("number", "agreement"):
         pairs = agreement.of_messages(figures or {})["pairs"]
-        found |= {one.annotator: (one, number) for one in standings(pairs)}
-    return found
+        by_name |= {standing.annotator: (standing, number) for standing in standings(pairs)}
+    return by_name
 
 
 def against_gold(project: Project) -> dict[str, PairAgreement]:
     """By name, each annotator's newest answers against the newest release, message by message.
 
-    Gold that was made from a person's own labels agrees with them the more for it; the figure
-    tells who was overruled, and how people do on gold that others made. It is kept until there is
-    another answer or release: ten thousand answers take two seconds.
+    Gold made from a person's own labels agrees with them all the more; the figure shows who was
+    overruled, and how people do on gold that others made. It is cached until there is another
+    answer or release: ten thousand answers take two seconds.
     """
     releases = _newest_releases(project)
     by_message = (name for name in project.layers if LAYERS[name].by_message)
@@ -273,8 +273,8 @@ def _compared(
         messages = len(content["conversation"])
         gold[str(item.conversation_id)] = _marks(layer, content["gold"], messages)
     own: dict[str, dict[str, list[Any]]] = defaultdict(dict)
-    given = answers.order_by("assignment__round__number")  # the newest answer is the one that stays
-    for who, conversation, payload in given.values_list(
+    ordered = answers.order_by("assignment__round__number")  # the newest answer wins
+    for who, conversation, payload in ordered.values_list(
         "assignment__annotator__username", "assignment__conversation", "payload"
     ):
         key = str(conversation)

@@ -83,15 +83,15 @@ def change(
 
 
 def follow(project: Project, fields: Collection[str]) -> None:
-    """Have workers compute anew what was stored under the settings of before."""
+    """Have workers compute again what was stored under the earlier settings."""
     if not set(MEASURING) & set(fields):
         return
     known = Q(agreement__isnull=False) | Q(measurements__isnull=False)
     measured = project.rounds.labelling().filter(known).order_by("number").distinct()
     if not set(MATCHING) & set(fields):
         measured = measured.filter(kind=Round.Kind.FULL)  # the others keep their verdict
-    for one in measured.only("pk"):
-        pending.request(project, measure=one)
+    for round_ in measured.only("pk"):
+        pending.request(project, measure=round_)
     pending.request(project)
 
 
@@ -162,14 +162,14 @@ def _labelled(project: Project, layer: str) -> QuerySet[Annotation]:
 
 
 def _check_schema(project: Project, schema: Mapping[str, Sequence[str]]) -> None:
-    """Every type and role that labels and gold name stays known; without types all are."""
+    """Keep every type and role that labels and gold use; without types, all are allowed."""
     lacking: dict[str, None] = {}
     for event in _events_of(project):
         kind = str(event.get("type") or "")
         if kind and kind not in schema:
             lacking[kind] = None
             continue
-        roles = [str(one.get("role") or "") for one in event.get("arguments") or []]
+        roles = [str(argument.get("role") or "") for argument in event.get("arguments") or []]
         lacking |= {f"{kind}: {role}": None for role in roles if role and role not in schema[kind]}
     if lacking:
         raise SettingsRefused(

@@ -36,7 +36,7 @@ class LastLead(RuleError):
 
 
 class RoleHeld(RuleError):
-    """The person has this role already, beside the one that should become it."""
+    """The person has this role already, next to the one that should be changed to it."""
 
     code = "role_held"
 
@@ -53,7 +53,7 @@ def create(
     kappa_statistic: str = Project.Statistic.MIN,
     overlap: int = 3,
 ) -> Project:
-    """Create a project; who creates it leads it."""
+    """Create a project, led by its creator."""
     try:
         with transaction.atomic():
             project = Project.objects.create(
@@ -112,7 +112,7 @@ def change_role(*, membership: Membership, role: str, by: User) -> None:
 
 @transaction.atomic
 def remove_member(*, membership: Membership, by: User) -> None:
-    """Take a role away. What the person has labelled, and was given to label, stays theirs."""
+    """Take a role away. The person's labels and assignments stay theirs."""
     project = membership.project
     keep_a_lead(project, without=[membership.pk])
     events.record(

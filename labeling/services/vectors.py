@@ -27,13 +27,13 @@ class StoredVectors:
         self._prefix = f"{owner}:" if owner else ""
 
     def get_many(self, encoder_id: str, hashes: Sequence[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+        vectors: dict[str, bytes] = {}
         for part in _batches(hashes):
             rows = TextVector.objects.filter(
                 encoder=self._prefix + encoder_id, text_sha256__in=part
             )
-            found |= {digest: bytes(raw) for digest, raw in rows.values_list(*_COLUMNS)}
-        return found
+            vectors |= {digest: bytes(raw) for digest, raw in rows.values_list(*_COLUMNS)}
+        return vectors
 
     def put_many(self, encoder_id: str, vectors: Mapping[str, bytes]) -> None:
         rows = [

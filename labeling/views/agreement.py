@@ -22,7 +22,7 @@ from labeling.services import blindness
 from labeling.services.agreement import agreement as service
 from labeling.services.agreement import answers, measurements
 from labeling.services.agreement.agreement import Selection
-from labeling.services.agreement.differences import Difference, differences
+from labeling.services.agreement.differences import PairDifference, differences
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import lazy as _
 from labeling.views import access
@@ -287,7 +287,9 @@ def _disagreements(round_: Round, row: Measurement) -> list[Disagreement]:
     return sorted(rows, key=lambda row: (-row.differing, row.conversation))
 
 
-def _linked(round_: Round, seen: Sequence[Difference]) -> list[tuple[int | None, Difference]]:
+def _linked(
+    round_: Round, seen: Sequence[PairDifference]
+) -> list[tuple[int | None, PairDifference]]:
     names = {difference.conversation for difference in seen}
     keys = dict(round_.conversations.filter(external_id__in=names).values_list("external_id", "pk"))
     return [(keys.get(difference.conversation), difference) for difference in seen]

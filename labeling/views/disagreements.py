@@ -19,7 +19,7 @@ from labeling.forms.discussions import DecisionForm, DisagreementFilter, RemarkF
 from labeling.models import Disagreement, Project, Round
 from labeling.services import blindness, pending
 from labeling.services.agreement import discussions as service
-from labeling.services.agreement.discussions import Place
+from labeling.services.agreement.discussions import UnitPlace
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import translated_keys
 from labeling.views import access
@@ -159,12 +159,14 @@ def _layer(project: Project, asked: str) -> str:
     return asked if asked in project.layers else str(project.layers[0])
 
 
-def _rows(round_: Round, layer: str) -> dict[Place, Disagreement]:
+def _rows(round_: Round, layer: str) -> dict[UnitPlace, Disagreement]:
     stored = round_.disagreements.filter(layer=layer).select_related("decided_by")
-    return {Place(row.conversation_id, int(row.unit), layer): row for row in stored}
+    return {UnitPlace(row.conversation_id, int(row.unit), layer): row for row in stored}
 
 
-def _progress(splits: dict[Place, Split], rows: dict[Place, Disagreement]) -> dict[str, int]:
+def _progress(
+    splits: dict[UnitPlace, Split], rows: dict[UnitPlace, Disagreement]
+) -> dict[str, int]:
     return {
         "total": len(splits),
         "discussed": sum(place in rows for place in splits),
@@ -172,10 +174,10 @@ def _progress(splits: dict[Place, Split], rows: dict[Place, Disagreement]) -> di
     }
 
 
-def _start(everything: list[Place], places: list[Place], after: str) -> int:
+def _start(everything: list[UnitPlace], places: list[UnitPlace], after: str) -> int:
     """Where the next page begins: behind ``after``, which the filter may have left out since."""
     order = {place: position for position, place in enumerate(everything)}
-    last = Place.parse(after)
+    last = UnitPlace.parse(after)
     if last not in order:
         return 0
     return sum(order[place] <= order[last] for place in places)
@@ -183,16 +185,16 @@ def _start(everything: list[Place], places: list[Place], after: str) -> int:
 
 def _entries(
     round_: Round,
-    shown: list[Place],
-    splits: dict[Place, Split],
-    rows: dict[Place, Disagreement],
+    shown: list[UnitPlace],
+    splits: dict[UnitPlace, Split],
+    rows: dict[UnitPlace, Disagreement],
     people: People,
 ) -> list[Entry]:
     return entries_of(round_, {place: (splits[place], rows.get(place)) for place in shown}, people)
 
 
 def _entry_page(
-    request: HttpRequest, project: Project, round_: Round, place: Place
+    request: HttpRequest, project: Project, round_: Round, place: UnitPlace
 ) -> HttpResponse:
     """The entry alone for a script, otherwise a redirect to its place in the list."""
     if not request.htmx:  # type: ignore[attr-defined]

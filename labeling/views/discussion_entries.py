@@ -14,7 +14,7 @@ from labeling.domain.agreement.disagreements import Split
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import Judged, Words
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
-from labeling.services.agreement.discussions import Place, letters_of
+from labeling.services.agreement.discussions import UnitPlace, letters_of
 from labeling.translation import lazy as _
 from labeling.views.labels import Label, labels_of
 
@@ -63,7 +63,7 @@ class Remark(NamedTuple):
 class Entry(NamedTuple):
     """``name`` says what it is about if not a message; ``rated`` is one list of choices."""
 
-    place: Place
+    place: UnitPlace
     conversation: str
     name: str
     message: int | None
@@ -76,7 +76,7 @@ class Entry(NamedTuple):
     thread: list[Remark]
 
 
-Disagreements = Mapping[Place, tuple[Split, Disagreement | None]]
+Disagreements = Mapping[UnitPlace, tuple[Split, Disagreement | None]]
 
 
 def entries_of(discussed: Round, disagreements: Disagreements, people: People) -> list[Entry]:
@@ -107,7 +107,7 @@ def entries_of(discussed: Round, disagreements: Disagreements, people: People) -
     return entries
 
 
-def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
+def _context(places: Mapping[UnitPlace, int | None]) -> dict[UnitPlace, list[Message]]:
     wanted = [
         (place, max(0, index - AROUND), index + AROUND)
         for place, index in places.items()
@@ -133,7 +133,7 @@ def _context(places: Mapping[Place, int | None]) -> dict[Place, list[Message]]:
     return {place: messages.get(place, []) for place in places}
 
 
-def _answers(discussed: Round, places: Iterable[Place]) -> dict[tuple[int, str], list[Label]]:
+def _answers(discussed: Round, places: Iterable[UnitPlace]) -> dict[tuple[int, str], list[Label]]:
     """The labels of everybody in the conversations shown, by conversation and annotator."""
     layers = {place.layer for place in places}
     rows = (
@@ -154,7 +154,7 @@ def _answers(discussed: Round, places: Iterable[Place]) -> dict[tuple[int, str],
 def _sides(
     split: Split,
     answers: Mapping[tuple[int, str], list[Label]],
-    place: Place,
+    place: UnitPlace,
     people: People,
 ) -> list[Side]:
     sides = [

@@ -41,7 +41,7 @@ def home(request: HttpRequest) -> HttpResponse:
         **{name: Count("pk", filter=shown) for name, shown in TABS.items()}
     )
     tab = _tab(request, counts)
-    standings = qualification.standings(request.user)  # type: ignore[arg-type]
+    standings = qualification.statuses(request.user)  # type: ignore[arg-type]
     context = {
         "tab": tab,
         "tabs": [(name, counts[name]) for name in TABS],

@@ -35,7 +35,7 @@ def test_page(request: HttpRequest, slug: str) -> HttpResponse:
         "plan": plan,
         "test": test,
         "own": [
-            standing for standing in qualification.standings(user) if standing.project == project
+            standing for standing in qualification.statuses(user) if standing.project == project
         ],
         "results": _results(project, user, with_labels=over and plan.show_labels)
         if has_results

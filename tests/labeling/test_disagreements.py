@@ -5,7 +5,7 @@ import pytest
 from labeling.domain.agreement.disagreements import splits
 from labeling.models import Comment, Disagreement, Event
 from labeling.services.agreement import discussions
-from labeling.services.agreement.discussions import NoDisagreement, Place, RoundOpen
+from labeling.services.agreement.discussions import NoDisagreement, RoundOpen, UnitPlace
 from labeling.services.work import rounds
 from labeling.views import disagreements as view
 from tests import factories
@@ -208,7 +208,7 @@ def test_what_is_no_outcome_or_no_disagreement_is_refused(signed_in, rita, place
 
 def test_a_message_that_all_marked_alike_is_nothing_to_discuss(failed, place, ana):
     with pytest.raises(NoDisagreement):
-        discussions.say(failed, Place(place.conversation, 0), body="Why?", by=ana)
+        discussions.say(failed, UnitPlace(place.conversation, 0), body="Why?", by=ana)
 
 
 def test_a_script_gets_the_one_entry_and_the_progress(signed_in, rita, place):

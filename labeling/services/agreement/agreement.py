@@ -57,7 +57,7 @@ class Comparison(NamedTuple):
 
 
 class LayerAgreement(NamedTuple):
-    """Everything that is measured of one layer of a round.
+    """Everything measured on one layer of a round.
 
     ``units`` are empty for events, which have none, and ``records`` None where labels are not
     matched as records. ``counts`` has for each conversation how many people annotated it, how many
@@ -142,11 +142,11 @@ def _figures(
 
 
 def bar(measured: Round) -> dict[str, Any]:
-    """What κ is held against: a closed calibration round keeps the bar that it was held against."""
+    """The bar for κ: a closed calibration round keeps the one that it was compared with."""
     project = measured.project
-    kept = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
-    if kept and not measured.is_blind:
-        return {"threshold": kept["threshold"], "statistic": kept["statistic"]}
+    stored = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
+    if stored and not measured.is_blind:
+        return {"threshold": stored["threshold"], "statistic": stored["statistic"]}
     return {"threshold": project.kappa_threshold, "statistic": project.kappa_statistic}
 
 
@@ -218,17 +218,17 @@ def records_of(
 
 def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:
     """The stored figures of the layer whose units are marked or not; else those of the gate."""
-    found: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
-    return found
+    by_message: Mapping[str, Any] = figures.get("layers", {}).get(DEFAULT_LAYER, figures)
+    return by_message
 
 
 def first_layer(project: Project) -> str:
     return str(project.layers[0])
 
 
-def ratings_of(found: Mapping[str, Units]) -> Ratings:
+def ratings_of(units: Mapping[str, Units]) -> Ratings:
     by_annotator: Ratings = defaultdict(dict)
-    for conversation, of_conversation in found.items():
+    for conversation, of_conversation in units.items():
         for annotator, labels in of_conversation.labels.items():
             by_annotator[annotator][conversation] = labels
     return dict(by_annotator)
@@ -240,7 +240,7 @@ def marked_units(
     """The messages of each conversation and who cites them: units that need no matching.
 
     Of the ``typed`` labels alone, a unit that somebody labelled through a suggestion is missing:
-    it says nothing about what they would have found.
+    it does not show what they would have labelled themselves.
     """
     units = _marked_units(measured, layer, selection)
     if selection.origin != "typed":
@@ -287,7 +287,7 @@ def _marked(
     return (
         marks.Marked(who, name, marks_in(layer, payload, sizes[name]))
         for who, name, payload in answers.each(measured, layer, selection)
-        if name in sizes  # else it came into the round since
+        if name in sizes  # else it was added to the round since
     )
 
 
@@ -313,8 +313,8 @@ def _judged(
             synonyms=synonyms_of(project),
             threshold=project.match_threshold,
         )
-        found = units(layer, by_annotator, message_count=0, base=base)
-        compared[name] = Comparison(found, base, by_annotator)
+        label_units = units(layer, by_annotator, message_count=0, base=base)
+        compared[name] = Comparison(label_units, base, by_annotator)
     return compared
 
 
@@ -334,7 +334,7 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     if selection.origin == "assisted":
         out |= Q(first_pass=None)
     rows = (
-        answers.given(measured)
+        answers.assignments_of(measured)
         .filter(out)
         .values_list(
             "annotator__username",
@@ -359,13 +359,13 @@ def excluded_answers(measured: Round, selection: Selection) -> dict[str, dict[st
     return dict(reasons)
 
 
-def _missing(found: Mapping[str, Units], layer: str, selection: Selection) -> list[Excluded]:
-    """The units that somebody did not judge: mostly because they have no such requirement."""
+def _missing(units: Mapping[str, Units], layer: str, selection: Selection) -> list[Excluded]:
+    """The units that somebody did not judge, mostly because they lack that requirement."""
     if selection.origin == "typed":
-        return []  # what is missing is what was taken over; the figures of all labels have it
+        return []  # what is missing was taken over; the figures of all labels have it
     return [
         Excluded(conversation, annotator, _why_missing(layer, name))
-        for conversation, of_conversation in found.items()
+        for conversation, of_conversation in units.items()
         for annotator, labels in of_conversation.labels.items()
         if None in labels
         for name, label in zip(of_conversation.names, labels, strict=True)
@@ -383,4 +383,9 @@ def _why_missing(layer: str, name: str) -> Fact:
 def _every(
     labels: Mapping[str, Mapping[str, Iterable[dict[str, Any]]]],
 ) -> Iterator[dict[str, Any]]:
-    return (label for given in labels.values() for found in given.values() for label in found)
+    return (
+        label
+        for by_conversation in labels.values()
+        for conversation_labels in by_conversation.values()
+        for label in conversation_labels
+    )

@@ -1,4 +1,4 @@
-"""What people submitted in a round, for whoever compares it."""
+"""The answers submitted in a round, for comparing them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Selection:
 EVERYTHING = Selection()
 
 
-class Answer(NamedTuple):
+class SubmittedAnswer(NamedTuple):
     annotator: str
     conversation: str
     payload: dict[str, Any]
@@ -54,13 +54,13 @@ Payloads = dict[str, dict[str, dict[str, Any]]]
 """What was submitted, by conversation and annotator."""
 
 
-def each(measured: Round, layer: str, selection: Selection) -> Iterator[Answer]:
-    """One after the other: together the payloads of a large round would fill the memory."""
+def each(measured: Round, layer: str, selection: Selection) -> Iterator[SubmittedAnswer]:
+    """One by one: together, the payloads of a large round would fill the memory."""
     rows = submitted(measured, selection).values_list(
         "annotator__username", "conversation__external_id", "annotation__payload"
     )
     for row in rows.iterator():
-        answer = Answer(*row)
+        answer = SubmittedAnswer(*row)
         if selection.label_type and LAYERS[layer].type_field:
             answer = answer._replace(payload=of_type(layer, answer.payload, selection.label_type))
         if selection.origin:
@@ -69,36 +69,36 @@ def each(measured: Round, layer: str, selection: Selection) -> Iterator[Answer]:
         yield answer
 
 
-def by_conversation(answers: Iterable[Answer]) -> Payloads:
-    found: Payloads = defaultdict(dict)
+def by_conversation(answers: Iterable[SubmittedAnswer]) -> Payloads:
+    payloads: Payloads = defaultdict(dict)
     for who, name, payload in answers:
-        found[name][who] = payload
-    return found
+        payloads[name][who] = payload
+    return payloads
 
 
 def submitted(measured: Round, selection: Selection) -> QuerySet[Assignment]:
-    found = given(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
+    assignments = assignments_of(measured).filter(annotation__status=Annotation.Status.SUBMITTED)
     if selection.guideline:
-        found = found.filter(annotation__guideline__version=selection.guideline)
+        assignments = assignments.filter(annotation__guideline__version=selection.guideline)
     if selection.origin == "assisted":
-        found = found.filter(first_pass__isnull=False)
-    return found
+        assignments = assignments.filter(first_pass__isnull=False)
+    return assignments
 
 
 def compared(measured: Round, selection: Selection) -> int:
-    """The number of conversations that two or more have answered."""
-    found = submitted(measured, selection).order_by().values("conversation")
-    return found.annotate(n=Count("pk")).filter(n__gt=1).count()
+    """The number of conversations that at least two people have answered."""
+    answered = submitted(measured, selection).order_by().values("conversation")
+    return answered.annotate(n=Count("pk")).filter(n__gt=1).count()
 
 
 def sizes(measured: Round) -> dict[str, int]:
     """By conversation, the number of its messages."""
-    held = measured.assignments.labelling().order_by().values("conversation")
-    found = measured.project.conversations.filter(pk__in=held).order_by()
-    return dict(found.values_list("external_id").annotate(n=Count("messages")))
+    assigned = measured.assignments.labelling().order_by().values("conversation")
+    conversations = measured.project.conversations.filter(pk__in=assigned).order_by()
+    return dict(conversations.values_list("external_id").annotate(n=Count("messages")))
 
 
-def given(measured: Round) -> QuerySet[Assignment]:
+def assignments_of(measured: Round) -> QuerySet[Assignment]:
     return measured.assignments.labelling().order_by(
         "annotator__username", "conversation__external_id"
     )

@@ -13,7 +13,7 @@ from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.agreement.measurements import splits_of
 
 
-class Difference(NamedTuple):
+class PairDifference(NamedTuple):
     """One unit, or one event, that two annotators see differently."""
 
     conversation: str
@@ -24,7 +24,7 @@ class Difference(NamedTuple):
 
 def differences(
     measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
-) -> list[Difference]:
+) -> list[PairDifference]:
     """What lowers the agreement of one pair, in order of conversation and unit."""
     if not LAYERS[layer].has_units:
         return _label_differences(layer, labels_of(measured, layer, selection), a, b)
@@ -32,7 +32,7 @@ def differences(
         splits_of(measured, layer, selection), key=lambda split: (split.conversation, split.unit)
     )
     return [
-        Difference(
+        PairDifference(
             split.conversation, split.name or str(split.unit), split.labels[a], split.labels[b]
         )
         for split in splits
@@ -40,9 +40,9 @@ def differences(
     ]
 
 
-def _label_differences(layer: str, labels: Labels, a: str, b: str) -> list[Difference]:
+def _label_differences(layer: str, labels: Labels, a: str, b: str) -> list[PairDifference]:
     """The labels that only one of the two has."""
-    found = []
+    only_one_has = []
     left, right = labels.get(a, {}), labels.get(b, {})
     for name in sorted(left.keys() & right.keys()):
         matches = match_events(left[name], right[name])
@@ -50,12 +50,12 @@ def _label_differences(layer: str, labels: Labels, a: str, b: str) -> list[Diffe
             (0, left[name], {match.left for match in matches}),
             (1, right[name], {match.right for match in matches}),
         ):
-            found += [
-                Difference(name, _name(layer, label), int(side == 0), int(side == 1))
+            only_one_has += [
+                PairDifference(name, _name(layer, label), int(side == 0), int(side == 1))
                 for position, label in enumerate(own)
                 if position not in seen
             ]
-    return found
+    return only_one_has
 
 
 def _name(layer: str, label: Mapping[str, Any]) -> str:

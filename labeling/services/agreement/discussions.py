@@ -1,6 +1,6 @@
-"""What the annotators of a closed round marked differently, and what is said and decided about it.
+"""Disagreements of a closed round: what the annotators say about them, and what is decided.
 
-A disagreement is found from the labels, so there is nothing to keep in step: a row exists from
+A disagreement is found from the labels, so nothing has to be kept in step: a row exists from
 the first remark or decision on.
 """
 
@@ -36,7 +36,7 @@ class NoDisagreement(RuleError):
     code = "no_disagreement"
 
 
-class Place(NamedTuple):
+class UnitPlace(NamedTuple):
     """Where a disagreement is: its conversation's key, the position of its unit, its layer.
 
     The units of requirements, evidence and narratives are the messages.
@@ -47,8 +47,8 @@ class Place(NamedTuple):
     layer: str = DEFAULT_LAYER
 
     @classmethod
-    def parse(cls, text: str) -> Place | None:
-        """From ``12-3`` or ``12-3-validation``, as it stands in addresses and forms."""
+    def parse(cls, text: str) -> UnitPlace | None:
+        """From ``12-3`` or ``12-3-validation``, as in addresses and forms."""
         conversation, _, rest = text.partition("-")
         unit, _, layer = rest.partition("-")
         if not all(part.isdecimal() and len(part) < 10 for part in (conversation, unit)):
@@ -62,11 +62,11 @@ class Place(NamedTuple):
         return f"{self.conversation}-{self.unit}{layer}"
 
 
-def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
+def found_in(discussed: Round, layer: str = "") -> dict[UnitPlace, Split]:
     """The disagreements of a round on one layer (default: the project's first).
 
-    In the order in which the round handed out its conversations. ``NotMeasured`` if a worker
-    has to find them first.
+    In the order in which the round handed out its conversations. Raises ``NotMeasured`` if a
+    worker has to find them first.
     """
     if discussed.state == Round.State.OPEN:
         raise RoundOpen("discussion.round_open")
@@ -75,15 +75,15 @@ def found_in(discussed: Round, layer: str = "") -> dict[Place, Split]:
         return {}
     keys = dict(discussed.places.values_list("conversation__external_id", "conversation"))
     splits = measurements.splits_of(discussed, layer)
-    return {Place(keys[one.conversation], one.unit, layer): one for one in splits}
+    return {UnitPlace(keys[split.conversation], split.unit, layer): split for split in splits}
 
 
 def progress(discussed: Round) -> tuple[int | None, int]:
-    """How many disagreements there are on all layers, None while a worker finds them; and how
-    many of them are decided.
+    """The number of disagreements on all layers, None while a worker finds them, and how many of
+    them are decided.
     """
     try:
-        found = {
+        disagreements = {
             place for layer in discussed.project.layers for place in found_in(discussed, layer)
         }
     except measurements.NotMeasured:
@@ -91,17 +91,19 @@ def progress(discussed: Round) -> tuple[int | None, int]:
         return None, 0
     rows = discussed.disagreements.exclude(outcome="")
     places = rows.values_list("conversation", "unit", "layer")
-    return len(found), sum(Place(pk, int(unit), layer) in found for pk, unit, layer in places)
+    return len(disagreements), sum(
+        UnitPlace(pk, int(unit), layer) in disagreements for pk, unit, layer in places
+    )
 
 
 def split_of(row: Disagreement) -> Split | None:
     """What a stored disagreement is about."""
-    place = Place(row.conversation_id, int(row.unit), row.layer)
+    place = UnitPlace(row.conversation_id, int(row.unit), row.layer)
     return found_in(row.round, row.layer).get(place)
 
 
 def letters_of(discussed: Round) -> dict[str, str]:
-    """A letter for each annotator; nobody can tell from it who it is, and it stays the same."""
+    """A letter for each annotator that does not reveal who it is, and stays the same."""
     names = (
         discussed.assignments.labelling().order_by().values_list("annotator__username", flat=True)
     )
@@ -113,7 +115,7 @@ def _secret(discussed: Round, name: str) -> str:
 
 
 @transaction.atomic
-def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
+def say(discussed: Round, place: UnitPlace, *, body: str, by: User) -> Comment:
     """Add a remark to the thread of a disagreement. The same one sent twice is one remark."""
     body = reason_in(body)
     if not body:
@@ -138,7 +140,7 @@ def say(discussed: Round, place: Place, *, body: str, by: User) -> Comment:
 
 @transaction.atomic
 def decide(
-    discussed: Round, place: Place, *, outcome: str, note: str = "", by: User
+    discussed: Round, place: UnitPlace, *, outcome: str, note: str = "", by: User
 ) -> Disagreement:
     """Say what came of a disagreement; an empty outcome opens it again. The last word counts."""
     row, split = _row(discussed, place)
@@ -175,8 +177,8 @@ def hide_names(discussed: Round, *, hidden: bool, by: User) -> None:
         events.record("round.names_shown", discussed, project=discussed.project, actor=by)
 
 
-def _row(discussed: Round, place: Place) -> tuple[Disagreement, Split]:
-    """The stored row of a disagreement, made on first use."""
+def _row(discussed: Round, place: UnitPlace) -> tuple[Disagreement, Split]:
+    """The stored row of a disagreement, created on first use."""
     split = found_in(discussed, place.layer).get(place)
     if split is None:
         raise NoDisagreement("discussion.no_disagreement")

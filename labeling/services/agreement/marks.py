@@ -1,4 +1,4 @@
-"""Which messages each answer of a round marks, kept from one look at it to the next.
+"""Which messages each answer of a round marks, cached between uses.
 
 Reading all answers of a large round takes seconds, and few of them are new since the last look.
 What is submitted never changes, as the database sees to it; an answer that was reopened has
@@ -42,8 +42,8 @@ def of_answers(
 ) -> Iterator[Marked]:
     """The marks of these answers, in their order.
 
-    ``sizes`` gives the number of messages by conversation; ``kept_as`` names what is kept, one
-    name for what is read together again.
+    ``sizes`` gives the number of messages by conversation; ``kept_as`` is the cache key, one
+    for answers that are read together again.
     """
     rows = list(
         submitted.annotate(submission=SUBMISSION).values_list(
@@ -54,10 +54,10 @@ def of_answers(
     new = [submission for _, _, submission in rows if submission not in known]
     if new:
         known |= _read(submitted, new, layer, sizes)
-        kept = {key: known[key] for _, _, key in rows if key in known}
-        cache.set(kept_as, kept, KEPT_SECONDS)
+        cached = {key: known[key] for _, _, key in rows if key in known}
+        cache.set(kept_as, cached, KEPT_SECONDS)
     for who, conversation, key in rows:
-        if key in known and conversation in sizes:  # else it was reopened, or came in, since
+        if key in known and conversation in sizes:  # else it was reopened or added since
             yield Marked(who, conversation, list(known[key]))
 
 

@@ -70,7 +70,7 @@ def answers_sha256(measured: Round) -> str:
         *(measured.seed, agreement.bar(measured)),
     ]
     digest = hashlib.sha256(canonical_json(rules).encode())
-    rows = answers.given(measured).values_list(
+    rows = answers.assignments_of(measured).values_list(
         *("annotator__username", "conversation", "annotation", "annotation__version"),
         *("annotation__status", "annotation__guideline__version", "first_pass"),
     )
@@ -85,19 +85,19 @@ def _asked(measured: Round) -> list[tuple[str, Selection]]:
 
 
 def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -> Measurement:
-    found = agreement.measure(measured, layer, ruler=ruler, selection=selection)
+    measurement = agreement.measure(measured, layer, ruler=ruler, selection=selection)
     return Measurement(
         round=measured,
         layer=layer,
         selection=selection.key,
-        figures=found.figures.as_json(),
-        mean_interval=found.mean_interval,
+        figures=measurement.figures.as_json(),
+        mean_interval=measurement.mean_interval,
         units=None
         if LAYERS[layer].by_message
-        else {name: units._asdict() for name, units in found.units.items()},
-        conversations=found.counts,
-        splits=[split.as_json() for split in found.splits],
-        records=found.records,
+        else {name: units._asdict() for name, units in measurement.units.items()},
+        conversations=measurement.counts,
+        splits=[split.as_json() for split in measurement.splits],
+        records=measurement.records,
     )
 
 

@@ -29,15 +29,15 @@ class CannotCarry(RuleError):
     code = "cannot_carry"
 
 
-class Item(NamedTuple):
+class ReleaseItem(NamedTuple):
     document: dict[str, Any]
     sha256: str
 
 
-def items_of(release: GoldRelease) -> Iterator[Item]:
+def items_of(release: GoldRelease) -> Iterator[ReleaseItem]:
     rows = release.items.values_list("canonical", "sha256")
     for canonical, sha256 in rows.iterator(chunk_size=200):
-        yield Item(json.loads(canonical), sha256)
+        yield ReleaseItem(json.loads(canonical), sha256)
 
 
 def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:

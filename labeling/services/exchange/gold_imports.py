@@ -89,7 +89,7 @@ def _check_name(project: Project, layer: str, name: str, hows: set[str]) -> None
         raise NameTaken("gold.name_of_other_origin", name=name)
 
 
-def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.Item]:
+def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases.FrozenItem]:
     """The new items and the unchanged ones, in the natural order of their ids."""
     items = {item.item_id: item for item in (_kept(draft.parent) if draft.parent else [])}
     wanted = {labels.conversation: labels for labels in imported}
@@ -100,12 +100,12 @@ def _items(draft: releases.Draft, imported: Sequence[Imported]) -> list[releases
     return sorted(items.values(), key=lambda item: natural_key(item.item_id))
 
 
-def _kept(parent: GoldRelease) -> Iterable[releases.Item]:
-    rows = parent.items.values_list(*releases.Item._fields)
-    return (releases.Item(*row) for row in rows)
+def _kept(parent: GoldRelease) -> Iterable[releases.FrozenItem]:
+    rows = parent.items.values_list(*releases.FrozenItem._fields)
+    return (releases.FrozenItem(*row) for row in rows)
 
 
-def _item(conversation: Conversation, layer: str, labels: Imported) -> releases.Item:
+def _item(conversation: Conversation, layer: str, labels: Imported) -> releases.FrozenItem:
     return releases.item_of(
         conversation,
         layer,
@@ -136,7 +136,7 @@ def _provenance(labels: Imported) -> dict[str, Any]:
 
 def _store(
     draft: releases.Draft,
-    items: Sequence[releases.Item],
+    items: Sequence[releases.FrozenItem],
     sources: Sequence[Source],
     message: str,
 ) -> GoldRelease:
@@ -149,7 +149,7 @@ def _store(
     return draft.store(items, header, message=shown_message)
 
 
-def _counts(project: Project, items: Sequence[releases.Item]) -> dict[str, int]:
+def _counts(project: Project, items: Sequence[releases.FrozenItem]) -> dict[str, int]:
     """How many items have a synthetic conversation or generated labels, where there are any."""
     synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     known = set(synthetic.values_list("pk", flat=True))

@@ -44,19 +44,19 @@ class NameTaken(RuleError):
 
 
 class BadName(RuleError):
-    """The name cannot stand in an address."""
+    """The name cannot be part of an address."""
 
     code = "bad_name"
 
 
 class NotWanted(RuleError):
-    """The release was made already, by somebody who was quicker."""
+    """Somebody else has made the release in the meantime."""
 
     code = "not_wanted"
 
 
 class UnknownRelease(RuleError):
-    """There is no such gold release."""
+    """The gold release does not exist."""
 
     code = "unknown_release"
 
@@ -68,7 +68,7 @@ class UnknownLayer(RuleError):
 
 
 class SyntheticItems(RuleError):
-    """What would be frozen holds synthetic conversations, and nobody has said that it may."""
+    """The release would hold synthetic conversations, which nobody has allowed."""
 
     code = "synthetic_items"
 
@@ -108,9 +108,9 @@ def freeze(
     """Release everything that is settled as a new version of ``name`` (default: the slug).
 
     What is not settled is left out and listed with its reason. A release that would equal the
-    newest one is refused, and so are synthetic conversations unless ``with_synthetic`` says that
-    they may stand in it. ``request`` is the event that asked for it; ``is_wanted`` is looked at
-    once nobody else can freeze. Nothing is computed while anything is locked: what is missing or
+    newest one is refused, and so are synthetic conversations unless ``with_synthetic`` allows
+    them. ``request`` is the event that asked for it; ``is_wanted`` is called once nobody else can
+    freeze. Nothing is computed while anything is locked: what is missing or
     out of date is computed before, and what changes meanwhile is computed once more.
     """
     name = name or project.slug
@@ -142,7 +142,7 @@ class Chosen(NamedTuple):
 def _freeze(
     chosen: Chosen, ruler_id: str, is_wanted: Callable[[], bool], *, is_last: bool
 ) -> GoldRelease:
-    """From what is stored; on the last attempt without what has changed since it was computed."""
+    """Freeze what is stored; on the last attempt, leave out what has changed since."""
     project, layer, name, by = chosen.project, chosen.layer, chosen.name, chosen.by
     projects.lock(project)  # one version after the other
     if not is_wanted():
@@ -162,13 +162,13 @@ def _freeze(
     counted = _counted(settled, left_out, with_synthetic=chosen.with_synthetic)
     agreement = _agreement(project, layer, must_be_current=not is_last)
     draft = releases.draft(project, layer, name, by=by)
-    items = [_item(one) for one in settled]
+    items = [_item(settled_conversation) for settled_conversation in settled]
     if draft.repeats(items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
-    told = {"ruler": ruler_id, "message": chosen.message, **counted}
-    release = _store(draft, items, told, left_out, agreement)
-    held = release.items.values("conversation")
-    locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=held))
+    header = {"ruler": ruler_id, "message": chosen.message, **counted}
+    release = _store(draft, items, header, left_out, agreement)
+    frozen = release.items.values("conversation")
+    locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=frozen))
     events.record(
         "gold.frozen",
         release,
@@ -190,12 +190,12 @@ def _counted(
     *,
     with_synthetic: bool,
 ) -> dict[str, int]:
-    """How many are synthetic, if any are; refuses what may not be frozen so."""
+    """How many are synthetic, if any are; raises if they may not be frozen."""
     if not settled:
         raise NothingToFreeze(
             _why_nothing(left_out), details={"left_out": [row.as_json() for row in left_out]}
         )
-    synthetic = sum(one.conversation.is_synthetic for one in settled)
+    synthetic = sum(item.conversation.is_synthetic for item in settled)
     if synthetic and not with_synthetic:
         raise SyntheticItems(
             "gold.synthetic_items",
@@ -206,13 +206,13 @@ def _counted(
     return {"synthetic": synthetic} if synthetic else {}
 
 
-def _item(one: settling.SettledConversation) -> releases.Item:
+def _item(settled: settling.SettledConversation) -> releases.FrozenItem:
     return releases.item_of(
-        one.conversation,
-        one.layer,
-        gold=one.payload,
-        base_payload=one.base_payload,
-        provenance=one.provenance,
+        settled.conversation,
+        settled.layer,
+        gold=settled.payload,
+        base_payload=settled.base_payload,
+        provenance=settled.provenance,
     )
 
 
@@ -250,8 +250,8 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
 
 def _store(
     draft: releases.Draft,
-    items: Sequence[releases.Item],
-    told: Mapping[str, Any],
+    items: Sequence[releases.FrozenItem],
+    own_header: Mapping[str, Any],
     left_out: Sequence[settling.LeftOut],
     agreement: dict[str, Any],
 ) -> GoldRelease:
@@ -262,13 +262,13 @@ def _store(
         "guideline_version": guideline.version if guideline else None,
         "overrides": overrides,
         "match_threshold": project.match_threshold,
-        **told,
+        **own_header,
     }
     return draft.store(
         items,
         header,
         guideline=guideline,
-        message=told["message"],
+        message=own_header["message"],
         agreement=agreement,
         overrides=overrides,
         left_out=[row.as_json() for row in left_out],
@@ -276,38 +276,38 @@ def _store(
 
 
 def _overrides(project: Project) -> list[dict[str, Any]]:
-    """Every reason given for opening full labeling past the gate."""
+    """Every reason for opening full labeling past the gate."""
     overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
     return [
         {
-            "round": one.number,
-            "reason": one.override_reason,
-            "by": one.opened_by.get_username() if one.opened_by else None,
+            "round": round_.number,
+            "reason": round_.override_reason,
+            "by": round_.opened_by.get_username() if round_.opened_by else None,
         }
-        for one in overridden
+        for round_ in overridden
     ]
 
 
 def _measured_rounds(project: Project) -> list[Round]:
-    """The rounds whose agreement a release tells of: all of several annotators but a blind one."""
+    """The rounds whose agreement a release reports: with several annotators, and not blind."""
     rounds = (
         project.rounds.labelling().filter(overlap__gte=2).select_related("guideline", "project")
     )
-    return [one for one in rounds if not one.is_blind]
+    return [round_ for round_ in rounds if not round_.is_blind]
 
 
 def _layers_behind(layer: str) -> list[str]:
     """The layers that gold of this layer holds or refers to."""
     stages = settling.stages_of(layer)
-    return list(dict.fromkeys(name for one in stages for name in (*LAYERS[one].needs, one)))
+    return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
 
 
 def _agreement(project: Project, layer: str, *, must_be_current: bool) -> dict[str, Any]:
-    """Agreement of every round that is not blind now, kept with the release."""
+    """Agreement of every round that is not blind now, stored with the release."""
     rounds = _measured_rounds(project)
-    if must_be_current and not all(measurements.is_current(one) for one in rounds):
+    if must_be_current and not all(measurements.is_current(round_) for round_ in rounds):
         raise measurements.NotMeasured("agreement.changed_since")
-    return {"rounds": [_round_agreement(one, layer) for one in rounds]}
+    return {"rounds": [_round_agreement(round_, layer) for round_ in rounds]}
 
 
 def _round_agreement(measured: Round, layer: str) -> dict[str, Any]:
@@ -321,8 +321,10 @@ def _round_agreement(measured: Round, layer: str) -> dict[str, Any]:
 
 
 def _agreement_on(measured: Round, layer: str) -> dict[str, Any]:
-    """Of one layer; of the whole, that of each of its stages."""
+    """The figures of one layer; of the whole, those of each of its stages."""
     if layer != END_TO_END:
         return measurements.figures_of(measured, layer) or {}
-    stages = {one: measurements.figures_of(measured, one) for one in settling.stages_of(layer)}
-    return agreement.summary({one: figures for one, figures in stages.items() if figures})
+    stages = {
+        stage: measurements.figures_of(measured, stage) for stage in settling.stages_of(layer)
+    }
+    return agreement.summary({stage: figures for stage, figures in stages.items() if figures})

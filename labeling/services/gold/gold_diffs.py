@@ -1,4 +1,4 @@
-"""Comparing two gold releases: what was added, dropped and decided anew."""
+"""Comparing two gold releases: what was added, removed and changed."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class ReleaseDiff(NamedTuple):
     def by_split(self) -> dict[str, Counter[str]]:
         """How many items of each split were added, removed and changed, and how many are same."""
         kinds = {item.item_id: item.kind for item in self.items}
-        found: dict[str, Counter[str]] = {split: Counter() for split in self.splits.values()}
+        counts: dict[str, Counter[str]] = {split: Counter() for split in self.splits.values()}
         for name, split in self.splits.items():
-            found[split][kinds.get(name, "same")] += 1
-        return dict(sorted(found.items()))
+            counts[split][kinds.get(name, "same")] += 1
+        return dict(sorted(counts.items()))
 
     def by_layer(self) -> dict[str, Counter[str]]:
         """How many labels of each layer were added, removed and changed in items of both."""
-        found: dict[str, Counter[str]] = {}
+        counts: dict[str, Counter[str]] = {}
         for item in self.items:
             for label in item.labels:
-                found.setdefault(label.layer, Counter())[label.kind] += 1
-        return dict(sorted(found.items()))
+                counts.setdefault(label.layer, Counter())[label.kind] += 1
+        return dict(sorted(counts.items()))
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -67,11 +67,11 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
             layer2=after.layer,
         )
     splits: dict[str, str] = {}
-    for one in (before, after):
-        splits |= dict(one.items.order_by("position").values_list("item_id", "split"))
+    for release in (before, after):
+        splits |= dict(release.items.order_by("position").values_list("item_id", "split"))
     left, right = _not_in(after, before), _not_in(before, after)
-    found = (changed(name, left.get(name), right.get(name)) for name in sorted({*left, *right}))
-    items = [item for item in found if item]
+    changes = (changed(name, left.get(name), right.get(name)) for name in sorted({*left, *right}))
+    items = [item for item in changes if item]
     return ReleaseDiff(before, after, items, len(splits) - len(items), splits)
 
 

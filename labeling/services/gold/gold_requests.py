@@ -57,7 +57,7 @@ def request_freeze(
 
 
 def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
-    """Freeze what was asked for, unless that is done. Repeating it changes nothing."""
+    """Freeze what was requested, unless it is done. Repeating it changes nothing."""
     asked = Event.objects.select_related("project", "actor").get(pk=request_id, verb=ASKED)
     if is_answered(asked):
         return
@@ -67,9 +67,9 @@ def answer(request_id: int, *, ruler: Callable[[], Ruler]) -> None:
         return  # another worker has answered while this one computed
     except RuleError as error:
         _refuse(asked, error.fact)
-    except OperationalError:  # somebody else writes for long: the sweep asks again
+    except OperationalError:  # somebody else is writing: the sweep asks again
         raise
-    except Exception:  # whatever it is, who asked must be told; it goes on to the worker's log
+    except Exception:  # any error: the requester must learn of it; it also goes to the log
         _refuse(asked, Fact("gold.freeze_broke_off"))
         raise
 
@@ -112,7 +112,7 @@ def wake_unattended() -> list[int]:
         verb=ASKED,
         at__gt=now - GIVEN_UP_AFTER,
         at__lt=now - timedelta(seconds=RESEND_SECONDS),
-        data__has_key="name",  # older requests say nothing that an outcome could be told by
+        data__has_key="name",  # older requests have nothing to match an outcome by
     )
-    waiting = [one.pk for one in asked.order_by("pk") if not is_answered(one)]
+    waiting = [event.pk for event in asked.order_by("pk") if not is_answered(event)]
     return [pk for pk in waiting if _messages.send_again(pk)]

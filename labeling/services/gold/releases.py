@@ -1,4 +1,4 @@
-"""What every gold release is made of, wherever its labels come from."""
+"""The parts of every gold release, wherever its labels come from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from labeling.domain.schema import SCHEMA_VERSION
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 
 
-class Item(NamedTuple):
+class FrozenItem(NamedTuple):
     """A line of a release, and the hash that proves all of it."""
 
     item_id: str
@@ -35,16 +35,18 @@ class Draft(NamedTuple):
     def version(self) -> int:
         return self.parent.version + 1 if self.parent else 1
 
-    def repeats(self, items: Sequence[Item]) -> bool:
-        """Whether the newest version holds exactly these already."""
+    def repeats(self, items: Sequence[FrozenItem]) -> bool:
+        """Whether the newest version holds exactly these items."""
         if self.parent is None:
             return False
-        held = self.parent.items.order_by("position").values_list("sha256", flat=True)
-        return list(held) == [item.sha256 for item in items]
+        hashes = self.parent.items.order_by("position").values_list("sha256", flat=True)
+        return list(hashes) == [item.sha256 for item in items]
 
-    def store(self, items: Sequence[Item], told: Mapping[str, Any], **fields: Any) -> GoldRelease:
-        """Freeze these items. ``told`` is what this kind of gold says in its header."""
-        header = {**self._header(), "items": len(items), **told}
+    def store(
+        self, items: Sequence[FrozenItem], own_header: Mapping[str, Any], **fields: Any
+    ) -> GoldRelease:
+        """Freeze these items. ``own_header`` is what this kind of gold adds to the header."""
+        header = {**self._header(), "items": len(items), **own_header}
         release = GoldRelease.objects.create(
             project=self.project,
             layer=self.layer,
@@ -86,7 +88,7 @@ def item_of(
     gold: Mapping[str, Any],
     base_payload: Mapping[str, Any],
     provenance: Mapping[str, Any],
-) -> Item:
+) -> FrozenItem:
     """One line of the native export: self-contained, so that its hash proves all of it."""
     document = {
         "schema_version": SCHEMA_VERSION,
@@ -101,7 +103,7 @@ def item_of(
         **({"given": dict(base_payload)} if base_payload else {}),
         "provenance": provenance,
     }
-    return Item(
+    return FrozenItem(
         conversation.external_id,
         conversation.pk,
         conversation.split,
@@ -112,7 +114,7 @@ def item_of(
 
 
 def origin_of(conversation: Conversation) -> dict[str, Any]:
-    """What a gold item says of a conversation that nobody has held; nothing of others."""
+    """What a gold item says about a synthetic conversation; nothing about others."""
     if not conversation.is_synthetic:
         return {}
     return {"origin": conversation.origin, "generator": conversation.generator}

@@ -16,16 +16,16 @@ from labeling.models import GoldItem, GoldRelease
 from labeling.services.gold.releases import messages_of
 
 
-class Fault(NamedTuple):
-    """Something in a release that is not as it was frozen; ``item_id`` "" means the release."""
+class ReleaseFault(NamedTuple):
+    """A change to a release since it was frozen; ``item_id`` "" means the release itself."""
 
     item_id: str
     fact: Fact
 
 
-def verify(release: GoldRelease) -> list[Fault]:
+def verify(release: GoldRelease) -> list[ReleaseFault]:
     """Compare a release with its hashes and with the conversations; empty means intact."""
-    faults: list[Fault] = []
+    faults: list[ReleaseFault] = []
     hashes = []
     items = release.items.select_related("conversation").prefetch_related("conversation__messages")
     for item in items.iterator(chunk_size=500):
@@ -33,37 +33,37 @@ def verify(release: GoldRelease) -> list[Fault]:
         faults += _item_faults(item)
     expected = release_sha256(_header(release, faults), hashes)
     if expected != release.sha256:
-        faults.append(Fault("", Fact("verify.release_hash")))
+        faults.append(ReleaseFault("", Fact("verify.release_hash")))
     return faults
 
 
-def _header(release: GoldRelease, faults: list[Fault]) -> dict[str, Any]:
+def _header(release: GoldRelease, faults: list[ReleaseFault]) -> dict[str, Any]:
     header: dict[str, Any] = _parsed(release.header)
     named = {"name": release.name, "version": release.version, "layer": release.layer}
     if any(header.get(key) != value for key, value in named.items()):
-        faults.append(Fault("", Fact("verify.header")))
+        faults.append(ReleaseFault("", Fact("verify.header")))
     return header
 
 
-def _item_faults(item: GoldItem) -> Iterator[Fault]:
+def _item_faults(item: GoldItem) -> Iterator[ReleaseFault]:
     document = _parsed(item.canonical)
     if _text_sha256(item.canonical) != item.sha256:
-        yield Fault(item.item_id, Fact("verify.content"))
+        yield ReleaseFault(item.item_id, Fact("verify.content"))
     named = (document.get("item_id"), document.get("split"), _how(document))
     if named != (item.item_id, item.split, item.how):
-        yield Fault(item.item_id, Fact("verify.columns"))
+        yield ReleaseFault(item.item_id, Fact("verify.columns"))
     if document.get("conversation") != messages_of(item.conversation):
-        yield Fault(item.item_id, Fact("verify.conversation"))
+        yield ReleaseFault(item.item_id, Fact("verify.conversation"))
     if lost := _lost_references(document):
-        yield Fault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
+        yield ReleaseFault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
 def _lost_references(document: dict[str, Any]) -> list[str]:
-    """Uids that labels refer to and that the item does not hold. Only items made here hold all."""
-    gold, given = document.get("gold", {}), document.get("given", {})
-    if not given and document.get("layer") != END_TO_END:
+    """Uids that labels refer to but the item lacks. Only items made here are complete."""
+    gold, base = document.get("gold", {}), document.get("given", {})
+    if not base and document.get("layer") != END_TO_END:
         return []
-    known = [label["uid"] for labels in [*gold.values(), *given.values()] for label in labels]
+    known = [label["uid"] for labels in [*gold.values(), *base.values()] for label in labels]
     layers = [name for name, layer in LAYERS.items() if layer.key in gold]
     return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
 

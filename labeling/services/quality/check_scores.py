@@ -1,4 +1,4 @@
-"""Answers to checks against gold: scored by a worker, told by person."""
+"""Answers to checks against gold: scored by a worker, reported by person."""
 
 from __future__ import annotations
 
@@ -38,50 +38,53 @@ ENOUGH = 5
 
 
 def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
-    """Compare the answer with gold, and draw the consequences. Again, it changes nothing.
+    """Compare the answer with gold, and act on the result. Repeating it changes nothing.
 
     None while there is no answer, and for a hidden check that was skipped.
     """
-    found = (
+    assignment = (
         Assignment.objects.with_checks()
         .exclude(purpose=Purpose.LABELLING)
         .select_related("round__project", "conversation", "annotator")
         .get(pk=assignment_pk)
     )
     answer = (
-        Annotation.objects.with_checks().filter(assignment=found).exclude(status="draft").first()
+        Annotation.objects.with_checks()
+        .filter(assignment=assignment)
+        .exclude(status="draft")
+        .first()
     )
     if answer is None:
         return None
-    if answer.status == Annotation.Status.SKIPPED and found.purpose == Purpose.HONEYPOT:
+    if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
         return None
-    known = GoldCheck.objects.filter(assignment=found, version=answer.version).first()
-    figures = {} if known else _against_gold(found, answer, ruler)
-    with transaction.atomic():  # a worker that dies in between leaves both to the next
-        check = known or _store(found, answer, figures)
-        _draw_consequences(found)
+    known = GoldCheck.objects.filter(assignment=assignment, version=answer.version).first()
+    figures = {} if known else _against_gold(assignment, answer, ruler)
+    with transaction.atomic():  # a worker that dies here leaves both steps to the next one
+        check = known or _store(assignment, answer, figures)
+        _act_on_result(assignment)
     return check
 
 
-def _draw_consequences(found: Assignment) -> None:
-    if found.purpose == Purpose.QUALIFICATION:
-        qualification.decide(found.round.project, found.annotator)
+def _act_on_result(assignment: Assignment) -> None:
+    if assignment.purpose == Purpose.QUALIFICATION:
+        qualification.decide(assignment.round.project, assignment.annotator)
     else:
-        pause_if_due(found.round.project, found.annotator)
+        pause_if_due(assignment.round.project, assignment.annotator)
 
 
-def _store(found: Assignment, answer: Annotation, figures: dict[str, Any]) -> GoldCheck:
+def _store(assignment: Assignment, answer: Annotation, figures: dict[str, Any]) -> GoldCheck:
     check, _ = GoldCheck.objects.get_or_create(
-        assignment=found, version=answer.version, defaults=figures
+        assignment=assignment, version=answer.version, defaults=figures
     )
     return check
 
 
-def _against_gold(found: Assignment, answer: Annotation, ruler: Ruler) -> dict[str, Any]:
+def _against_gold(assignment: Assignment, answer: Annotation, ruler: Ruler) -> dict[str, Any]:
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
-    project = found.round.project
-    items = gold_of(project, found.conversation_id)
+    project = assignment.round.project
+    items = gold_of(project, assignment.conversation_id)
     rules = Rules(ruler, synonyms_of(project), project.match_threshold)
     layers = {}
     for layer, item in items.items():
@@ -98,13 +101,13 @@ def _against_gold(found: Assignment, answer: Annotation, ruler: Ruler) -> dict[s
     return {
         "releases": {layer: str(item.release) for layer, item in items.items()},
         "layers": layers,
-        "value": mean(one["f1"] for one in layers.values()),
+        "value": mean(layer_figures["f1"] for layer_figures in layers.values()),
         "reason": None if layers else Fact("check.no_gold"),
     }
 
 
 def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
-    """By layer of the project, the newest gold of the conversation; of the whole, if need be."""
+    """By layer of the project, the newest gold of the conversation, end-to-end gold included."""
     items = (
         GoldItem.objects.filter(
             release__project=project,
@@ -115,12 +118,12 @@ def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
         .order_by("release__pk")
     )
     newest = {item.release.layer: item for item in items}
-    found = {}
+    gold = {}
     for layer in project.layers:
         item = newest.get(layer) or newest.get(END_TO_END)
         if item is not None and LAYERS[layer].key in item.content["gold"]:
-            found[layer] = item
-    return found
+            gold[layer] = item
+    return gold
 
 
 # --- pausing ------------------------------------------------------------------------------------
@@ -128,7 +131,7 @@ def gold_of(project: Project, conversation: int) -> dict[str, GoldItem]:
 
 @transaction.atomic
 def pause_if_due(project: Project, user: User) -> Pause | None:
-    """Only over the last so many hidden checks since a lead has last lifted a pause."""
+    """By the last n hidden checks since a lead last lifted a pause."""
     plan = CheckPlan.objects.select_for_update().filter(project=project).first()
     if plan is None or plan.pause_below is None:
         return None
@@ -143,16 +146,16 @@ def pause_if_due(project: Project, user: User) -> Pause | None:
     value = mean(values)
     if value is None or len(values) < plan.pause_after or value >= plan.pause_below:
         return None
-    made = Pause.objects.create(project=project, user=user, value=value, checks=len(values))
+    pause = Pause.objects.create(project=project, user=user, value=value, checks=len(values))
     events.record(
         "annotator.paused",
-        made,
+        pause,
         project=project,
         user=user.get_username(),
         value=value,
         checks=len(values),
     )
-    return made
+    return pause
 
 
 @transaction.atomic
@@ -217,12 +220,12 @@ def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
     return [
         LayerFigures(
             layer=LAYERS[layer].title,
-            f1=mean(one["f1"] for one in found),
-            kappa=kappa_of(one["marks"] for one in found),
-            n=len(found),
-            missed=sum(len(one["missed"]) for one in found),
-            extra=sum(len(one["extra"]) for one in found),
+            f1=mean(score["f1"] for score in scores),
+            kappa=kappa_of(score["marks"] for score in scores),
+            n=len(scores),
+            missed=sum(len(score["missed"]) for score in scores),
+            extra=sum(len(score["extra"]) for score in scores),
             by_message=LAYERS[layer].by_message,
         )
-        for layer, found in rows.items()
+        for layer, scores in rows.items()
     ]

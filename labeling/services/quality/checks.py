@@ -64,8 +64,8 @@ def choose(
     names: Collection[str] = (),
     number: int = 0,
 ) -> int:
-    """Add conversations by their names, and so many others at random; how many were new."""
-    projects.lock(project)  # or two at once choose the same
+    """Add conversations by name, and ``number`` others at random; returns how many were new."""
+    projects.lock(project)  # or two at once would choose the same
     known = project.check_conversations.filter(purpose=purpose).values("conversation")
     free = with_gold(project).exclude(pk__in=known)
     named = dict(free.filter(external_id__in=names).values_list("external_id", "pk"))
@@ -96,9 +96,9 @@ def _refuse_unknown(project: Project, names: Collection[str]) -> None:
 
 @transaction.atomic
 def drop(chosen: CheckConversation, *, by: User) -> None:
-    """Nobody gets it as a check any more. What was answered to it is kept."""
+    """Stop using it as a check. Answers to it are kept."""
     project, purpose = chosen.project, chosen.purpose
-    projects.lock(project)  # or two at once take the last ones
+    projects.lock(project)  # or two at once would take the last ones
     plan = plan_of(project)
     is_last = project.check_conversations.filter(purpose=purpose).count() == 1
     if is_last and (plan.every if purpose == HONEYPOT else plan.test):

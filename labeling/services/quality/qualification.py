@@ -40,11 +40,11 @@ class TestImpossible(RuleError):
     """The qualification test cannot be begun, or not again."""
 
     code = "test_impossible"
-    __test__ = False  # not one of pytest's
+    __test__ = False  # not a test class of pytest
 
 
 class WaiverImpossible(RuleError):
-    """There is nothing to waive, or no reason is given."""
+    """There is nothing to waive, or the reason is missing."""
 
     code = "waiver_impossible"
 
@@ -58,8 +58,8 @@ def of(user: User, project: Project) -> QuerySet[Assignment]:
     )
 
 
-class Standing(NamedTuple):
-    """How somebody stands in one project, for their first page."""
+class QualificationStatus(NamedTuple):
+    """Whether somebody may work in one project, for their first page."""
 
     project: Project
     state: str  # "paused", a state of the test, or "" before its begin
@@ -70,29 +70,31 @@ class Standing(NamedTuple):
     leads: str
 
 
-def standings(user: User) -> list[Standing]:
+def statuses(user: User) -> list[QualificationStatus]:
     """Projects with a test, and those that have paused the user."""
     mine = Project.objects.filter(
         memberships__user=user, memberships__role=Membership.Role.ANNOTATOR
     )
     pauses = Pause.objects.filter(user=user, lifted_at__isnull=True).order_by()
     paused = set(pauses.values_list("project", flat=True))
-    told = mine.filter(Q(check_plan__test=True) | Q(pk__in=paused)).select_related("check_plan")
-    projects = list(told.order_by("name"))
+    with_test = mine.filter(Q(check_plan__test=True) | Q(pk__in=paused)).select_related(
+        "check_plan"
+    )
+    projects = list(with_test.order_by("name"))
     if not projects:
         return []
     tried = Qualification.objects.filter(user=user, project__in=projects)
-    known = {one.project_id: one for one in tried}
+    known = {test.project_id: test for test in tried}
     parts, leads = _parts(user, projects), leads_by_project(projects)
     return [
-        _standing(
-            one,
-            known.get(one.pk),
-            parts.get(one.pk, (0, 0)),
-            is_paused=one.pk in paused,
-            leads=leads[one.pk],
+        _status(
+            project,
+            known.get(project.pk),
+            parts.get(project.pk, (0, 0)),
+            is_paused=project.pk in paused,
+            leads=leads[project.pk],
         )
-        for one in projects
+        for project in projects
     ]
 
 
@@ -109,20 +111,20 @@ def _parts(user: User, projects: Collection[Project]) -> dict[int, tuple[int, in
     return {project: (parts, done) for project, parts, done in rows}
 
 
-def _standing(
+def _status(
     project: Project,
-    found: Qualification | None,
+    test: Qualification | None,
     parts: tuple[int, int],
     *,
     is_paused: bool,
     leads: str,
-) -> Standing:
+) -> QualificationStatus:
     tries = project.check_plan.tries
-    return Standing(
+    return QualificationStatus(
         project=project,
-        state="paused" if is_paused else found.state if found else "",
-        value=found.value if found else None,
-        tries_left=max(tries - (found.tries if found else 0), 0),
+        state="paused" if is_paused else test.state if test else "",
+        value=test.value if test else None,
+        tries_left=max(tries - (test.tries if test else 0), 0),
         parts=parts[0],
         done=parts[1],
         leads=leads,
@@ -131,26 +133,26 @@ def _standing(
 
 @transaction.atomic
 def begin(project: Project, user: User) -> Qualification:
-    """Begin the test, or the next try; one that is under way goes on."""
+    """Begin the test or the next try; a try under way goes on."""
     projects.lock(project)
     plan = check_turns.plan_of(project)
     annotates = project.memberships.filter(user=user, role=Membership.Role.ANNOTATOR)
     if not plan.test or not annotates.exists():
         raise TestImpossible("qualification.no_test")
-    found = Qualification.objects.filter(project=project, user=user).first()
-    if found is None:
-        found = Qualification(project=project, user=user)
-    elif found.state == State.BETWEEN:
-        found.tries += 1
-    elif found.state != State.TRYING:
+    test = Qualification.objects.filter(project=project, user=user).first()
+    if test is None:
+        test = Qualification(project=project, user=user)
+    elif test.state == State.BETWEEN:
+        test.tries += 1
+    elif test.state != State.TRYING:
         raise TestImpossible("qualification.over", project=project.name, leads=leads_of(project))
-    is_new = found.pk is None or found.state == State.BETWEEN
-    found.state = State.TRYING
-    found.save()
+    is_new = test.pk is None or test.state == State.BETWEEN
+    test.state = State.TRYING
+    test.save()
     if is_new:
         _hand_out(project, user)
-        _record("qualification.begun", found, by=user, tries=found.tries)
-    return found
+        _record("qualification.begun", test, by=user, tries=test.tries)
+    return test
 
 
 def _hand_out(project: Project, user: User) -> None:
@@ -182,54 +184,54 @@ def _hand_out(project: Project, user: User) -> None:
 
 
 def _round_of(project: Project) -> Round:
-    """Where the tests of a project are kept: no round of labeling, and so numbered 0."""
+    """The round that holds a project's tests; not for labeling, and so numbered 0."""
     guideline = project.guidelines.first()
     if guideline is None:
         raise TestImpossible("qualification.no_guidelines")
-    found, _ = Round.objects.with_checks().update_or_create(
+    round_, _ = Round.objects.with_checks().update_or_create(
         project=project,
         number=0,
         kind=Round.Kind.QUALIFYING,
         defaults={"guideline": guideline, "overlap": 1, "skip_policy": Round.SkipPolicy.NEVER},
     )
-    return found
+    return round_
 
 
 @transaction.atomic
 def decide(project: Project, user: User) -> None:
-    """Once every part of a try is answered and scored: passed, or not."""
+    """Once every part of a try is answered and scored, decide whether it is passed."""
     projects.lock(project)  # or its plan may change
     tried = Qualification.objects.filter(project=project, user=user, state=State.TRYING)
-    found = tried.first()
-    if found is None:
+    test = tried.first()
+    if test is None:
         return
     values = _values(project, user)
     if values is None:
         return
-    found.value = mean(values)
-    _decided(found, _judged(found, check_turns.plan_of(project)), None)
+    test.value = mean(values)
+    _decided(test, _judged(test, check_turns.plan_of(project)), None)
 
 
-def _judged(found: Qualification, plan: CheckPlan) -> Qualification.State:
-    """By the mean of the last try. Where nothing could be compared, nothing is passed."""
-    if found.value is not None and found.value >= plan.pass_at - SLACK:
+def _judged(test: Qualification, plan: CheckPlan) -> Qualification.State:
+    """By the mean of the last try. If nothing could be compared, it is not passed."""
+    if test.value is not None and test.value >= plan.pass_at - SLACK:
         return State.PASSED
-    return State.FAILED if found.tries >= plan.tries else State.BETWEEN
+    return State.FAILED if test.tries >= plan.tries else State.BETWEEN
 
 
-def _decided(found: Qualification, state: Qualification.State, by: User | None) -> None:
-    found.state, found.decided_at = state, timezone.now()
-    found.save()
+def _decided(test: Qualification, state: Qualification.State, by: User | None) -> None:
+    test.state, test.decided_at = state, timezone.now()
+    test.save()
     verb = "qualification.passed" if state == State.PASSED else "qualification.failed"
-    _record(verb, found, by=by, value=found.value, tries=found.tries)
+    _record(verb, test, by=by, value=test.value, tries=test.tries)
 
 
 def judge_again(project: Project, plan: CheckPlan, *, by: User) -> None:
-    """Finished tests, by a plan that has changed. Who has passed may go on working."""
-    for found in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
-        state = _judged(found, plan)
-        if state != found.state:
-            _decided(found, state, by)
+    """Judge finished tests by a changed plan. Anyone who has passed may go on working."""
+    for test in project.qualifications.select_for_update().filter(state__in=NOT_PASSED):
+        state = _judged(test, plan)
+        if state != test.state:
+            _decided(test, state, by)
 
 
 def _values(project: Project, user: User) -> list[float | None] | None:
@@ -245,7 +247,7 @@ def _values(project: Project, user: User) -> list[float | None] | None:
 
 
 def newest(project: Project, user: User) -> list[GoldCheck]:
-    """What the parts of the user's test came to, as they stand, in order."""
+    """The current results of the parts of the user's test, in order."""
     rows = GoldCheck.objects.filter(assignment__in=of(user, project)).select_related(
         "assignment__conversation", "assignment__annotation"
     )
@@ -258,24 +260,22 @@ def newest(project: Project, user: User) -> list[GoldCheck]:
 
 @transaction.atomic
 def waive(project: Project, user: User, *, by: User, reason: str) -> Qualification:
-    """Let somebody work without the test. The reason is kept, and told by the audit log."""
+    """Let somebody work without the test. The reason is stored, and shown in the audit log."""
     reason = reason_in(reason)
     if not reason:
         raise WaiverImpossible("qualification.no_waiver_reason")
     projects.lock(project)
-    found = Qualification.objects.filter(project=project, user=user).first()
-    found = found or Qualification(project=project, user=user, tries=0)
-    if found.state in ADMITTED:
+    test = Qualification.objects.filter(project=project, user=user).first()
+    test = test or Qualification(project=project, user=user, tries=0)
+    if test.state in ADMITTED:
         raise WaiverImpossible("qualification.nothing_to_waive", user=user.get_username())
-    found.state, found.reason, found.waived_by = State.WAIVED, reason, by
-    found.decided_at = timezone.now()
-    found.save()
+    test.state, test.reason, test.waived_by = State.WAIVED, reason, by
+    test.decided_at = timezone.now()
+    test.save()
     of(user, project).exclude(DONE).update(slot=None)
-    _record("qualification.waived", found, by=by, reason=reason)
-    return found
+    _record("qualification.waived", test, by=by, reason=reason)
+    return test
 
 
-def _record(verb: str, found: Qualification, *, by: User | None = None, **data: Any) -> None:
-    events.record(
-        verb, found, project=found.project, actor=by, user=found.user.get_username(), **data
-    )
+def _record(verb: str, test: Qualification, *, by: User | None = None, **data: Any) -> None:
+    events.record(verb, test, project=test.project, actor=by, user=test.user.get_username(), **data)

@@ -1,4 +1,4 @@
-"""Sending what waits for a webhook: in order, by one worker at a time, patiently.
+"""Sending what waits for a webhook: in order, by one worker at a time, with retries.
 
 A delivery that fails is tried again later and later, and given up in the end. An address that
 fails rests as a whole, so that a receiver that is down costs one attempt now and then, however
@@ -32,13 +32,13 @@ from labeling.models import (
     WebhookDelivery,
 )
 from labeling.services import events, outbox
-from labeling.services.webhooks.transport import LIMIT_SECONDS, Answer, Outcome, post
+from labeling.services.webhooks.transport import LIMIT_SECONDS, Outcome, Response, post
 
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)  # of one attempt; renewed before each
-SLICE_SECONDS = 20  # then others who wait for a worker get their turn
-KEPT_DAYS = 90  # so long the log keeps what was delivered or given up
+SLICE_SECONDS = 20  # then other webhooks get their turn
+KEPT_DAYS = 90  # how long the log keeps finished deliveries
 FORGOTTEN_AT_ONCE = 1000
 GONE = 410
 
@@ -66,8 +66,8 @@ def _claim(webhook_id: int, sender: UUID) -> bool:
 
 
 def _release(webhook_id: int, sender: UUID) -> None:
-    held = Webhook.objects.filter(pk=webhook_id, sender=sender)
-    held.update(sender=None, sending_until=None)
+    own = Webhook.objects.filter(pk=webhook_id, sender=sender)
+    own.update(sender=None, sending_until=None)
 
 
 def _send_some(webhook_id: int, sender: UUID) -> None:
@@ -89,10 +89,10 @@ def _forget_old(webhook_id: int) -> None:
 
 
 def _renewed(webhook_id: int, sender: UUID) -> Webhook | None:
-    """As it is now: it may have been paused, moved or removed since the last message."""
-    held = Webhook.objects.not_removed().filter(pk=webhook_id, sender=sender, active=True)
-    held.update(sending_until=timezone.now() + LEASE)
-    return held.first()
+    """The current row: it may have been paused, changed or removed since the last message."""
+    own = Webhook.objects.not_removed().filter(pk=webhook_id, sender=sender, active=True)
+    own.update(sending_until=timezone.now() + LEASE)
+    return own.first()
 
 
 def _next(webhook: Webhook) -> WebhookDelivery | None:
@@ -107,11 +107,11 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> bool:
     signed = rules.headers(
         _secrets(webhook), message_id=delivery.message_id, timestamp=timestamp, body=body
     )
-    told = {"Content-Type": "application/json", "User-Agent": "Assay-Webhook/1", **signed}
+    headers = {"Content-Type": "application/json", "User-Agent": "Assay-Webhook/1", **signed}
     answer = post(
         webhook.url,
         body,
-        told,
+        headers,
         allow_private=settings.WEBHOOK_ALLOW_PRIVATE,
         seconds=LIMIT_SECONDS,
     )
@@ -127,7 +127,7 @@ def _secrets(webhook: Webhook) -> list[str]:
 
 
 @transaction.atomic
-def _store(webhook: Webhook, delivery: WebhookDelivery, answer: Answer) -> None:
+def _store(webhook: Webhook, delivery: WebhookDelivery, answer: Response) -> None:
     now = timezone.now()
     attempts = delivery.attempts + 1
     taken, wait = answer.outcome == Outcome.TAKEN, rules.wait_after(attempts)
@@ -138,7 +138,7 @@ def _store(webhook: Webhook, delivery: WebhookDelivery, answer: Answer) -> None:
         changed["state"] = State.FAILED
     else:
         changed["next_attempt_at"] = now + timedelta(seconds=wait)
-    # another worker may have delivered it meanwhile: that stands
+    # another worker may have delivered it in the meantime: then nothing changes
     waiting = WebhookDelivery.objects.filter(pk=delivery.pk, state=State.WAITING)
     waiting.update(attempts=attempts, **changed)
     if taken:
@@ -152,7 +152,7 @@ def _relieve(webhook: Webhook) -> None:
     failing.update(failures_in_a_row=0, resting_until=None)
 
 
-def _rest(webhook: Webhook, answer: Answer) -> None:
+def _rest(webhook: Webhook, answer: Response) -> None:
     seconds = rules.rest_after(webhook.failures_in_a_row + 1)
     logger.warning("Webhook %s: %s (%s).", webhook.pk, answer.outcome, answer.status or "no status")
     here = Webhook.objects.filter(pk=webhook.pk)
@@ -196,7 +196,7 @@ def body_of(delivery: WebhookDelivery) -> bytes:
 def _object(event: Event, project: Project) -> dict[str, Any]:
     """``conversation``: the id of the conversation that the object belongs to, if to one.
 
-    Which conversations people are checked by is told to nobody: a receiver may be read by them.
+    Never the conversations of hidden checks: the people who are checked may read the receiver.
     """
     conversation = None if event.verb.startswith("checks.") else event.data.get("conversation")
     return {
@@ -218,8 +218,8 @@ def _path(event: Event, project: Project, conversation: str | None) -> str:
 def _own_page(event: Event, project: Project, conversation: str | None) -> str:
     match event.object_type:
         case "round":
-            told = Round.objects.labelling().filter(pk=event.object_id).only("number").first()
-            return reverse("agreement", args=[project.slug, told.number]) if told else ""
+            round_ = Round.objects.labelling().filter(pk=event.object_id).only("number").first()
+            return reverse("agreement", args=[project.slug, round_.number]) if round_ else ""
         case "goldrelease":
             frozen = GoldRelease.objects.filter(pk=event.object_id).only("name", "version").first()
             named = (frozen.name, frozen.version) if frozen else None
@@ -227,5 +227,5 @@ def _own_page(event: Event, project: Project, conversation: str | None) -> str:
         case "guideline":
             return reverse("guideline", args=[project.slug, event.data["version"]])
     within = project.conversations.filter(external_id=conversation or "")
-    found: Conversation | None = within.only("pk").first()
-    return reverse("conversation", args=[project.slug, found.pk]) if found else ""
+    stored: Conversation | None = within.only("pk").first()
+    return reverse("conversation", args=[project.slug, stored.pk]) if stored else ""

@@ -22,12 +22,12 @@ from labeling.domain.webhooks import is_public
 from labeling.models import WebhookDelivery
 
 LIMIT_SECONDS = 10.0
-"""Of everything after the name is looked up: a server that drips is cut off too."""
+"""For everything after the name lookup, so that a server that drips bytes is cut off, too."""
 
 Outcome = WebhookDelivery.Outcome
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     outcome: str
     status: int | None = None
 
@@ -43,25 +43,25 @@ def post(
     *,
     allow_private: bool,
     seconds: float = LIMIT_SECONDS,
-) -> Answer:
-    """What came of it. Nothing is raised for what a receiver or the network does."""
+) -> Response:
+    """Send it and return the outcome. Errors of the receiver or the network do not raise."""
     end = monotonic() + seconds
     try:
         return _judged(_status(urlsplit(url), body, headers, allow_private, end))
     except PrivateAddress:
-        return Answer(Outcome.PRIVATE)
+        return Response(Outcome.PRIVATE)
     except (socket.gaierror, UnicodeError):
-        return Answer(Outcome.UNKNOWN_HOST)
+        return Response(Outcome.UNKNOWN_HOST)
     except ssl.SSLCertVerificationError:
-        return Answer(Outcome.INSECURE)
+        return Response(Outcome.INSECURE)
     except (OSError, HTTPException):
-        return Answer(Outcome.TIMEOUT if monotonic() >= end else Outcome.UNREACHABLE)
+        return Response(Outcome.TIMEOUT if monotonic() >= end else Outcome.UNREACHABLE)
 
 
-def _judged(status: int) -> Answer:
+def _judged(status: int) -> Response:
     if 200 <= status < 300:
-        return Answer(Outcome.TAKEN, status)
-    return Answer(Outcome.REDIRECT if 300 <= status < 400 else Outcome.REFUSED, status)
+        return Response(Outcome.TAKEN, status)
+    return Response(Outcome.REDIRECT if 300 <= status < 400 else Outcome.REFUSED, status)
 
 
 def _status(
@@ -85,8 +85,8 @@ def _status(
 
 def _places(host: str, port: int, *, allow_private: bool) -> list[tuple[int, Any]]:
     """Where a name leads: family and socket address, all of them checked."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    places: list[tuple[int, Any]] = [(family, at) for family, _type, _proto, _name, at in found]
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    places: list[tuple[int, Any]] = [(family, at) for family, _type, _proto, _name, at in addresses]
     if not allow_private and not all(is_public(ip_address(at[0])) for _family, at in places):
         raise PrivateAddress
     return places
@@ -120,7 +120,7 @@ def _in_tls(sock: socket.socket, host: str) -> ssl.SSLSocket:
 
 @contextmanager
 def _cut_off(sock: socket.socket, end: float) -> Iterator[None]:
-    """End the connection when the time is over; the limit of a socket begins anew at each byte."""
+    """End the connection when the time is over; a socket's own limit starts again at each byte."""
     timer = Timer(max(0.01, end - monotonic()), _hang_up, [sock])
     timer.daemon = True
     timer.start()

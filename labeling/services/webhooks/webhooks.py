@@ -1,4 +1,4 @@
-"""The webhooks of a project: made, changed, tested, paused and removed by its leads.
+"""The webhooks of a project: created, changed, tested, paused and removed by its leads.
 
 The audit log says of an address no more than its host, and of a secret nothing.
 """
@@ -22,7 +22,7 @@ from labeling.models import Project, Webhook, WebhookDelivery
 from labeling.services import events, outbox, projects
 
 MOST = 20  # of one project: each event is written down for each of them
-OVERLAP_HOURS = 24  # so long a replaced secret signs beside the new one
+OVERLAP_HOURS = 24  # how long a replaced secret also signs
 
 State = WebhookDelivery.State
 
@@ -33,8 +33,8 @@ class WebhookRefused(RuleError):
     code = "webhook_refused"
 
 
-class Made(NamedTuple):
-    """A webhook, and the only sight of its secret."""
+class CreatedWebhook(NamedTuple):
+    """A new webhook with its secret, which is shown only once."""
 
     webhook: Webhook
     secret: str
@@ -61,7 +61,7 @@ def _number(deliveries: QuerySet[WebhookDelivery]) -> Coalesce:
 
 
 @transaction.atomic
-def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> Made:
+def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> CreatedWebhook:
     projects.lock(project)  # or two at once exceed the limit
     if of_project(project).count() >= MOST:
         raise WebhookRefused("webhook.too_many", most=MOST)
@@ -71,7 +71,7 @@ def add(*, project: Project, url: str, verbs: Sequence[str] = (), by: User) -> M
         project=project, url=url, verbs=sorted(verbs), secret=secret, created_by=by
     )
     _record("webhook.added", webhook, by, verbs=webhook.verbs)
-    return Made(webhook, secret)
+    return CreatedWebhook(webhook, secret)
 
 
 @transaction.atomic
@@ -97,7 +97,7 @@ def _check(url: str) -> None:
 
 @transaction.atomic
 def pause(webhook: Webhook, *, by: User) -> None:
-    """What happens meanwhile is kept and sent afterwards."""
+    """Stop sending; events in the meantime are kept and sent afterwards."""
     if _kept(webhook).filter(active=True).update(active=False):
         _record("webhook.paused", webhook, by)
 
@@ -110,7 +110,7 @@ def resume(webhook: Webhook, *, by: User) -> None:
 
 
 @transaction.atomic
-def rotate(webhook: Webhook, *, by: User) -> Made:
+def rotate(webhook: Webhook, *, by: User) -> CreatedWebhook:
     """A new secret; for a day both sign, so that the receiver can change over in peace."""
     now, secret = timezone.now(), make_webhook_secret()
     old = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk).secret
@@ -118,7 +118,7 @@ def rotate(webhook: Webhook, *, by: User) -> Made:
         secret=secret, old_secret=old, old_secret_until=now + timedelta(hours=OVERLAP_HOURS)
     )
     _record("webhook.secret_rotated", webhook, by)
-    return Made(webhook, secret)
+    return CreatedWebhook(webhook, secret)
 
 
 @transaction.atomic

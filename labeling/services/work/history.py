@@ -11,7 +11,7 @@ from labeling.domain.schema import LAYERS
 from labeling.models import Annotation, AnnotationRevision, Assignment
 
 
-class Compared(NamedTuple):
+class RevisionComparison(NamedTuple):
     """An earlier version, and what has changed since."""
 
     revision: AnnotationRevision
@@ -20,7 +20,7 @@ class Compared(NamedTuple):
 
 
 class _LabelCount(Func):
-    """How many labels of one layer a payload holds, counted where the payload is."""
+    """How many labels of one layer a payload holds, counted by the database."""
 
     output_field = IntegerField()
 
@@ -50,12 +50,12 @@ def revisions(assignment: Assignment) -> QuerySet[AnnotationRevision]:
     )
 
 
-def compared(revision: AnnotationRevision, annotation: Annotation) -> Compared:
-    """The revision beside the answer as it is stored now."""
+def compared(revision: AnnotationRevision, annotation: Annotation) -> RevisionComparison:
+    """The revision next to the stored answer."""
     since = difference(
         revision.payload,
         annotation.payload,
         empty_before=revision.empty,
         empty_after=annotation.empty,
     )
-    return Compared(revision, annotation.version, since)
+    return RevisionComparison(revision, annotation.version, since)
