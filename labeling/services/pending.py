@@ -1,7 +1,8 @@
 """Noting that a worker has to process stored answers, and waking it.
 
 What is due is stored in rows, so a lost message or a worker that dies loses nothing: the sweep
-sends another message. Only the first row of a project sends one; the worker takes all that are there.
+sends another message. Only the first row of a project sends one; the worker takes all rows there
+are.
 """
 
 from __future__ import annotations

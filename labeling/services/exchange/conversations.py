@@ -85,8 +85,8 @@ def import_files(
 
     ``files`` are names (without folders, for messages) and binary streams, each read once and
     forwards, so an iterable may open them one at a time. ``split`` is for conversations that name
-    none. A conversation that is stored already and says the same is left alone; one that says
-    something else refuses everything. A missing project is created.
+    none. A stored conversation with the same content is left alone; one with other content refuses
+    the whole import. A missing project is created.
     """
     project, created = open_project(project_slug, actor)
     intake = _Intake(project=project, split=split, format=format)
@@ -129,7 +129,7 @@ def store_records(
 def open_project(slug: str, actor: Any, *, layers: Sequence[str] = ()) -> tuple[Project, bool]:
     """The project, locked so that two imports into it cannot store the same conversation.
 
-    A missing one is created; ``layers`` are what it then labels.
+    A missing one is created with these ``layers``.
     """
     try:
         validate_slug(slug)
@@ -159,11 +159,11 @@ class _Intake:
         """Read all files, yielding their names; ends early when there are too many problems."""
         for order, (name, stream) in enumerate(files):
             yield name
-            for found in READERS[self.format](stream):
-                if isinstance(found, Problem):
-                    self._refuse(_Place(order, found.line or 0, name), found.reason)
+            for entry in READERS[self.format](stream):
+                if isinstance(entry, Problem):
+                    self._refuse(_Place(order, entry.line or 0, name), entry.reason)
                 else:
-                    line, record = found
+                    line, record = entry
                     self._add(_Place(order, line, name), record)
                 if len(self.problems) >= MAX_PROBLEMS:
                     return

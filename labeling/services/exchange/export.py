@@ -15,11 +15,11 @@ from labeling.words import worded_in_english
 
 FORMATS = ("native", *WRITERS)
 OF_LAYERS = ("labelstudio", "doccano")
-"""Those with a place for labels of one layer, but for no whole document."""
+"""Formats with a place for labels of one layer, but not for a whole document."""
 
 
 class UnknownFormat(RuleError):
-    """There is no such export format."""
+    """The export format does not exist."""
 
     code = "unknown_format"
 

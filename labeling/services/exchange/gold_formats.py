@@ -20,7 +20,7 @@ from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 
-GOLD = "gold"  # stands for the annotator
+GOLD = "gold"  # in place of the annotator
 
 
 class CannotCarry(RuleError):

@@ -26,14 +26,14 @@ from labeling.words import in_english
 
 FORMATS = ("native", "labelstudio", "doccano")
 FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
-CHUNK = 200  # conversations held at a time
+CHUNK = 200  # conversations in memory at a time
 
 
 def finished(project: Project, viewer: User | None = None) -> QuerySet[Assignment]:
-    """Submitted and skipped answers. What is in an open calibration round is nobody's to see.
+    """Submitted and skipped answers, without open calibration rounds, which nobody may see.
 
-    A viewer who labels conversations again blind sees no answer about them; None is whoever runs
-    the machine.
+    A viewer who labels conversations again blind sees no answer about them; None is the operator
+    of the server.
     """
     answers = (
         Assignment.objects.labelling()
@@ -68,8 +68,8 @@ def _labelled(conversation: Conversation) -> FileConversation:
     return FileConversation(
         id=conversation.external_id,
         turns=tuple(
-            Turn(one.role, one.content, one.speaker, one.time)
-            for one in conversation.messages.all()
+            Turn(message.role, message.content, message.speaker, message.time)
+            for message in conversation.messages.all()
         ),
         answers=tuple(map(_answer, rows)),
         domain=conversation.domain,
@@ -81,18 +81,18 @@ def _labelled(conversation: Conversation) -> FileConversation:
 
 
 def _answer(row: Assignment) -> FileAnswer:
-    given = row.annotation
+    annotation = row.annotation
     return FileAnswer(
         annotator=row.annotator.get_username(),
-        payload=given.payload,
-        status=given.status,
-        empty=given.empty,
-        skip_reason=given.skip_reason,
+        payload=annotation.payload,
+        status=annotation.status,
+        empty=annotation.empty,
+        skip_reason=annotation.skip_reason,
         round=row.round.number,
-        guideline_version=given.guideline.version,
-        created_at=given.created_at,
-        submitted_at=given.submitted_at,
-        active_seconds=given.active_seconds,
+        guideline_version=annotation.guideline.version,
+        created_at=annotation.created_at,
+        submitted_at=annotation.submitted_at,
+        active_seconds=annotation.active_seconds,
     )
 
 
@@ -112,13 +112,13 @@ def _decided(row: Adjudication) -> FileDecision:
 
 
 def native_lines(project: Project, viewer: User | None = None) -> Iterator[str]:
-    return (native.write(one) + "\n" for one in labelled(project, viewer))
+    return (native.write(conversation) + "\n" for conversation in labelled(project, viewer))
 
 
 def labelstudio_text(project: Project, viewer: User | None = None) -> Iterator[str]:
     return json_list(
-        labelstudio.write(one, number=number)
-        for number, one in enumerate(labelled(project, viewer), start=1)
+        labelstudio.write(conversation, number=number)
+        for number, conversation in enumerate(labelled(project, viewer), start=1)
     )
 
 
@@ -157,15 +157,15 @@ def _write_doccano(project: Project, folder: Path, viewer: User | None) -> list[
     """A file per annotator, as doccano itself exports."""
     files: dict[str, Any] = {}
     with ExitStack() as stack:
-        for one in labelled(project, viewer):
-            for answer in one.answers:
+        for conversation in labelled(project, viewer):
+            for answer in conversation.answers:
                 name = answer.annotator
                 if name not in files:
                     path = folder / file_of(name)
                     files[name] = stack.enter_context(
                         path.open("w", encoding="utf-8", newline="\n")
                     )
-                files[name].write(doccano.write(one, answer) + "\n")
+                files[name].write(doccano.write(conversation, answer) + "\n")
     return [folder / file_of(name) for name in sorted(files)]
 
 

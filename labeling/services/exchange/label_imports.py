@@ -1,4 +1,4 @@
-"""Taking in labels that were made elsewhere: all of the files or nothing."""
+"""Importing labels made elsewhere: all of the files or nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ READERS: dict[str, Callable[[BinaryIO], Iterator[ReadLine]]] = {
     "labelstudio": labelstudio.read,
     "doccano": doccano.read,
 }
-BATCH = 200  # conversations held at a time
+BATCH = 200  # conversations in memory at a time
 
 
 class LabelsRefused(ImportRefused):
@@ -85,7 +85,7 @@ class LabelReport:
         return bool(self.new or self.decisions)
 
 
-class _Place(NamedTuple):
+class _FilePlace(NamedTuple):
     file: str
     line: int | None
 
@@ -105,9 +105,9 @@ def import_labels(
     reason: str = "",
     by: User | None = None,
 ) -> LabelReport:
-    """Store the answers of files that the project does not hold yet, in closed rounds of their own.
+    """Store the answers of files that the project does not have yet, in separate closed rounds.
 
-    An answer that the same annotator has given with the same labels is left alone. ``reason`` is
+    An answer that the same annotator already has with the same labels is left alone. ``reason`` is
     needed while the gate is locked: imported labels pass it like an override, and it is recorded.
     """
     if format not in READERS:
@@ -137,27 +137,27 @@ class _Intake:
     by: User | None
     reason: str
     report: LabelReport = field(default_factory=LabelReport)
-    problems: list[tuple[_Place, Fact]] = field(default_factory=list)
+    problems: list[tuple[_FilePlace, Fact]] = field(default_factory=list)
     _rounds: ImportedRounds = field(init=False)
     _guidelines: dict[int, Guideline] = field(init=False)
-    _batch: list[tuple[_Place, FileConversation]] = field(default_factory=list)
+    _batch: list[tuple[_FilePlace, FileConversation]] = field(default_factory=list)
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
     _times: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._rounds = ImportedRounds(self.project, by=self.by, reason=self.reason)
         versions = self.project.guidelines.defer("body")
-        self._guidelines = {one.version: one for one in versions}
+        self._guidelines = {guideline.version: guideline for guideline in versions}
 
     def take(self, files: Iterable[tuple[str, BinaryIO]]) -> Iterator[str]:
         """Read all files, yielding their names; ends early when there are too many problems."""
         for name, stream in files:
             yield name
-            for found in READERS[self.format](stream):
-                if isinstance(found, LineFault):
-                    self.problems.append((_Place(name, found.line), found.reason))
+            for entry in READERS[self.format](stream):
+                if isinstance(entry, LineFault):
+                    self.problems.append((_FilePlace(name, entry.line), entry.reason))
                 else:
-                    self._batch.append((_Place(name, found[0]), found[1]))
+                    self._batch.append((_FilePlace(name, entry[0]), entry[1]))
                 if len(self._batch) >= BATCH:
                     self._store()
                 if len(self.problems) >= MAX_PROBLEMS:
@@ -165,12 +165,12 @@ class _Intake:
         self._store()
 
     def _store(self) -> None:
-        ids = {one.id for _, one in self._batch}
+        ids = {labelled.id for _, labelled in self._batch}
         known = known_of(self.project, ids)
         for place, labelled in self._batch:
             try:
                 self._conversation(place, labelled, known)
-            except Refused as refused:
+            except EntryRefused as refused:
                 why = Fact("labels.in_conversation", conversation=labelled.id, why=refused.fact)
                 self.problems.append((place, why))
         if not self.problems:
@@ -187,7 +187,7 @@ class _Intake:
                 taken = take_over(conversation, labelled.decisions, naming)
                 if taken.new:
                     self._refuse_open(conversation, known)
-            except Refused as refused:
+            except EntryRefused as refused:
                 why = Fact("labels.in_decision", conversation=labelled.id, why=refused.fact)
                 self.problems.append((place, why))
             else:
@@ -196,17 +196,17 @@ class _Intake:
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
-            raise Refused(Fact("labels.round_open", number=number))
+            raise EntryRefused(Fact("labels.round_open", number=number))
 
-    def _conversation(self, place: _Place, labelled: FileConversation, known: Known) -> None:
+    def _conversation(self, place: _FilePlace, labelled: FileConversation, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
         if conversation is None:
-            raise Refused("is not in the project; import the conversations first")
+            raise EntryRefused("is not in the project; import the conversations first")
         check_text(labelled, known.texts[conversation.pk])
         for answer in labelled.answers:
             try:
                 self._answer(conversation, answer, known)
-            except Refused as refused:
+            except EntryRefused as refused:
                 why = Fact(
                     "labels.in_answer",
                     conversation=labelled.id,
@@ -220,7 +220,7 @@ class _Intake:
         annotator = self.people.named(answer.annotator)
         content = content_of(answer)
         seen = (conversation.pk, annotator.pk, content)
-        if seen in self._seen or content in known.held.get(seen[:2], ()):
+        if seen in self._seen or content in known.contents.get(seen[:2], ()):
             self.report.unchanged += 1
             return
         self._refuse_open(conversation, known)
@@ -245,7 +245,7 @@ class _Intake:
         if version is None:
             version = max(self._guidelines)
         if version not in self._guidelines:
-            raise Refused(Fact("labels.no_such_guidelines", version=version))
+            raise EntryRefused(Fact("labels.no_such_guidelines", version=version))
         return self._guidelines[version].pk
 
     def finish(self, files: list[str]) -> LabelReport:
@@ -272,47 +272,50 @@ class _Intake:
         return report
 
     def _tell(self, verb: str, files: list[str], **data: Any) -> None:
-        told = {"files": files, "format": self.format, **data}
-        events.record(verb, self.project, project=self.project, actor=self.by, **told)
+        details = {"files": files, "format": self.format, **data}
+        events.record(verb, self.project, project=self.project, actor=self.by, **details)
 
 
 # --- checking answers -----------------------------------------------------------------------------
 
 
-MAX_SECONDS = 2_147_483_647  # what the database holds
+MAX_SECONDS = 2_147_483_647  # the limit of the database column
 
 
-class Refused(FileFault):
+class EntryRefused(FileFault):
     """An answer cannot be taken."""
 
 
 class Known(NamedTuple):
-    """What the project holds of some conversations; all but the first by their keys."""
+    """What the project has about some conversations; all but the first by their keys."""
 
     conversations: Mapping[str, Conversation]
     texts: Mapping[int, Sequence[str]]
-    held: Mapping[tuple[int, int], Collection[str]]  # (conversation, annotator) → contents
+    contents: Mapping[tuple[int, int], Collection[str]]  # (conversation, annotator) → hashes
     open_rounds: Mapping[int, int]
 
 
 def known_of(project: Project, ids: Collection[str]) -> Known:
-    found = project.conversations.filter(external_id__in=ids).prefetch_related("messages")
-    conversations = {one.external_id: one for one in found}
-    pks = [one.pk for one in conversations.values()]
+    stored = project.conversations.filter(external_id__in=ids).prefetch_related("messages")
+    conversations = {conversation.external_id: conversation for conversation in stored}
+    pks = [conversation.pk for conversation in conversations.values()]
     running = RoundConversation.objects.filter(
         conversation__in=pks, round__state=Round.State.OPEN
     ).values_list("conversation", "round__number")
     return Known(
         conversations,
-        {one.pk: [m.content for m in one.messages.all()] for one in conversations.values()},
-        _held(pks),
+        {
+            conversation.pk: [m.content for m in conversation.messages.all()]
+            for conversation in conversations.values()
+        },
+        _contents_of(pks),
         dict(running),
     )
 
 
-def _held(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
-    """What is in an open calibration round is not looked at: not even whether it is the same."""
-    held: dict[tuple[int, int], set[str]] = {}
+def _contents_of(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
+    """Answers in open calibration rounds are left out: it must not show whether they are equal."""
+    contents: dict[tuple[int, int], set[str]] = {}
     rows = (
         Assignment.objects.labelling()
         .filter(conversation__in=conversations, annotation__isnull=False)
@@ -321,24 +324,24 @@ def _held(conversations: Sequence[int]) -> dict[tuple[int, int], set[str]]:
         .select_related("annotation")
     )
     for row in rows:
-        given = row.annotation
-        answer = FileAnswer("", given.payload, given.status, given.empty)
+        annotation = row.annotation
+        answer = FileAnswer("", annotation.payload, annotation.status, annotation.empty)
         key = (row.conversation_id, row.annotator_id)
-        held.setdefault(key, set()).add(content_of(answer))
-    return held
+        contents.setdefault(key, set()).add(content_of(answer))
+    return contents
 
 
 def content_of(answer: FileAnswer) -> str:
-    """A hash that is the same for the same answer, in whatever file it stands."""
+    """A hash that is the same for the same answer in any file."""
     payload = without_suggestions(answer.payload)
     try:
         return item_sha256([answer.status, answer.status == SUBMITTED and answer.empty, payload])
     except NotCanonical as error:
-        raise Refused(error.fact) from None
+        raise EntryRefused(error.fact) from None
 
 
 def without_suggestions(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """A label keeps how it was made; which suggestion it came from is another project's number."""
+    """Labels keep how they were made, but not the suggestion's number: another project gave it."""
     return {
         key: [_without_suggestion(label) for label in labels]
         if isinstance(labels, list)
@@ -357,16 +360,16 @@ def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
     """Labels point to places in the text, so it must be the same."""
     stored = [with_line_feeds(text) for text in texts]
     if labelled.turns and labelled.texts != stored:
-        raise Refused("its messages are not those of the project")
+        raise EntryRefused("its messages are not those of the project")
 
 
 def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
     if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
-        raise Refused("it was skipped without a reason")
+        raise EntryRefused("it was skipped without a reason")
     if answer.active_seconds > MAX_SECONDS:
-        raise Refused("active_seconds is too large")
+        raise EntryRefused("active_seconds is too large")
     problems = check_payload(
         payload,
         layers=project.layers,
@@ -379,7 +382,7 @@ def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> 
     if problems:
         first = Fact("labels.problem", path=problems[0].path, why=problems[0].fact)
         more = len(problems) - 1
-        raise Refused(
+        raise EntryRefused(
             Fact("labels.problems_and_more", problems=[first], number=more) if more else first
         )
     return payload
@@ -392,7 +395,7 @@ FINISHED = (Annotation.Status.SUBMITTED, Annotation.Status.SKIPPED)
 
 
 class Naming(NamedTuple):
-    """Who and what the names in a file are in this project; both raise ``Refused``."""
+    """The people and guidelines that a file names; both raise ``EntryRefused``."""
 
     person: Callable[[str], User]
     guideline: Callable[[int | None], int]
@@ -405,18 +408,18 @@ class Taken(NamedTuple):
 
 
 def take_over(conversation: Conversation, decided: Iterable[FileDecision], naming: Naming) -> Taken:
-    """Store the decisions that the project does not hold.
+    """Store the decisions that the project does not have.
 
-    What a decision made here would be refused for is refused, but for references to other labels:
-    what stood when it was decided may stand no more, and gold says so.
+    The same things are refused as for a decision made here, except references to other labels:
+    those settled at the time may have changed, and gold reports that.
     """
-    held = _newest(conversation)
+    newest = _newest(conversation)
     new = older = 0
-    for one in decided:
-        decision = _decision(conversation, one, naming)
-        if _is_known(decision, one):
+    for source in decided:
+        decision = _decision(conversation, source, naming)
+        if _is_known(decision, source):
             continue
-        if one.layer in held and decision.decided_at < held[one.layer]:
+        if source.layer in newest and decision.decided_at < newest[source.layer]:
             older += 1
             continue
         _store(decision)
@@ -429,30 +432,30 @@ def _newest(conversation: Conversation) -> dict[str, datetime]:
     return dict(rows.annotate(at=Max("decided_at")))
 
 
-def _decision(conversation: Conversation, one: FileDecision, naming: Naming) -> Adjudication:
-    if one.layer not in conversation.project.layers:
-        raise Refused(Fact("labels.layer_not_in_project", layer=one.layer))
-    if not reason_in(one.reason) and not one.reason_code:
-        raise Refused("it is without a reason")
-    if one.decided_at and one.decided_at > timezone.now():
-        raise Refused("it was made in the future")
+def _decision(conversation: Conversation, source: FileDecision, naming: Naming) -> Adjudication:
+    if source.layer not in conversation.project.layers:
+        raise EntryRefused(Fact("labels.layer_not_in_project", layer=source.layer))
+    if not reason_in(source.reason) and not source.reason_code:
+        raise EntryRefused("it is without a reason")
+    if source.decided_at and source.decided_at > timezone.now():
+        raise EntryRefused("it was made in the future")
     return Adjudication(
         conversation=conversation,
-        layer=one.layer,
-        guideline_id=naming.guideline(one.guideline_version),
-        payload=_payload(one, naming.person),
-        reason="" if one.reason_code else reason_in(one.reason),
-        kind=_kind(one.kind),
-        guideline_flag=one.guideline_flag,
-        decided_by=naming.person(one.decided_by),
-        decided_at=one.decided_at or timezone.now(),
+        layer=source.layer,
+        guideline_id=naming.guideline(source.guideline_version),
+        payload=_payload(source, naming.person),
+        reason="" if source.reason_code else reason_in(source.reason),
+        kind=_kind(source.kind),
+        guideline_flag=source.guideline_flag,
+        decided_by=naming.person(source.decided_by),
+        decided_at=source.decided_at or timezone.now(),
     )
 
 
-def _payload(one: FileDecision, person: Callable[[str], User]) -> dict[str, Any]:
-    """The labels with the people in them under the names they have here."""
-    key = LAYERS[one.layer].key
-    return {key: [], **without_suggestions({key: [_named(each, person) for each in one.labels]})}
+def _payload(source: FileDecision, person: Callable[[str], User]) -> dict[str, Any]:
+    """The labels, with people under the names that they have here."""
+    key = LAYERS[source.layer].key
+    return {key: [], **without_suggestions({key: [_named(each, person) for each in source.labels]})}
 
 
 def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str, Any]:
@@ -469,28 +472,32 @@ def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str,
 
 def _kind(kind: str) -> str:
     if kind and kind not in Adjudication.Kind.values:
-        raise Refused(f"{kind!r} is no kind of decision: {', '.join(Adjudication.Kind.values)}")
+        raise EntryRefused(
+            f"{kind!r} is no kind of decision: {', '.join(Adjudication.Kind.values)}"
+        )
     return kind
 
 
-def _is_known(decision: Adjudication, one: FileDecision) -> bool:
+def _is_known(decision: Adjudication, source: FileDecision) -> bool:
     same = ("conversation", "layer", "decided_by", "reason", "kind", "guideline_flag")
-    held = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
-    if one.decided_at:
-        held = held.filter(decided_at=one.decided_at)
+    same_decision = Adjudication.objects.filter(**{name: getattr(decision, name) for name in same})
+    if source.decided_at:
+        same_decision = same_decision.filter(decided_at=source.decided_at)
     key = LAYERS[decision.layer].key
-    payloads = held.values_list("payload", flat=True)
-    return any({key: [], **without_suggestions(one)} == decision.payload for one in payloads)
+    payloads = same_decision.values_list("payload", flat=True)
+    return any(
+        {key: [], **without_suggestions(payload)} == decision.payload for payload in payloads
+    )
 
 
 def _store(decision: Adjudication) -> None:
     answers = Annotation.objects.labelling().filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
-        raise Refused("there are no answers that it could be about")
+        raise EntryRefused("there are no answers that it could be about")
     try:
         adjudications.check(decision, base=None)
     except RuleError as error:
-        raise Refused(error.fact) from None
+        raise EntryRefused(error.fact) from None
     adjudications.record(decision)
 
 
@@ -498,9 +505,9 @@ def _store(decision: Adjudication) -> None:
 
 
 class People:
-    """The members of a project and whoever has labelled in it, by user name or e-mail address.
+    """A project's members and everybody who has labelled in it, by user name or e-mail address.
 
-    Others are refused, or made as inactive accounts that nobody can sign in with.
+    Others are refused, or created as inactive accounts that nobody can sign in with.
     """
 
     def __init__(self, project: Project, *, may_create: bool) -> None:
@@ -529,17 +536,19 @@ class People:
     def _refuse(self, name: str) -> User:
         near = get_close_matches(name, self._by_name, n=1)
         hint = f"did you mean {near[0]}?" if near else "add them as a member"
-        raise Refused(f"nobody called {name!r} is in the project; {hint}")
+        raise EntryRefused(f"nobody called {name!r} is in the project; {hint}")
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():
-            raise Refused(f"{name!r} has an account outside of the project; add them as a member")
+            raise EntryRefused(
+                f"{name!r} has an account outside of the project; add them as a member"
+            )
         user = User(username=name, is_active=False)
         user.set_unusable_password()
         try:
             user.clean_fields(exclude=["password"])
         except ValidationError:
-            raise Refused(f"{name!r} cannot be a user name") from None
+            raise EntryRefused(f"{name!r} cannot be a user name") from None
         user.save()
         self._by_name[name] = user
         self.created.append(name)

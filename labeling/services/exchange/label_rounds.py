@@ -1,4 +1,4 @@
-"""Where imported answers live: closed rounds of full labeling, one for each overlap."""
+"""Rounds for imported answers: closed rounds of full labeling, one for each overlap."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Row:
 
 @dataclass(slots=True)
 class _Filling:
-    """One round while it is filled: who has how much, and which conversations are in it."""
+    """One round while it is filled: how much each person has, and its conversations."""
 
     round: Round
     slots: Counter[int] = field(default_factory=Counter)
@@ -99,15 +99,21 @@ class ImportedRounds:
         handed = Assignment.objects.bulk_create(
             [self._assignment(filling, row) for row in filling.rows], batch_size=BATCH
         )
-        given = Annotation.objects.bulk_create(
-            [_annotation(one, row) for one, row in zip(handed, filling.rows, strict=True)],
+        annotations = Annotation.objects.bulk_create(
+            [
+                _annotation(assignment, row)
+                for assignment, row in zip(handed, filling.rows, strict=True)
+            ],
             batch_size=BATCH,
         )
-        for annotation, row in zip(given, filling.rows, strict=True):
+        for annotation, row in zip(annotations, filling.rows, strict=True):
             annotation.created_at = row.answer.created_at or annotation.created_at
-        Annotation.objects.bulk_update(given, ["created_at"], batch_size=BATCH)
+        Annotation.objects.bulk_update(annotations, ["created_at"], batch_size=BATCH)
         AnnotationRevision.objects.bulk_create(
-            [self._revision(one, row) for one, row in zip(given, filling.rows, strict=True)],
+            [
+                self._revision(annotation, row)
+                for annotation, row in zip(annotations, filling.rows, strict=True)
+            ],
             batch_size=BATCH,
         )
 
@@ -136,7 +142,7 @@ class ImportedRounds:
         )
 
     def _revision(self, annotation: Annotation, row: _Row) -> AnnotationRevision:
-        """Written by whoever imports, so that nobody seems to have typed it here."""
+        """Its author is the importer, so that nobody seems to have typed it here."""
         is_submitted = row.answer.status == SUBMITTED
         kinds = AnnotationRevision.Kind
         return AnnotationRevision(
@@ -150,19 +156,19 @@ class ImportedRounds:
 
     def close(self) -> list[int]:
         """Give every conversation a round with its own overlap, and lock the answers."""
-        made = [one for filling in self._filling for one in self._by_overlap(filling)]
-        locking.lock(Annotation.objects.labelling().filter(assignment__round__in=made))
-        for one in made:
+        closed = [round_ for filling in self._filling for round_ in self._by_overlap(filling)]
+        locking.lock(Annotation.objects.labelling().filter(assignment__round__in=closed))
+        for round_ in closed:
             events.record(
                 "round.imported",
-                one,
+                round_,
                 project=self._project,
                 actor=self._by,
-                conversations=one.places.count(),
-                override_reason=one.override_reason,
+                conversations=round_.places.count(),
+                override_reason=round_.override_reason,
             )
-            pending.request(self._project, measure=one)
-        return [one.number for one in made]
+            pending.request(self._project, measure=round_)
+        return [round_.number for round_ in closed]
 
     def _by_overlap(self, filling: _Filling) -> list[Round]:
         """A conversation is complete when it has as many answers as its round's overlap says."""

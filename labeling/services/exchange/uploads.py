@@ -20,7 +20,7 @@ KEPT_SECONDS = 24 * 60 * 60
 
 
 class UploadGone(RuleError):
-    """The file of a preview is no longer there."""
+    """The file of a preview has been deleted."""
 
     code = "upload_gone"
 
