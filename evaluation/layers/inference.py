@@ -14,7 +14,7 @@ from evaluation.layers.base import (
     Scored,
     given_requirements,
 )
-from evaluation.layers.breakdown import NOT_SAID, rows, standard
+from evaluation.layers.breakdown import NOT_SAID, Breakdown, rows, standard
 from evaluation.layers.extraction import (
     REQUIREMENT,
     TEXT_FIELDS,
@@ -83,7 +83,7 @@ class Inference(GoldLayer):
             "ece": reliability(scored, RELEVANCE, context),
         }
 
-    def _by_type(self, scored: Sequence[Scored]) -> dict[str, Any]:
+    def _by_type(self, scored: Sequence[Scored]) -> Breakdown:
         """What the predictions of each type are worth."""
         groups = rows(
             (str(label.get("inference_type") or NOT_SAID), score / MOST)

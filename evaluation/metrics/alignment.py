@@ -1,15 +1,29 @@
 """Gold and prediction side by side, and why what looks alike was not matched."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import Match, Record, RequirementPairs, assign
 
 NEAREST = 0.5
-"""Leftover requirements stand in one row only if their texts are at least this similar."""
+"""Leftover requirements share a row only if their texts are at least this similar."""
+
+
+class AlignmentRow(TypedDict):
+    """One row of the drill-down: a gold label, a predicted one, or a pair of both by position.
+
+    ``text_only`` and ``why_not`` belong to requirements alone.
+    """
+
+    gold: int | None
+    predicted: int | None
+    similarity: float | None
+    matched: bool
+    text_only: NotRequired[bool]
+    why_not: NotRequired[StoredFact | None]
 
 
 def alignment(
@@ -18,12 +32,12 @@ def alignment(
     text_matches: Sequence[Match],
     *,
     threshold: float,
-) -> list[dict[str, Any]]:
+) -> list[AlignmentRow]:
     """Every gold and every predicted requirement in exactly one row.
 
     Returns
     -------
-    list of dict
+    list of AlignmentRow
         ``gold`` and ``predicted``: positions, or ``None`` for what was missed or
         invented; ``similarity``: of the two texts, else ``None``; ``matched``;
         ``text_only``: whether the pair is one of ``text_matches``; ``why_not``: what kept
@@ -32,7 +46,7 @@ def alignment(
     """
     by_text = {(match.left, match.right) for match in text_matches}
     shown = [*matches, *_leftovers(pairs, matches)]
-    rows = [
+    rows: list[AlignmentRow] = [
         {
             "gold": match.left,
             "predicted": match.right,
@@ -78,7 +92,7 @@ def _why_not(pairs: RequirementPairs, match: Match, threshold: float) -> Fact:
     return Fact("pair.actor_differs" if same_type else "pair.type_differs")
 
 
-def _alone(*, gold: int | None = None, predicted: int | None = None) -> dict[str, Any]:
+def _alone(*, gold: int | None = None, predicted: int | None = None) -> AlignmentRow:
     return {
         "gold": gold,
         "predicted": predicted,
@@ -89,6 +103,7 @@ def _alone(*, gold: int | None = None, predicted: int | None = None) -> dict[str
     }
 
 
-def _reading_order(row: dict[str, Any]) -> tuple[bool, int]:
-    is_extra = row["gold"] is None
-    return is_extra, row["predicted"] if is_extra else row["gold"]
+def _reading_order(row: AlignmentRow) -> tuple[bool, int]:
+    if row["gold"] is not None:
+        return False, row["gold"]
+    return True, row["predicted"] or 0

@@ -4,11 +4,11 @@ The definitions are in templates/docs/metrics.md, "Gates".
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal, TypedDict, cast
 
 from evaluation.metrics.comparison import Comparison
 from evaluation.metrics.metric import Metric
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
 
 DEFAULTS = {
@@ -32,6 +32,20 @@ NO_INTERVAL = Fact("gate.no_interval")
 NO_CERTIFICATE = Fact("certificate.none")
 
 
+class StoredCheck(TypedDict):
+    """A check as ``GateResult.checks`` keeps it."""
+
+    metric: str
+    kind: Literal["threshold", "drift"]
+    passed: bool
+    value: float | None
+    limit: float
+    direction: str
+    reason: StoredFact | None
+    ci_low: float | None
+    ci_high: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """One threshold, or one comparison with the baseline, and what came of it.
@@ -51,8 +65,8 @@ class Check:
     ci_low: float | None = None
     ci_high: float | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_json(self) -> StoredCheck:
+        return cast(StoredCheck, asdict(self))
 
 
 def check_threshold(

@@ -7,7 +7,7 @@ are compared with, so their agreement is the ceiling of these figures.
 
 from collections.abc import Iterable, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from evaluation.metrics.alignment import alignment, confidence_points
 from evaluation.metrics.registry import Value
@@ -32,6 +32,18 @@ CURVE = tuple(step / 100 for step in range(50, 100, 5))
 """The thresholds 0.5, 0.55 … 0.95 at which every run's scores are stored."""
 
 NO_TEXT_MATCH = Fact("metric.no_similar_text")
+
+
+class CurveRow(TypedDict):
+    """The counts and micro averages of a run at one similarity threshold."""
+
+    threshold: float
+    matches: int
+    gold: int
+    predicted: int
+    recall: float
+    precision: float
+    f1: float
 
 
 class Counts(NamedTuple):
@@ -164,14 +176,20 @@ def pooled(counts: Iterable[Counts]) -> Counts:
     return Counts(*map(sum, zip((0, 0, 0), *counts, strict=True)))
 
 
-def curve_rows(curves: Sequence[dict[float, Counts]]) -> list[dict[str, Any]]:
+def curve_rows(curves: Sequence[dict[float, Counts]]) -> list[CurveRow]:
     """The curve of a whole run, one row per threshold: counts and micro averages."""
     thresholds = sorted({threshold for curve in curves for threshold in curve})
     totals = {threshold: pooled(curve[threshold] for curve in curves) for threshold in thresholds}
     return [
-        {"threshold": threshold}
-        | total._asdict()
-        | {"recall": total.recall, "precision": total.precision, "f1": total.f1}
+        {
+            "threshold": threshold,
+            "matches": total.matches,
+            "gold": total.gold,
+            "predicted": total.predicted,
+            "recall": total.recall,
+            "precision": total.precision,
+            "f1": total.f1,
+        }
         for threshold, total in totals.items()
     ]
 

@@ -6,8 +6,9 @@ partners. The definitions are in templates/docs/metrics.md, "Validation".
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from evaluation.metrics.alignment import AlignmentRow
 from evaluation.metrics.items import Counts
 from evaluation.metrics.metric import Share, Value
 from labeling.domain.facts import Fact
@@ -109,7 +110,7 @@ def _pii(overlap: PiiOverlap) -> dict[str, Value]:
     }
 
 
-def _rows(counts: Counts, matches: Sequence[Match]) -> list[dict[str, Any]]:
+def _rows(counts: Counts, matches: Sequence[Match]) -> list[AlignmentRow]:
     """Every gold and every predicted issue in exactly one row, as the drill-down shows them."""
     partner = {match.left: match.right for match in matches}
     taken = set(partner.values())
@@ -119,6 +120,6 @@ def _rows(counts: Counts, matches: Sequence[Match]) -> list[dict[str, Any]]:
     ]
 
 
-def _row(gold: int | None, predicted: int | None) -> dict[str, Any]:
+def _row(gold: int | None, predicted: int | None) -> AlignmentRow:
     matched = gold is not None and predicted is not None
     return {"gold": gold, "predicted": predicted, "similarity": None, "matched": matched}

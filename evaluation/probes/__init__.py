@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
+
+from labeling.domain.facts import StoredFact
 
 FILE = Path(__file__).parent / "probes.v1.yaml"
 TRICKS = {
@@ -23,6 +25,30 @@ TRICKS = {
     "honest": "honest",
 }
 """The name of a trick in the file → the end of its code, see ``evaluation/words.py``."""
+
+
+class ProbeReply(TypedDict):
+    """What a judge said of one probe, as ``Probing.results`` keeps it.
+
+    ``problem`` says why there is no score.
+    """
+
+    id: str
+    score: float | None
+    reasoning: str
+    problem: StoredFact | None
+
+
+class MarkedProbe(TypedDict):
+    """A probe with what the judge said of it, as a certificate keeps it."""
+
+    id: str
+    trick: str
+    expected: str
+    score: float | None
+    said: str
+    problem: StoredFact | None
+    held: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +133,25 @@ def _probe(document: dict[str, Any], talk: dict[str, Any]) -> Probe:
     )
 
 
-def marked(kind: str, verdicts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def marked(kind: str, replies: Mapping[str, ProbeReply]) -> list[MarkedProbe]:
     """Every probe of the kind with what the judge said of it, and whether that is as it must be.
 
-    ``verdicts`` holds ``score``, ``reasoning`` and ``problem`` (the JSON of a fact) by the id of
-    the probe; a probe that is not in it failed.
+    ``replies`` are by the id of the probe; a probe without one failed.
     """
-    scores = {name: verdict["score"] for name, verdict in verdicts.items()}
-    results = []
+    scores = {name: reply["score"] for name, reply in replies.items()}
+    results: list[MarkedProbe] = []
     for probe in load().of(kind):
         expected = probe.expectations[kind]
-        score = scores.get(probe.id)
+        reply = replies.get(probe.id)
+        score = reply["score"] if reply else None
         results.append(
             {
                 "id": probe.id,
                 "trick": probe.trick,
                 "expected": str(expected),
                 "score": score,
-                "said": verdicts.get(probe.id, {}).get("reasoning", ""),
-                "problem": verdicts.get(probe.id, {}).get("problem"),
+                "said": reply.get("reasoning", "") if reply else "",
+                "problem": reply.get("problem") if reply else None,
                 "held": expected.holds(score, scores),
             }
         )

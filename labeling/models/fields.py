@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -50,7 +50,13 @@ class EventSchemaField(models.JSONField):
         return super().formfield(**{"form_class": _InOrder, **kwargs})
 
 
-class FactField(models.TextField):
+if TYPE_CHECKING:
+    _FactText = models.TextField[Fact | None, Fact | None]
+else:
+    _FactText = models.TextField
+
+
+class FactField(_FactText):
     """Why something failed, waits or is not there, as a ``Fact``; ``None`` if it is not so.
 
     The database and the migrations see a text: the JSON of the fact with sorted keys, so that

@@ -111,7 +111,7 @@ def look(probing: Probing, *, by: Any) -> JudgeCertificate:
 
 
 def _comparison(
-    compared: Compared, marked: list[dict[str, Any]], asked: Requirements
+    compared: Compared, marked: list[probes.MarkedProbe], asked: Requirements
 ) -> dict[str, Any]:
     return {
         **compared.agreement.as_json(),
@@ -157,7 +157,7 @@ def _scores(
 
 
 def _shortcomings(
-    marked: list[dict[str, Any]], compared: Compared, asked: Requirements
+    marked: list[probes.MarkedProbe], compared: Compared, asked: Requirements
 ) -> Iterable[Fact]:
     passed = sum(probe["held"] for probe in marked)
     if passed < asked.probes * len(marked):

@@ -20,7 +20,7 @@ from evaluation import adapters, judge, probes
 from evaluation.metrics.answers import PARSER_VERSION, Unreadable
 from evaluation.metrics.gate import JUDGED
 from evaluation.models import Probing, WorkQuerySet
-from evaluation.probes import Probe
+from evaluation.probes import Probe, ProbeReply
 from evaluation.services.judging import certificates
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel
@@ -139,7 +139,7 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
     with leases.KeepAlive(lease, seconds=longest):
         try:
             _ask_all(probing, owner, progress)
-            ended = {"state": Probing.State.DONE, "error": None, "error_class": ""}
+            ended: dict[str, Any] = {"state": Probing.State.DONE, "error": None, "error_class": ""}
         except _BrokenOff as problem:
             ended = {
                 "state": Probing.State.FAILED,
@@ -192,7 +192,7 @@ def _model(probing: Probing) -> PaidModel:
     return model
 
 
-def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
+def _ask(probing: Probing, probe: Probe, model: PaidModel) -> ProbeReply:
     """What the judge said; a reply that cannot be used is no score, and so a probe it failed."""
     prompt = judge.Prompt(probing.prompt_name, probing.prompt)
     try:
@@ -209,7 +209,7 @@ def _ask(probing: Probing, probe: Probe, model: PaidModel) -> dict[str, Any]:
         result = {"score": None, "reasoning": "", "problem": fact.as_json()}
     except ModelError as error:
         raise _BrokenOff(working.fact_of(error)) from error
-    stored: dict[str, Any] = adapters.storable({"id": probe.id, **result})
+    stored: ProbeReply = adapters.storable({"id": probe.id, **result})
     return stored
 
 

@@ -8,7 +8,9 @@ from evaluation.layers import gold_layer
 from evaluation.metrics.gate import (
     JUDGED,
     MAX_DROP,
+    NO_CERTIFICATE,
     Check,
+    StoredCheck,
     check_drift,
     check_threshold,
     uncertified,
@@ -67,7 +69,7 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
     return result
 
 
-def failed(result: GateResult) -> list[dict[str, Any]]:
+def failed(result: GateResult) -> list[StoredCheck]:
     return [check for check in result.checks if not check["passed"]]
 
 
@@ -82,14 +84,14 @@ def as_json(result: GateResult) -> dict[str, Any]:
     }
 
 
-def _check_as_json(check: dict[str, Any]) -> dict[str, Any]:
+def _check_as_json(check: StoredCheck) -> dict[str, Any]:
     """Files, commands and the API keep the English sentence; the code is next to it."""
     reason = reason_of(check)
     worded = {"reason": in_english(reason), "code": reason.code} if reason else {"reason": ""}
     return {**check, **worded}
 
 
-def reason_of(check: dict[str, Any]) -> Fact | None:
+def reason_of(check: StoredCheck) -> Fact | None:
     """Why a check of a stored result did not pass."""
     return Fact.from_json(check["reason"]) if check["reason"] else None
 
@@ -110,7 +112,7 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
         value = row.mean if row else None
         standing = certificates.certificate_for(run, name) if name in JUDGED else None
         if standing is not None and standing.certificate is None:
-            checks.append(uncertified(metric, value, limit, why=standing.why))
+            checks.append(uncertified(metric, value, limit, why=standing.why or NO_CERTIFICATE))
         else:
             why = row.reason if row else NOT_MEASURED
             checks.append(check_threshold(metric, value, limit, why_undefined=why))
