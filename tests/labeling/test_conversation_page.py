@@ -27,7 +27,7 @@ def labelled(project):
 def test_who_marked_which_message_stands_beside_it(signed_in, rita, labelled):
     shown = page(signed_in(rita), url(labelled))
 
-    assert "[1] analyst not marked alike" in shown
+    assert "[1] analyst Disagreement" in shown
     assert "ana REQ-002 ben – cleo –" in shown
     assert "[0] user Message 0 of c-001" in shown  # marked alike by all
 

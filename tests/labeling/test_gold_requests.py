@@ -33,6 +33,7 @@ def asked(
     project: Project, rita: User, sent: list[Any], django_capture_on_commit_callbacks: Any
 ) -> Event:
     factories.answer_all(factories.open_full(project, 1))
+    factories.work(project)
     with django_capture_on_commit_callbacks(execute=True):
         gold_requests.request_freeze(project=project, layer="extraction", name="own", by=rita)
     return Event.objects.get(verb="gold.freeze_requested")
