@@ -70,7 +70,7 @@ def place_of(assignment: Assignment) -> ThreadPlace:
 
 
 def place_for_lead(conversation: Conversation) -> ThreadPlace:
-    """An open calibration round first: comments there are blind, whoever writes them."""
+    """An open calibration round first: comments in it are blind, by anyone."""
     newest = F("closed_at").desc(nulls_first=True)
     return ThreadPlace(
         conversation, conversation.rounds.labelling().order_by(newest, "kind", "-number").first()

@@ -22,7 +22,7 @@ _NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client i
 
 
 def people(folder: Path) -> list[dict[str, Any]]:
-    """The demo accounts, with their passwords in the clear: the demo is no secret."""
+    """The demo accounts, with their passwords in plain text: the demo is not secret."""
     accounts: list[dict[str, Any]] = json.loads((folder / "people.json").read_text())
     return accounts
 

@@ -40,7 +40,7 @@ ENOUGH = 5
 def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     """Compare the answer with gold, and act on the result. Repeating it changes nothing.
 
-    None while there is no answer, and for a hidden check that was skipped.
+    None while it is unanswered, and for a hidden check that was skipped.
     """
     assignment = (
         Assignment.objects.with_checks()

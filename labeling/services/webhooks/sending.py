@@ -108,15 +108,15 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> bool:
         _secrets(webhook), message_id=delivery.message_id, timestamp=timestamp, body=body
     )
     headers = {"Content-Type": "application/json", "User-Agent": "Assay-Webhook/1", **signed}
-    answer = post(
+    response = post(
         webhook.url,
         body,
         headers,
         allow_private=settings.WEBHOOK_ALLOW_PRIVATE,
         seconds=LIMIT_SECONDS,
     )
-    _store(webhook, delivery, answer)
-    return answer.outcome == Outcome.TAKEN
+    _store(webhook, delivery, response)
+    return response.outcome == Outcome.TAKEN
 
 
 def _secrets(webhook: Webhook) -> list[str]:
@@ -127,11 +127,11 @@ def _secrets(webhook: Webhook) -> list[str]:
 
 
 @transaction.atomic
-def _store(webhook: Webhook, delivery: WebhookDelivery, answer: Response) -> None:
+def _store(webhook: Webhook, delivery: WebhookDelivery, response: Response) -> None:
     now = timezone.now()
     attempts = delivery.attempts + 1
-    taken, wait = answer.outcome == Outcome.TAKEN, rules.wait_after(attempts)
-    changed = {"outcome": answer.outcome, "status": answer.status, "tried_at": now}
+    taken, wait = response.outcome == Outcome.TAKEN, rules.wait_after(attempts)
+    changed = {"outcome": response.outcome, "status": response.status, "tried_at": now}
     if taken:
         changed["state"] = State.DELIVERED
     elif wait is None:
@@ -144,7 +144,7 @@ def _store(webhook: Webhook, delivery: WebhookDelivery, answer: Response) -> Non
     if taken:
         _relieve(webhook)
     else:
-        _rest(webhook, answer)
+        _rest(webhook, response)
 
 
 def _relieve(webhook: Webhook) -> None:
@@ -152,15 +152,17 @@ def _relieve(webhook: Webhook) -> None:
     failing.update(failures_in_a_row=0, resting_until=None)
 
 
-def _rest(webhook: Webhook, answer: Response) -> None:
+def _rest(webhook: Webhook, response: Response) -> None:
     seconds = rules.rest_after(webhook.failures_in_a_row + 1)
-    logger.warning("Webhook %s: %s (%s).", webhook.pk, answer.outcome, answer.status or "no status")
+    logger.warning(
+        "Webhook %s: %s (%s).", webhook.pk, response.outcome, response.status or "no status"
+    )
     here = Webhook.objects.filter(pk=webhook.pk)
     here.update(
         failures_in_a_row=F("failures_in_a_row") + 1,
         resting_until=timezone.now() + timedelta(seconds=seconds),
     )
-    if answer.status == GONE and here.filter(active=True).update(active=False):
+    if response.status == GONE and here.filter(active=True).update(active=False):
         events.record("webhook.gone", webhook, project=webhook.project, host=webhook.host)
 
 
