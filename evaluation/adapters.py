@@ -2,7 +2,7 @@
 
 A gold item is a document (``GoldItem.content``); pipelines get a ``Case`` without any label. What
 a pipeline returned is checked and cleaned here once, before it is stored, so that scoring and
-screens can rely on its shape. What differs by layer stands in ``evaluation.layers``.
+screens can rely on its shape. What differs by layer is in ``evaluation.layers``.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Children:
         return None
 
     def stop(self) -> None:
-        """The worker is told to stop: jobs under way are broken off, and no other begins."""
+        """The worker has to stop: jobs under way are broken off, and no other begins."""
         self._stopped = True
         for child in [*self._busy, *self._idle]:
             child.process.kill()

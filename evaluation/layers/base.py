@@ -27,7 +27,7 @@ class MalformedOutput(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One label of a gold item that is a case of its own: its uid, and its id as people see it."""
+    """One label of a gold item that is a separate case: its uid, and its id as people see it."""
 
     uid: str = ""
     id: str = ""
@@ -98,7 +98,7 @@ class GoldLayer(ABC):
     columns: tuple[str, ...] = ()
     """The metrics that a table of cases shows; empty: all that each case has."""
     shown: tuple[str, ...] = ()
-    """The fields of its labels that a case page shows; empty: the layer has a page of its own."""
+    """The fields of its labels that a case page shows; empty: the layer has a separate page."""
     suggested = False
     """Whether a pipeline finds labels by itself; other layers answer what they are asked."""
     by_people = True
@@ -161,7 +161,7 @@ class GoldLayer(ABC):
         return {}
 
     def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
-        """What stands beside an aggregate, by metric: curves, bins, micro counts."""
+        """What is stored with an aggregate, by metric: curves, bins, micro counts."""
         return {}
 
     def expected_ids(self, example: Example) -> list[int]:

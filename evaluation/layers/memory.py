@@ -1,4 +1,4 @@
-"""Questions with evidence, and narrative arcs: every label of a gold item is a case of its own.
+"""Questions with evidence, and narrative arcs: every label of a gold item is a separate case.
 
 Gold keeps 0-based message positions; pipelines return localIds, which are 1-based.
 """

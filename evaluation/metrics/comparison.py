@@ -13,7 +13,7 @@ from evaluation.metrics.summary import by_cluster
 from labeling.domain.agreement.resampling import interval, resampled_sums
 
 EXACT_UP_TO = 20
-"""With so many conversations every assignment of signs is tried; with more, some are drawn."""
+"""Up to this number of conversations every assignment of signs is tried, beyond it a sample."""
 
 SIGN_FLIPS = 10_000
 LEVEL = 0.05
@@ -28,7 +28,7 @@ class Comparison:
     ``difference`` is the mean of (after − before) over the ``n`` cases where both have a value;
     ``wins`` are cases where ``after`` is better in the metric's direction. ``p_value`` is that of
     a two-sided sign-flip permutation test. ``detectable`` is the smallest true difference that
-    so many cases would show in four of five tries. The interval, ``p_value`` and ``detectable``
+    ``n`` cases would show in four of five tries. The interval, ``p_value`` and ``detectable``
     are ``None`` with fewer than two conversations, everything with no case.
     """
 

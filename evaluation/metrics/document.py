@@ -125,5 +125,5 @@ def _says(value: Any) -> bool:
 
 
 def _share(flags: Sequence[bool]) -> float:
-    """1 of nothing: whoever asks has ruled out that something is missing."""
+    """1 of nothing: the caller has ruled out that something is missing."""
     return sum(flags) / len(flags) if flags else 1.0

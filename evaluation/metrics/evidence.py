@@ -158,7 +158,7 @@ def timeline_coverage(
 
 
 def groundedness(answer: ReturnedEvidence, corpus: Corpus) -> Value:
-    """Share of phases whose ids all exist and were shown to whoever chose them.
+    """Share of phases whose ids all exist and were shown to the generator that chose them.
 
     The detail's ``basis`` says who verified: ``judge`` if a model accepted or refused each
     phase, else ``existence``.

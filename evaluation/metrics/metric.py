@@ -1,7 +1,7 @@
 """What a metric is, and what its value is.
 
 A value is a finite ``float`` or *undefined*: ``None`` with the reason. Undefined
-is never averaged as 0 or 1; summaries count it beside the figure.
+is never averaged as 0 or 1; summaries count it next to the figure.
 """
 
 import math
@@ -83,7 +83,7 @@ class Metric:
 
     @property
     def per_case(self) -> bool:
-        """Whether each case has a value of its own."""
+        """Whether each case has a value."""
         return self.scope != "run"
 
     @property

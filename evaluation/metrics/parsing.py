@@ -47,7 +47,7 @@ class ParsedReply:
     events: list[Any] = field(default_factory=list)
     repair_steps: tuple[str, ...] = ()
     thought: str | None = None
-    """What stands in the ``<thought>`` block; ``None`` without one."""
+    """The text in the ``<thought>`` block; ``None`` without one."""
     preamble: str = ""
     """What is said before the JSON, outside of the block."""
 
@@ -89,7 +89,7 @@ def parse_reply(raw: str) -> ParsedReply:
 
 
 def _split_thought(raw: str) -> tuple[str | None, str]:
-    """What stands in complete ``<thought>`` blocks, and the rest."""
+    """The text in complete ``<thought>`` blocks, and the rest."""
     thoughts: list[str] = []
     rest: list[str] = []
     start, opening = 0, None

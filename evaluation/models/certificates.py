@@ -42,7 +42,7 @@ class AnswerPanel(models.Model):
 
 
 class Probing(Work):
-    """Asking one judge the probes, each time anew: what it said before does not count.
+    """Asking one judge the probes, again each time: what it said before does not count.
 
     ``judge_sha256`` is of the model and how it is asked, the prompt and the parser;
     ``served_model`` is what the server called itself in its replies.

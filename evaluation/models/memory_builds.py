@@ -60,7 +60,7 @@ class LayerBuildQuerySet(models.QuerySet["LayerBuild"]):
 class LayerBuild(models.Model):
     """Somebody asked for the layers of a conversation; one row for each configuration.
 
-    What is built stands in ``BuiltLayer``. This is who works on the rest, and how far it is; a
+    What is built is in ``BuiltLayer``. This is who works on the rest, and how far it is; a
     worker holds the build while ``owner`` is its token and its lease has not run out.
     """
 

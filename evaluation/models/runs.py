@@ -17,7 +17,7 @@ from labeling.models.fields import FactField
 
 
 def _count_cases(*states: str) -> Coalesce:
-    """Counted by a query of its own, so that a page of runs counts only the cases it shows."""
+    """Counted by a separate query, so that a page of runs counts only the cases it shows."""
     return _number(CaseRun.objects.filter(run=OuterRef("pk"), state__in=states))
 
 
@@ -74,7 +74,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.on_cases_of(run).exclude(pk=run.pk)
 
     def on_cases_of(self, run: Run) -> RunQuerySet:
-        """Finished runs on the cases of this one; of one split all take the first so many."""
+        """Finished runs on the cases of this one; of one split, all take the first n."""
         first = CaseRun.objects.filter(repetition=1)
         same = self.filter(release=run.release_id, split=run.split, scored_at__isnull=False)
         return same.alias(n_first=_number(first.filter(run=OuterRef("pk")))).filter(

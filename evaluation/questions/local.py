@@ -56,7 +56,7 @@ def _when(talk: Talk, at: int, draw: random.Random) -> Asked | None:
 
 
 def _missing(talk: Talk, at: int, draw: random.Random) -> Asked | None:
-    """A cloze: a word that stands in no other message is left out of what was said."""
+    """A cloze: a word that is in no other message is left out of what was said."""
     message = talk.messages[at]
     written = content_words(message.text)
     unique = [word for stem, word in written.items() if talk.places[stem] == [at]]

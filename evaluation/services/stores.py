@@ -45,8 +45,8 @@ class FileStore:
     def alone(self, key: str, *, at_most: float = LONGEST_WAIT_SECONDS) -> Iterator[bool]:
         """Of all threads and processes one at a time, so that nothing is computed twice.
 
-        The system frees what a killed process held. Whoever has waited ``at_most`` seconds goes on
-        beside the other (``False``): that costs time and nothing else.
+        The system frees what a killed process held. After ``at_most`` seconds of waiting a process
+        goes on at the same time (``False``): that costs time and nothing else.
         """
         path = self._path(key).with_suffix(".lock")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ class Difficulty(NamedTuple):
     share: float
     """Of a mixed set."""
     criteria: int
-    """So many acceptance criteria has at least one requirement."""
+    """At least one requirement has this number of acceptance criteria."""
 
 
 DIFFICULTIES = {

@@ -173,7 +173,7 @@ def test_a_failed_case_has_the_worst_of_both(project: Project, script: Any, fini
 )
 def test_sources_that_are_no_positions_are_refused(layer: str, label: Any) -> None:
     given = gold_layer(layer)
-    with pytest.raises(MalformedOutput, match=r"output\.no_list_of_positions"):
+    with pytest.raises(MalformedOutput, match=r"output\.no_list_of_integers"):
         given.check({given.key: [label | {"source_messages": [[1]]}]}, message_count=2)
 
 

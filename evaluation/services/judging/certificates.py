@@ -224,7 +224,7 @@ def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
 
 
 def as_json(run: Run, metric: str) -> dict[str, Any]:
-    """What stands beside a judged figure: whether it may decide, and how its judge did."""
+    """What is shown with a judged figure: whether it may decide, and how its judge did."""
     standing, looked = certificate_for(run, metric), looked_at(run, metric)
     names = ("n", "kappa", "ci_low", "ci_high", "spearman", "mae")
     return {

@@ -1,4 +1,4 @@
-"""Passes of a judge over the answers of a run. Judging anew writes no answer anew."""
+"""Passes of a judge over the answers of a run. Judging again does not write answers again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def request(
     budget_tokens: int | None = None,
     queue: bool = True,
 ) -> Judging:
-    """Have the answers of a finished run judged anew; ``prompts`` differ from the shipped ones."""
+    """Have the answers of a finished run judged again; ``prompts`` differ from the shipped ones."""
     if not run.spec.has_answers:
         raise AnswersRefused("answers.none_in_run", pk=run.pk, details={"run": run.pk})
     endpoints.require(Fact("task.judge_answers"), judging=True)

@@ -1,6 +1,6 @@
 """Asking a judge the probes, by the client that runs use: within a budget, each call counted.
 
-A probing asks anew: its replies are kept under a repetition of their own, so that none comes from
+A probing asks again: its replies are kept under a repetition of their own, so that none comes from
 an earlier probing, but one that was broken off goes on without paying twice.
 """
 

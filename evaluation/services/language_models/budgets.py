@@ -331,7 +331,7 @@ def _estimate(
 
 
 def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | None) -> Iterable[int]:
-    """Characters of the conversation, or of so many of its messages, once for each case."""
+    """Characters of the conversation, or of ``most`` of its messages, once for each case."""
     layer = gold_layer(release.layer)
     for item in items:
         content = item.content

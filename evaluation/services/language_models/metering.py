@@ -72,7 +72,7 @@ class PaidModel:
     """The model as one budget sees it: from the cache or within the budget, and every call counted.
 
     What a call cost is written down at once with the work it was for. So whatever becomes of the
-    worker, and whoever holds the work by then, it was spent.
+    worker, and no matter who holds the work by then, it was spent.
     """
 
     def __init__(self, model: endpoints.CachedModel) -> None:

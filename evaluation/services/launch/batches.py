@@ -237,7 +237,7 @@ def _launched(file: ConfigFile, asked: Asked) -> Launched:
 
 
 def _refusal(file: ConfigFile, asked: Asked, faults: list[FieldFault]) -> ConfigRefused:
-    """Each fault with the line that its field stands in."""
+    """Each fault with the line that its field is in."""
     places = [file.place(in_english(fault.fact), *_place_of(fault, asked)) for fault in faults]
     return ConfigRefused(" ".join(places), faults=faults)
 

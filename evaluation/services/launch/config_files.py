@@ -1,6 +1,6 @@
 """Configuration files: what is to be measured, on what, by what, and what it has to reach.
 
-A file is checked as a whole; each problem is told with the line it stands in.
+A file is checked as a whole; each problem is reported with its line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Dataset(_Part):
     gold: Annotated[str, Field(min_length=1)]
     split: Literal["", "train", "dev", "test"] = ""
     size: Annotated[int, Field(ge=1)] | None = None
-    """Only the first so many items."""
+    """Only the first n items."""
     reason: str = ""
 
 
@@ -111,7 +111,7 @@ class ConfigFile:
         return ConfigRefused(self.place(message, *place))
 
     def place(self, message: str, *place: str | int) -> str:
-        """The message with the line that the value at ``place`` stands in."""
+        """The message with the line of the value at ``place``."""
         return f"{self.path.name}:{_line(self.lines, place)}: {message}"
 
     @property

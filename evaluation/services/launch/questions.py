@@ -25,7 +25,7 @@ from labeling.words import in_english
 from pipelines.llm import ModelError
 
 TRIES = 3
-"""So many questions are asked for each that is wanted, until enough of them verify."""
+"""Up to this number of questions are asked for each that is wanted, until enough of them verify."""
 
 MOST = 10_000
 LEAST_MESSAGES = 2
@@ -97,7 +97,7 @@ def make_by_model(
 
 
 def store(batch: GeneratedQuestions, *, gold: str, actor: Any = None) -> GoldRelease | None:
-    """Frozen as gold of its own; None if the newest release of the name holds exactly this."""
+    """Frozen as separate gold; None if the newest release of the name holds exactly this."""
     if not batch.accepted:
         return None
     asked: dict[str, list[dict[str, Any]]] = {}

@@ -78,7 +78,7 @@ def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def measures(layer: str, *, answered: bool) -> dict[str, Any]:
-    """The metrics in force. Scoring writes them anew: it may come long after the launch."""
+    """The metrics in force. Scoring writes them again: it may come long after the launch."""
     return {
         "metrics_version": METRICS_VERSION,
         "protocol_version": PROTOCOL_VERSION,

@@ -208,7 +208,7 @@ def _make_all(asked: SuggestionRequest, owner: UUID, progress: Progress | None) 
 
 
 def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
-    """A new version of the pipeline begins anew: its suggestions stand beside the older ones."""
+    """A new version of the pipeline begins again; the older suggestions stay."""
     encoder = MiniLM(StoredVectors("pipeline"))
     try:
         pipeline = registry.build(asked.pipeline, {}, encoder=encoder, model=model)

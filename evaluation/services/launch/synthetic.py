@@ -69,7 +69,7 @@ def make_by_model(
     budget_tokens: int | None = None,
     progress: Progress = lambda _: None,
 ) -> GeneratedSamples:
-    """By the language model of the settings; what does not verify is made anew a few times."""
+    """By the language model of the settings; what does not verify is tried again a few times."""
     _check(wish)
     asking = Asking.opened(Fact("task.generate_conversations"), budget_cost, budget_tokens)
     batch = GeneratedSamples(f"{by_model.version(asking.id)} seed {wish.seed}"[:200])

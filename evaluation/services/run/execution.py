@@ -104,7 +104,7 @@ def _run_cases(run_id: int, owner: UUID, progress: Progress | None) -> None:
 def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
     """What a conversation takes once is not counted to the time of its first question.
 
-    The case is held meanwhile. What fails here fails there again, and is told there.
+    The case is held meanwhile. What fails here fails there again, and is reported there.
     """
     lease = HeldForPreparing(type(case), case.pk, desk.owner)
     with leases.KeepAlive(lease, seconds=memory_builds.BUILDING_SECONDS):
@@ -245,7 +245,7 @@ def _score(run_id: int, owner: UUID) -> None:
 
 
 def _find_ceiling(run_id: int) -> None:
-    """What people reach stands beside the figures; a run is worth its scores without it, too."""
+    """What people reach is shown next to the figures; a run is worth its scores without it, too."""
     try:
         ceilings.ensure(run_id)
     except OperationalError:

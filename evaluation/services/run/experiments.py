@@ -1,6 +1,6 @@
 """The log of experiments: one row for each finished run, with what was changed and what it gave.
 
-A run writes only the figures of its own split; the others stay empty, because they were not run.
+A run fills only the columns of its split; the others stay empty, because they were not run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def rows(runs: RunQuerySet) -> list[dict[str, Any]]:
-    """Oldest first; what changed is told against the run before on gold of the same name."""
+    """Oldest first; what changed is listed against the run before on gold of the same name."""
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     figures = Prefetch("aggregates", Aggregate.objects.filter(metric__in=shown).defer("detail"))
     finished = runs.filter(scored_at__isnull=False).order_by("pk").select_related("release")

@@ -1,4 +1,4 @@
-"""Judges rate what a run inferred: opening, inviting, rating, closing, and counting it anew."""
+"""Judges rate what a run inferred: opening, inviting, rating, closing, and counting it again."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def silence(run: Run) -> Silence | None:
 
 
 def _in_tens(seconds: float, left: float) -> Silence:
-    """A page that polls should not be read out anew every other second."""
+    """A page that polls should not be read out again every other second."""
     return Silence(int(seconds // 10) * 10, ceil(left / 10) * 10)
 
 

@@ -1,6 +1,6 @@
 """Who works on what: every right to work is a row taken by one conditional update.
 
-Whoever holds a lease renews it while the work goes on; a process that died stops renewing, and
+The holder of a lease renews it while the work goes on; a process that died stops renewing, and
 when the lease runs out somebody else takes over. A result is stored only by its holder.
 """
 

@@ -85,7 +85,7 @@ def cancel(run: Run, *, by: Any) -> None:
 
 @transaction.atomic
 def rescore(run: Run, *, by: Any) -> None:
-    """Compute all scores anew from the stored outputs, without running the pipeline."""
+    """Compute all scores again from the stored outputs, without running the pipeline."""
     if leases.has_open_work(run.pk) or run.cancelled:
         raise RunRefused("run.cannot_rescore", details={"run": run.pk})
     Run.objects.filter(pk=run.pk).update(**UNSCORED)
