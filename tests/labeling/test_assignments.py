@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from labeling.models import Annotation, Assignment, Membership, Project
+from labeling.models import Annotation, Assignment, Project
 from labeling.services.work import annotations, assignments
 from tests import factories
 
@@ -123,34 +121,3 @@ def test_a_skip_in_a_pool_gives_the_place_to_others(project: Project, ana: User,
 def expire(assignment: Assignment) -> None:
     past = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=past)
-
-
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.slow
-def test_eight_annotators_at_once_lose_nothing_and_never_exceed_the_overlap() -> None:
-    users = [User.objects.create_user(f"annotator{n}") for n in range(8)]
-    project = factories.make_project("crowd")
-    for user in users:
-        Membership.objects.create(project=project, user=user, role="annotator")
-    factories.make_conversations(project, 100)
-    factories.open_full(project, 100, pool=True, overlap=4)
-
-    with ThreadPoolExecutor(8) as pool:
-        submitted = sum(pool.map(label_everything, users))
-
-    assert submitted == 400  # 100 conversations x 4 places
-    assert Annotation.objects.filter(status="submitted").count() == 400
-    per_conversation = Counter(Assignment.objects.values_list("conversation", flat=True))
-    assert set(per_conversation.values()) == {4}
-
-
-def label_everything(user: User) -> int:
-    """Take and submit until nothing is left; the number of accepted submissions."""
-    done = 0
-    try:
-        while (assignment := assignments.take(user)) is not None:
-            factories.answer(assignment)
-            done += 1
-    finally:
-        connection.close()
-    return done

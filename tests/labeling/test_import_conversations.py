@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from labeling.models import Conversation, Event, Message, Project
 from labeling.services.exchange import conversations
+from tests import databases
 
 pytestmark = pytest.mark.django_db
 
@@ -339,8 +340,7 @@ def test_long_conversations_are_stored_before_there_are_many(write, monkeypatch)
     assert stores == [2, 2, 1]
 
 
-@pytest.mark.slow
-def test_the_exit_code_and_the_error_reach_the_shell(tmp_path):
+def test_the_exit_code_and_the_error_reach_the_shell(tmp_path, migrated_databases):
     path = tmp_path / "talks.jsonl"
     path.write_bytes(b"")
     environment = {
@@ -350,7 +350,7 @@ def test_the_exit_code_and_the_error_reach_the_shell(tmp_path):
         "DATABASE_URL": "",
     }
     manage = [sys.executable, str(DEMO.parents[2] / "manage.py")]
-    subprocess.run([*manage, "migrate", "-v0"], env=environment, check=True)
+    databases.copy_sqlite(migrated_databases, tmp_path / "assay.sqlite3")
 
     done = subprocess.run(
         [*manage, "import_conversations", str(path), "--project", "shop"],

@@ -11,7 +11,6 @@ from labeling.models import Annotation, Conversation, GoldRelease, Round
 from labeling.services.gold.verification import verify
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_demo_loads_once_with_rounds_gold_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("seed_demo")

@@ -241,7 +241,6 @@ def test_the_later_rounds_pass_the_gate_without_being_perfect(number: int) -> No
     assert 0.78 < weakest_kappa(number) < 0.95
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3])
 def test_most_labels_of_two_people_match_once_the_wording_is_agreed(number: int) -> None:
     from labeling.domain.matching.matching import match_requirements

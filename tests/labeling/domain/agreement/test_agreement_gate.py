@@ -236,7 +236,6 @@ class TestInterval:
         assert covered >= 50
 
 
-@pytest.mark.slow
 def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():
     random = np.random.default_rng(0)
     truth = random.random(100_000) < 0.3

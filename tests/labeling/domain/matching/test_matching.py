@@ -77,7 +77,6 @@ def test_preference_picks_between_equal_texts():
     assert [(match.left, match.right) for match in matches] == [(0, 1), (1, 0)]
 
 
-@pytest.mark.slow
 def test_a_thousand_by_a_thousand_is_quick_enough_to_wait_for():
     random = np.random.default_rng(0)
     similarities = random.random((1000, 1000)).round(6)
@@ -197,7 +196,6 @@ def test_everything_that_matching_compares_can_be_encoded_beforehand():
     assert len(encoder.batches) == 1
 
 
-@pytest.mark.slow
 def test_people_and_pipelines_find_the_known_similarities(encoder):
     ruler = Ruler(encoder)
     extracted = [

@@ -92,7 +92,6 @@ def test_a_missing_package_is_named(monkeypatch):
         load_minilm.__wrapped__()
 
 
-@pytest.mark.slow
 def test_the_real_encoder_gives_the_known_similarity(encoder):
     ruler = Ruler(encoder)
 
@@ -103,7 +102,6 @@ def test_the_real_encoder_gives_the_known_similarity(encoder):
     assert ruler.id == "all-MiniLM-L6-v2@53aa51172d14/6"
 
 
-@pytest.mark.slow
 def test_the_real_encoder_uses_one_thread(encoder):
     import torch
 
