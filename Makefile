@@ -8,7 +8,7 @@ help:
 	@echo "make serve      set up and run the product with the demo project"
 	@echo "make test       set up, then all checks, and the tests on SQLite and on PostgreSQL"
 	@echo "                (make test ARGS=\"-k name\": only those tests, on both)"
-	@echo "make test-all   the same with the slow tests: long crash, training and load tests"
+	@echo "make test-all   the same with the slow tests: long crash and load tests"
 	@echo "make lint       only the checks: format, lint, imports, types, scripts, migrations"
 	@echo "make docs       write the help of the commands into the documents"
 	@echo "make messages   collect the texts of the product, write and compile locale/"
