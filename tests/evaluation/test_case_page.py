@@ -38,7 +38,7 @@ def test_a_case_shows_gold_and_prediction_aligned_with_the_people_behind_the_gol
     assert (near.kind, near.why_not) == ("near", "type differs")
     assert extra.kind == "extra"
     differing = {field.title for field in near.fields if field.differs}
-    assert differing == {"Type", "Messages"}
+    assert differing == {"Type", "Source messages"}
     first, second = response.context["conversation"]
     assert (first["gold"], first["predicted"]) == ([1], [2])
     assert (second["gold"], second["predicted"]) == ([], [1])

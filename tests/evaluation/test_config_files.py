@@ -125,7 +125,7 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
         ({"datasets": {}}, "config.yaml:1: “datasets”: Dictionary should have at least 1 item"),
         (
             {"datasets": {"x": {"gold": "demo", "split": "test"}}},
-            "config.yaml:4: Say why the test split is looked at",
+            "config.yaml:4: Say why you look at the test split",
         ),
         ({"agents": {"x": {"pipeline": "noting"}}}, "config.yaml:6: There is no pipeline “noting”"),
         (
@@ -188,7 +188,7 @@ def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any)
 
     file = config(asked | {"thresholds": {"fuzzy_recall_corrected": float("-inf")}})
 
-    assert "-inf is no threshold" in refused("--config", file)
+    assert "-inf is not a threshold" in refused("--config", file)
 
 
 @pytest.mark.parametrize(

@@ -323,7 +323,7 @@ def test_bulk_acceptance_shows_the_number_first_and_keeps_who_agreed(
     assert "1 conversation will be accepted" in page(client, url)
 
     refused = client.post(url, {"layer": "extraction", "expected": "7"})
-    assert "The number has changed" in text_of(refused)
+    assert "The number changed in the meantime" in text_of(refused)
     assert not Adjudication.objects.exists()
     client.post(url, {"layer": "extraction", "expected": "1"})
     client.post(url, {"layer": "extraction", "expected": "1"})
