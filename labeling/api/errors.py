@@ -42,11 +42,10 @@ class ErrorOut(serializers.Serializer[Any]):
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our rule errors and DRF's own, in the one shape."""
     if isinstance(error, RuleError):
-        body = {
-            "code": error.code,
-            "message": words(error.fact),
-            "details": worded(translated_tree(error.details, shown={"message"}), with_codes=True),
-        }
+        details = worded(translated_tree(error.details, shown={"message"}), with_codes=True)
+        if "fields" in error.details:  # the facts of each wrong field, for programs
+            details["fields"] = error.details["fields"]
+        body = {"code": error.code, "message": words(error.fact), "details": details}
         return Response(body, status=STATUS.get(error.code, 400))
     response = exception_handler(error, context)
     if response is not None:

@@ -114,10 +114,10 @@ def test_a_transient_error_waits_before_the_next_try(launch: Any, script: Any) -
         ({"requirements": [3]}, "requirements.0 is not a JSON object"),
         ({"requirements": [{"title": 5}]}, "requirements.0.title is not text"),
         ({"requirements": [{"confidence": 2}]}, "between 0 and 1"),
-        ({"requirements": [{"confidence": float("nan")}]}, "no JSON value"),
+        ({"requirements": [{"confidence": float("nan")}]}, "not a JSON value"),
         ({"requirements": [{"source_messages": [9]}]}, "names message 9"),
-        ({"requirements": [{"source_messages": "0"}]}, "no list of message positions"),
-        ({"requirements": [{"acceptance_criteria": "x"}]}, "no list of texts"),
+        ({"requirements": [{"source_messages": "0"}]}, "not a list of message positions"),
+        ({"requirements": [{"acceptance_criteria": "x"}]}, "not a list of texts"),
         ({"requirements": [], "raw": 10**5000}, "a number of more than 1000 bits"),
     ],
 )

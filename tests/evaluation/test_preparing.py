@@ -60,7 +60,7 @@ def test_a_conversation_is_prepared_once_outside_the_limit_of_a_question(
 
     run = finished(release=chat())
 
-    assert set(run.cases.values_list("state", "error")) == {("done", "")}
+    assert set(run.cases.values_list("state", "error")) == {("done", None)}
     assert held == [True]
     ids = [f"Chat_1:QA-00{number}" for number in (1, 2, 3)]
     assert pipeline.seen == [f"before {ids[0]}", *ids]
@@ -75,7 +75,7 @@ def test_what_cannot_be_prepared_is_told_by_its_cases_alone(
     preparing(fail)
     run = finished(release=chat())  # whose questions are answered all the same
 
-    assert set(run.cases.values_list("state", "error")) == {("done", "")}
+    assert set(run.cases.values_list("state", "error")) == {("done", None)}
 
 
 def test_who_is_stopped_while_preparing_gives_the_case_back(

@@ -240,7 +240,7 @@ def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> N
     made = synthetic.make_by_model(synthetic.Wish(count=1, difficulty="easy"))
 
     assert made.accepted == []
-    assert made.rejected == {"the model gave no usable reply (invalid_reply)": 3}
+    assert made.rejected == {"the model gave no usable reply (reply.unusable_twice)": 3}
     server.key = "another"
     stopped = synthetic.make_by_model(synthetic.Wish(count=3, difficulty="easy", seed=9))
     assert "key" in stopped.stopped
