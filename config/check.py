@@ -159,6 +159,9 @@ class Tests:
         """Wait for the end."""
         code = self.process.wait()
         seconds = time.monotonic() - self.started
+        if code < 0:
+            ended_by = signal.Signals(-code).name
+            print(f"assay: {ended_by} ended the tests on {self.where}", file=sys.stderr, flush=True)
         said = self.folder / "said.txt"
         if said.exists():
             print(f"\n===== tests on {self.where} =====", flush=True)
