@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
 from evaluation.layers import GoldLayer, gold_layer
+from evaluation.metrics.gate import StoredCheck
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
 from evaluation.services.language_models import bills, budgets
@@ -380,7 +381,7 @@ def _gate(run: Run) -> dict[str, Any]:
     }
 
 
-def _check(check: dict[str, Any]) -> GateCheck:
+def _check(check: StoredCheck) -> GateCheck:
     value, limit = present.compared(check["value"], check["limit"])
     at_least = check["kind"] == "threshold" and check["direction"] == "higher"
     return GateCheck(
