@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("labeling", "evaluation")
-MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "say", "noted"}
+MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "msgid"}
 PLURAL_MARKS = {"ngettext", "ngettext_lazy"}
 CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 """Of a fact: its words are in labeling/words.py and evaluation/words.py."""
@@ -145,6 +145,7 @@ def _of_tables() -> Iterator[str]:
     yield from ("poor", *(name for _limit, name in BANDS))
     for metric in METRICS.values():
         yield from (metric.title, metric.summary)
+    yield from keys.TAKE.values()
     for table in (
         keys.KEYS,
         keys.DISCUSSION_KEYS,

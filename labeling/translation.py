@@ -7,13 +7,11 @@ from functools import cache
 from typing import Any, cast
 
 from django.conf import settings
-from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, gettext_lazy, override
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
 from labeling.domain.keys import Key
-from labeling.domain.sentences import Sentence
 
 SHOWN = frozenset({"title", "label", "help", "group"})
 """The keys of what a page gives its scripts whose texts are for people."""
@@ -25,17 +23,8 @@ def lazy(text: str) -> str:
 
 
 def translated(text: Any) -> str:
-    """A text of a table, or a sentence with its values; what no catalogue knows stays as it is."""
-    if isinstance(text, Sentence):
-        values = {name: _read(value) for name, value in text.values.items()}
-        return gettext(text.pattern).format(**values)
+    """A text of a table; what no catalogue knows stays as it is."""
     return gettext(text) if text else ""  # gettext("") is the head of the catalogue
-
-
-def _read(value: Any) -> Any:
-    if isinstance(value, Sentence):
-        return translated(value)
-    return number_format(f"{value:.12g}") if type(value) is float else value
 
 
 def in_english(text: Any) -> str:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from labeling.domain.sentences import say
-
 
 class Key(NamedTuple):
     """One key and what it does.
@@ -110,13 +108,13 @@ ANSWER_RATING_KEYS = (
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""
     adopt = [
-        Key(letter.lower(), "side", say("Take the label of {letter}", letter=letter), "Decide")
-        for letter in letters[:ADOPTING_LETTERS]
+        Key(letter.lower(), "side", TAKE[letter], "Decide") for letter in letters[:ADOPTING_LETTERS]
     ]
     return [*adopt, *ADJUDICATION_KEYS]
 
 
-ADOPTING_LETTERS = 4  # further ones would take keys that do something else
+TAKE = {letter: f"Take the label of {letter}" for letter in "ABCD"}
+ADOPTING_LETTERS = len(TAKE)  # further ones would take keys that do something else
 ADJUDICATION_KEYS = (
     Key("1-9", "side", "Take the first, second … label; in its form: choose the type", "Decide"),
     Key("0", "agreed", "Take the agreed label, or leave it undecided again", "Decide"),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import stages
-from labeling.domain.sentences import noted
 
 END_TO_END = "end_to_end"
 """Gold for the whole way from conversation to document, where all its stages are labelled."""
@@ -41,7 +41,7 @@ def target_layers(layers: Sequence[str]) -> list[str]:
 
 
 def title_of(layer: str) -> str:
-    return LAYERS[layer].title if layer in LAYERS else noted("End to end")
+    return LAYERS[layer].title if layer in LAYERS else msgid("End to end")
 
 
 def wanted(targets: Mapping[str, Any], layers: Sequence[str]) -> dict[str, dict[str, int]]:

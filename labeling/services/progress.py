@@ -18,8 +18,8 @@ from django.db.models import When as If
 from labeling.domain.agreement.agreement import PairAgreement, pair_agreement
 from labeling.domain.agreement.calibration import Standing, standings
 from labeling.domain.agreement.units import units
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted
 from labeling.domain.targets import Target, title_of, wanted
 from labeling.models import (
     Adjudication,
@@ -41,13 +41,13 @@ from labeling.services.quality import check_scores
 from labeling.services.work import assignments
 
 STATES = {
-    "unplanned": noted("Not in a round"),
-    "waiting": noted("In a round, nobody has begun"),
-    "begun": noted("Being labelled"),
-    "labelled": noted("All answers are in"),
-    "disputed": noted("Disputed, not decided yet"),
-    "decided": noted("Decided by an adjudicator"),
-    "gold": noted("In gold"),
+    "unplanned": msgid("Not in a round"),
+    "waiting": msgid("In a round, nobody has begun"),
+    "begun": msgid("Being labelled"),
+    "labelled": msgid("All answers are in"),
+    "disputed": msgid("Disputed, not decided yet"),
+    "decided": msgid("Decided by an adjudicator"),
+    "gold": msgid("In gold"),
 }
 STATUS = {
     "pending": Q(annotation__isnull=True),

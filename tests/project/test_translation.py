@@ -22,7 +22,6 @@ from django.utils.translation import override
 
 from config import messages
 from labeling.domain.schema import LAYERS, form_layers
-from labeling.domain.sentences import say
 from labeling.models import Project
 from labeling.services import guidelines
 from labeling.translation import translated
@@ -173,14 +172,6 @@ def catalogue(domain: str) -> list[Any]:
 
 def singular(text: str | tuple[str, str]) -> str:
     return text if isinstance(text, str) else text[0]
-
-
-def test_a_sentence_keeps_its_pattern_for_the_reader() -> None:
-    sentence = say("Round {number} is open.", number=3)
-    assert sentence == "Round 3 is open."
-
-    with override("de"):
-        assert translated(sentence) == "Runde 3 ist offen."
 
 
 def test_a_refusal_is_told_in_the_language_of_the_browser(project: Project, rita: User) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from labeling.domain.agreement.kappa import band, defined
 from labeling.domain.agreement.resampling import interval, resampled_sums
-from labeling.domain.sentences import noted
+from labeling.domain.msgids import msgid
 
 Scores = Mapping[str, Sequence[float | None]]
 """One judge's scores: for each conversation, one per item in order, ``None`` where not rated."""
@@ -18,10 +18,10 @@ Scores = Mapping[str, Sequence[float | None]]
 ROUNDING = 1e-12
 """A smaller share of the sums of squares is a rounding error of scores like 7.3, so 0."""
 
-ONE_LABEL = noted(
+ONE_LABEL = msgid(
     "both used one and the same label throughout, so chance alone explains the agreement"
 )
-NOTHING_SHARED = noted("they rated nothing in common")
+NOTHING_SHARED = msgid("they rated nothing in common")
 
 Sums = NDArray[np.float64]  # (…, 6): n, Σa, Σb, Σa², Σb², Σab
 

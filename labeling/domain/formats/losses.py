@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
-from labeling.domain.sentences import noted
 
 
 class Losses(NamedTuple):
@@ -22,7 +22,7 @@ LOSSES = {
     "native": Losses(
         (),
         {},
-        noted(
+        msgid(
             "Nothing of answers and of decisions about them. The file to keep, and to move labels "
             "between projects."
         ),
@@ -30,7 +30,7 @@ LOSSES = {
     "labelstudio": Losses(
         ("round", "guideline_version", "skip_reason"),
         dict.fromkeys(LAYERS, ("suggestion",)),
-        noted(
+        msgid(
             "Of a label only the suggestion that it was taken from, and all decisions. A label "
             "that points to no message lies over that of the label it is about."
         ),
@@ -38,7 +38,7 @@ LOSSES = {
     "doccano": Losses(
         (),
         {},
-        noted(
+        msgid(
             "Decisions; nothing else, as long as the metadata beside a text is kept. In doccano "
             "only the places in the text can be changed: a label whose place was changed comes "
             "back without its words."
