@@ -15,7 +15,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Annotation, Project, Round
 from tests.browser.conftest import PATIENCE, REPORT_VIOLATIONS, error_text
-from tests.factories import make_conversations, make_people, make_project
+from tests.factories import make_conversations, make_people, make_project, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAMPLES = 20
@@ -162,6 +162,7 @@ def first_round_fails(pages: dict[str, Page]) -> None:
     rita.goto("/projects/orders/calibration/")
     expect(rita.locator("[aria-current='step']")).to_contain_text(f"cleo ({SAMPLES} left)")
     assert label(pages["cleo"]) == SAMPLES
+    work(Round.objects.get(number=1).project)
 
     # Ana marks 32 of 160 messages, Ben 20, all of them among Ana's: p_o = 148/160 = 0.925,
     # p_e = (32·20 + 128·140)/160² = 0.725, κ = (0.925 − 0.725)/0.275 = 0.727
@@ -227,6 +228,7 @@ def second_round_passes(pages: dict[str, Page]) -> None:
 
     for name in ANNOTATORS:
         assert label(pages[name]) == SAMPLES
+    work(Round.objects.get(number=2).project)
 
     rita.goto("/projects/orders/calibration/")
     expect(rita.locator(".gate")).to_contain_text("Round 2 reached κ 1.00")

@@ -13,6 +13,7 @@ from django.urls import reverse
 from evaluation import adapters
 from evaluation.models import CaseRun
 from evaluation.services.run import results
+from labeling.domain.facts import Fact
 from pipelines.types import Case, Output
 from tests.evaluation.conftest import perfect
 
@@ -62,7 +63,9 @@ def test_cases_csv_cannot_run_a_formula(finished: Any, script: Any, signed_in: A
 
     script(broken)
     run = finished()
-    CaseRun.objects.filter(run=run).update(error='=HYPERLINK("http://x","y")')
+    CaseRun.objects.filter(run=run).update(
+        error=Fact("legacy.text", text='=HYPERLINK("http://x","y")')
+    )
 
     response = signed_in("noor").get(reverse("run-cases-csv", args=[run.pk]))
 

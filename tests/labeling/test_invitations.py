@@ -81,7 +81,7 @@ def test_a_link_ends_with_the_role_of_the_lead_who_made_it(
     response = signed_in(olga).post(address(invited))
 
     assert response.status_code == 410
-    assert "does not lead the project any more" in text_of(response)
+    assert "no longer leads the project" in text_of(response)
     assert "Ask a lead of Orders for a new link: cleo." in text_of(response)
     assert not olga.memberships.exists()
     with pytest.raises(invitations.InvitationOver):
