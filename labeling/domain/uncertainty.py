@@ -1,0 +1,391 @@
+"""Intervals and tests for figures over few conversations.
+
+The conversation is the independent unit: messages, labels and questions of one conversation rise
+and fall together. Every figure here is a ratio of sums over conversations (a mean is Σ values / Σ
+cases), so each function takes a table with one row per conversation. Interval and test of a
+figure come from the same construction, so an interval that excludes 0 and a test that finds
+nothing cannot stand side by side.
+
+References
+----------
+R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
+multi-stage samples", Survey Methodology 28, 2002 (CR2 and the degrees of freedom);
+J. E. Pustejovsky, E. Tipton, "Small-sample methods for cluster-robust variance estimation and
+hypothesis testing in fixed effects models", Journal of Business & Economic Statistics 36, 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+POWER = 0.8
+EDGE = 0.1
+"""Nearer than this share of the range to an end, counts decide and not the spread alone."""
+
+PRIOR_ICC = 0.1
+"""How alike the cases of one conversation are taken to be where the data cannot say."""
+
+PRIOR_CONVERSATIONS = 2.0
+"""How many conversations that assumption weighs as much as."""
+
+SMALLEST_VARIANCE = 1e-18
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure over conversations, and how far off it may be for new ones.
+
+    ``std_error`` and ``df`` are those of the cluster-robust variance on the figure's own scale;
+    ``None``, with ``low`` and ``high``, where fewer than two conversations say nothing about
+    others. ``p_value`` (two-sided, against 0) is given for differences alone.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    std_error: float | None
+    df: float | None
+    conversations: int
+    p_value: float | None = None
+
+
+def ratio(
+    totals: Array, *, lower: float = 0.0, upper: float = 1.0, level: float = LEVEL
+) -> Estimate | None:
+    """Σ numerators / Σ weights over conversations, with its interval for new conversations.
+
+    Parameters
+    ----------
+    totals
+        Shape (conversations, 2): what each conversation adds to numerator and weight.
+    lower, upper
+        The ends of the figure's range; infinite where it has none.
+    level
+        Of the interval.
+
+    Returns
+    -------
+    Estimate or None
+        ``None`` where the weights sum to 0. The interval is a t interval on the logit scale of
+        the range with CR2 variance and Satterthwaite's degrees of freedom; within ``EDGE`` of an
+        end of the range also Wilson's interval on the effective number of cases, and the wider
+        of the two counts, so that agreeing cases never give an interval of length 0.
+
+    Examples
+    --------
+    >>> recall = ratio(np.array([[5.0, 10.0], [6.0, 10.0], [7.0, 10.0]]))
+    >>> round(recall.value, 3), round(recall.low, 3), round(recall.high, 3), round(recall.df, 1)
+    (0.6, 0.348, 0.809, 2.0)
+    >>> perfect = ratio(np.array([[9.0, 9.0], [9.0, 9.0]]))
+    >>> perfect.value, round(perfect.low, 2), perfect.high
+    (1.0, 0.72, 1.0)
+    """
+    totals = totals[totals[:, 1] > 0]
+    weights = totals[:, 1]
+    if not len(totals):
+        return None
+    value = float(totals[:, 0].sum() / weights.sum())
+    if len(totals) < 2:
+        return Estimate(value, None, None, None, None, len(totals))
+    influence = (totals[:, 0] - value * weights) / weights.sum()
+    variance, df = _cluster_robust(influence, weights)
+    std_error = math.sqrt(variance)
+    bounded = math.isfinite(lower) and math.isfinite(upper)
+    if bounded:
+        low, high = _bounded_interval(totals, value, variance, df, lower, upper, level)
+    else:
+        reach = t_quantile(df, level) * std_error
+        low, high = value - reach, value + reach
+    return Estimate(value, low, high, std_error, df, len(totals))
+
+
+def difference(
+    before: Array, after: Array, *, span: float = 1.0, level: float = LEVEL
+) -> Estimate | None:
+    """The difference of two ratios on the same conversations, paired, for new conversations.
+
+    Parameters
+    ----------
+    before, after
+        As for :func:`ratio`, row by row the same conversations.
+    span
+        The length of the figure's range: how far apart two runs could be at all.
+
+    Returns
+    -------
+    Estimate or None
+        after − before, with CR2 interval and p value of the same t. ``None`` where either
+        figure is undefined. Where no conversation differs from another, there is no spread to
+        take a t from: the interval is then how large a share of new cases could differ by the
+        whole span and not have been seen (Wilson, effective number of cases), and p is 1 for a
+        difference of 0.
+    """
+    shares = [table[:, 1].sum() for table in (before, after)]
+    if min(shares) <= 0:
+        return None
+    figures = [
+        float(table[:, 0].sum() / share)
+        for table, share in zip((before, after), shares, strict=True)
+    ]
+    value = figures[1] - figures[0]
+    used = (before[:, 1] > 0) | (after[:, 1] > 0)
+    count = int(used.sum())
+    if count < 2:
+        return Estimate(value, None, None, None, None, count)
+    influences = [
+        (table[used, 0] - figure * table[used, 1]) / share
+        for table, figure, share in zip((before, after), figures, shares, strict=True)
+    ]
+    weights = (
+        (before[used, 1] / shares[0] + after[used, 1] / shares[1]) * (shares[0] + shares[1]) / 4
+    )
+    variance, df = _cluster_robust(influences[1] - influences[0], weights)
+    if variance <= SMALLEST_VARIANCE:
+        reach = span * wilson(0.0, _cases_without_spread(weights), 1.96)[1]
+        return Estimate(
+            value, value - reach, value + reach, None, df, count, 1.0 if abs(value) < 1e-9 else None
+        )
+    std_error = math.sqrt(variance)
+    reach = t_quantile(df, level) * std_error
+    return Estimate(
+        value, value - reach, value + reach, std_error, df, count, t_p_value(value / std_error, df)
+    )
+
+
+def on_these_conversations(values: Sequence[Array], *, level: float = LEVEL) -> Estimate | None:
+    """The mean over cases, for other cases of the same conversations.
+
+    Parameters
+    ----------
+    values
+        For each conversation the values (or paired differences) of its cases.
+
+    Returns
+    -------
+    Estimate or None
+        Conversations are strata: their own means are fixed, only cases vary within them. With
+        Satterthwaite's degrees of freedom over the strata. No interval where no conversation
+        has two cases: then only the question about new conversations can be asked.
+    """
+    values = [row for row in values if len(row)]
+    count = sum(map(len, values))
+    if not count:
+        return None
+    value = float(sum(row.sum() for row in values) / count)
+    spread = [
+        (len(row) * row.var(ddof=1) / count**2, len(row) - 1) for row in values if len(row) > 1
+    ]
+    if not spread or sum(len(row) == 1 for row in values):
+        return Estimate(value, None, None, None, None, len(values))
+    variance = sum(part for part, _ in spread)
+    if variance <= SMALLEST_VARIANCE:
+        return Estimate(value, value, value, 0.0, None, len(values))
+    df = variance**2 / sum(part**2 / freedom for part, freedom in spread)
+    std_error = math.sqrt(variance)
+    reach = t_quantile(df, level) * std_error
+    return Estimate(
+        value,
+        value - reach,
+        value + reach,
+        std_error,
+        df,
+        len(values),
+        t_p_value(value / std_error, df),
+    )
+
+
+def jackknife(
+    value: float, left_out: Array, *, lower: float = -1.0, upper: float = 1.0, level: float = LEVEL
+) -> Estimate:
+    """The interval of any figure by leaving each conversation out once.
+
+    Parameters
+    ----------
+    value
+        The figure over all conversations, inside of its range.
+    left_out
+        The figure without each conversation, NaN where it is undefined then.
+    lower, upper
+        The ends of the range. The figure is stretched to all numbers by atanh over this range:
+        Fisher's z for coefficients between −1 and 1.
+
+    Returns
+    -------
+    Estimate
+        With t of (conversations − 1); ``std_error`` is on the stretched scale. No interval with
+        fewer than two conversations, or where the figure is at an end of its range or becomes
+        undefined when one conversation is left out.
+
+    References
+    ----------
+    R. G. Miller, "The jackknife – a review", Biometrika 61, 1974.
+
+    Examples
+    --------
+    >>> kappa = jackknife(0.7, np.array([0.68, 0.70, 0.72, 0.69, 0.71]))
+    >>> round(kappa.low, 2), round(kappa.high, 2), kappa.df
+    (0.61, 0.77, 4.0)
+    """
+    count = len(left_out)
+    span = (upper - lower) / 2
+    shifted = (np.append(left_out, value) - lower) / span - 1
+    if count < 2 or not (np.abs(shifted) < 1).all():  # also where one of them is NaN
+        return Estimate(value, None, None, None, None, count)
+    *parts, whole = np.arctanh(shifted)
+    pseudo = count * whole - (count - 1) * np.asarray(parts)
+    std_error = float(math.sqrt(pseudo.var(ddof=1) / count))
+    df = count - 1.0
+    reach = t_quantile(df, level) * std_error
+    low, high = (lower + span * (1 + math.tanh(end)) for end in (whole - reach, whole + reach))
+    return Estimate(value, low, high, std_error, df, count)
+
+
+def chance_above(estimate: Estimate, threshold: float) -> float | None:
+    """How probable it is that the true coefficient in (−1, 1) is above the threshold.
+
+    By the same t as the interval of :func:`jackknife`, read as a fiducial probability: .975
+    where the threshold is the interval's lower end. ``None`` without an interval.
+
+    Examples
+    --------
+    >>> kappa = jackknife(0.7, np.array([0.68, 0.70, 0.72, 0.69, 0.71]))
+    >>> round(chance_above(kappa, kappa.low), 3), chance_above(kappa, 0.7)
+    (0.975, 0.5)
+    """
+    if estimate.std_error is None or estimate.df is None:
+        return None
+    away = math.atanh(estimate.value) - math.atanh(threshold)
+    if estimate.std_error == 0:
+        return 0.5 if away == 0 else float(away > 0)
+    from scipy.special import stdtr
+
+    return float(stdtr(estimate.df, away / estimate.std_error))
+
+
+def detectable(std_error: float, df: float, *, level: float = LEVEL, power: float = POWER) -> float:
+    """The smallest true difference that the t test of this standard error finds in 4 of 5 tries.
+
+    Examples
+    --------
+    With many degrees of freedom 1.960 + 0.842 standard errors; with 3 it is 4.26.
+
+    >>> round(detectable(1.0, 1e6), 2), round(detectable(1.0, 3.0), 2)
+    (2.8, 4.26)
+    """
+    from scipy.special import nctdtr
+
+    critical = t_quantile(df, level)
+    low, high = 0.0, 2 * critical + 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        found = 1 - nctdtr(df, middle, critical) + nctdtr(df, middle, -critical)
+        low, high = (middle, high) if found < power else (low, middle)
+    return high * std_error
+
+
+def t_quantile(df: float, level: float = LEVEL) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2))
+
+
+def t_p_value(t: float, df: float) -> float:
+    """Two-sided."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -abs(t)))
+
+
+def wilson(share: float, cases: float, z: float) -> tuple[float, float]:
+    """Wilson's interval of a share; ``cases`` may be an effective number.
+
+    References
+    ----------
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+    Journal of the American Statistical Association 22, 1927.
+    """
+    scale = 1 + z * z / cases
+    centre = (share + z * z / (2 * cases)) / scale
+    reach = z / scale * math.sqrt(share * (1 - share) / cases + z * z / (4 * cases * cases))
+    low = max(0.0, centre - reach) if share > 0 else 0.0
+    return low, min(1.0, centre + reach) if share < 1 else 1.0
+
+
+def _cluster_robust(influence: Array, weights: Array) -> tuple[float, float]:
+    """CR2 variance of Σ influence, and Satterthwaite's degrees of freedom.
+
+    The leverage of a conversation is its share of the weight; the working model has independent
+    cases, so a conversation's sum varies with its weight.
+    """
+    leverage = weights / weights.sum()
+    scale = 1 / (1 - leverage)
+    variance = float((influence**2 * scale).sum())
+    # Covariance of the conversations' residual sums under the working model, times the scale;
+    # its traces in closed form, so that 10,000 conversations need no matrix of that size.
+    diagonal = leverage * (1 - leverage) * scale  # = leverage
+    off = (leverage * np.sqrt(scale)) ** 2
+    trace = diagonal.sum()
+    squares = (diagonal**2).sum() + off.sum() ** 2 - (off**2).sum()
+    return variance, max(1.0, float(trace**2 / squares))
+
+
+def _bounded_interval(
+    totals: Array,
+    value: float,
+    variance: float,
+    df: float,
+    lower: float,
+    upper: float,
+    level: float,
+) -> tuple[float, float]:
+    span = upper - lower
+    share = (value - lower) / span
+    t = t_quantile(df, level)
+    inside = 0 < share < 1 and variance > SMALLEST_VARIANCE
+    ends = []
+    if inside:
+        reach = t * math.sqrt(variance) / span / (share * (1 - share))
+        at = math.log(share / (1 - share))
+        ends.append((_logistic(at - reach), _logistic(at + reach)))
+    if not inside or not EDGE <= share <= 1 - EDGE:
+        cases = _effective_cases(totals, share, variance / span**2, lower, span)
+        ends.append(wilson(min(max(share, 0.0), 1.0), cases, t if inside else 1.96))
+    return lower + span * min(low for low, _ in ends), lower + span * max(high for _, high in ends)
+
+
+def _effective_cases(
+    totals: Array, share: float, variance: float, lower: float, span: float
+) -> float:
+    """How many independent cases the conversations are worth.
+
+    The design effect seen is weighed with that of ``PRIOR_ICC`` by how many conversations hold
+    something other than the edge: few of them say little about how alike cases are.
+    """
+    weights = totals[:, 1]
+    prior = weights.sum() / _cases_without_spread(weights)
+    if not 0 < share < 1 or variance <= SMALLEST_VARIANCE:
+        return float(weights.sum() / prior)
+    shares = (totals[:, 0] / weights - lower) / span
+    telling = min(int((shares > 0).sum()), int((shares < 1).sum()))
+    seen = variance * weights.sum() / (share * (1 - share))
+    blended = (telling * seen + PRIOR_CONVERSATIONS * prior) / (telling + PRIOR_CONVERSATIONS)
+    return float(weights.sum() / max(seen, blended))
+
+
+def _cases_without_spread(weights: Array) -> float:
+    """Effective number of cases by the assumed ``PRIOR_ICC``; weights count cases."""
+    total = float(weights.sum())
+    size = float((weights**2).sum()) / total
+    return total / max(1.0, 1 + (size - 1) * PRIOR_ICC)
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
