@@ -273,14 +273,17 @@ def chance_above(estimate: Estimate, threshold: float) -> float | None:
 def detectable(std_error: float, df: float, *, level: float = LEVEL, power: float = POWER) -> float:
     """The smallest true difference that the t test of this standard error finds in 4 of 5 tries.
 
+    The standard error was estimated with ``df`` degrees of freedom, so on average it is too small
+    by the factor of a standard deviation's bias, which is made good here.
+
     Examples
     --------
-    With many degrees of freedom 1.960 + 0.842 standard errors; with 3 it is 4.26.
+    With many degrees of freedom 1.960 + 0.842 standard errors; with 3 it is 4.26/0.921.
 
     >>> round(detectable(1.0, 1e6), 2), round(detectable(1.0, 3.0), 2)
-    (2.8, 4.26)
+    (2.8, 4.62)
     """
-    from scipy.special import nctdtr
+    from scipy.special import gammaln, nctdtr
 
     critical = t_quantile(df, level)
     low, high = 0.0, 2 * critical + 10.0
@@ -288,7 +291,8 @@ def detectable(std_error: float, df: float, *, level: float = LEVEL, power: floa
         middle = (low + high) / 2
         found = 1 - nctdtr(df, middle, critical) + nctdtr(df, middle, -critical)
         low, high = (middle, high) if found < power else (low, middle)
-    return high * std_error
+    bias = math.sqrt(2 / df) * math.exp(gammaln((df + 1) / 2) - gammaln(df / 2))
+    return high * std_error / bias
 
 
 def t_quantile(df: float, level: float = LEVEL) -> float:
