@@ -17,6 +17,7 @@ import pytest
         "matching.records",
         "matching.similarity",
         "reasons",
+        "uncertainty",
     ],
 )
 def test_examples_say_what_happens(name):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -54,6 +54,7 @@ def cr2_of_matrices(values):
     return math.sqrt(variance), np.trace(products) ** 2 / (products**2).sum()
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=7), st.integers(0, 5))
 def test_the_variance_is_cr2_with_the_degrees_of_freedom_of_bell_and_mccaffrey(sizes, seed):
     values = cases(sizes, seed)
@@ -85,6 +86,7 @@ def test_with_equal_conversations_the_difference_is_the_paired_t_test():
     assert paired.df == pytest.approx(7)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 30), st.integers(0, 50))
 def test_interval_and_test_never_contradict_each_other(count, seed):
     random = np.random.default_rng(seed)
@@ -152,6 +154,7 @@ def test_conversations_of_one_case_cannot_answer_for_other_cases():
     assert (here.low, here.high) == (None, None)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(1, 40))
 def test_wilson_is_wilsons(hits, more):
     n = hits + more
