@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_django
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError
@@ -115,6 +116,20 @@ def migrated_databases(
 def django_db_keepdb(django_db_use_migrations: bool) -> bool:
     """SQLite: the copy is there already, and goes with the folder of the test run."""
     return connection.vendor == "sqlite" and django_db_use_migrations
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker
+) -> Iterator[None]:
+    """PostgreSQL drops no database that a thread or a killed process of a test left open."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(autouse=True, scope="session")
