@@ -15,6 +15,7 @@ from typing import Any
 from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
 from evaluation.models import CaseRun, Rating, Run
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
 from labeling.models import GoldItem, Project
 from pipelines.errors import PipelineError
@@ -25,7 +26,7 @@ KEPT_ITEMS = 4  # a chat has many questions, which follow each other
 MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
 
 
-def content_of(case: CaseRun) -> dict[str, Any]:
+def content_of(case: CaseRun) -> GoldContent:
     """The gold item's document; cases of one item share it, so it must not be changed."""
     return _content(case.item.sha256, case.item_id)
 
@@ -133,7 +134,7 @@ def _event_schema(run_id: int) -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=KEPT_ITEMS)
-def _content(sha256: str, item_id: int) -> dict[str, Any]:
+def _content(sha256: str, item_id: int) -> GoldContent:
     """Frozen rows never change; the hash keeps apart what two databases call by one number."""
     return GoldItem.objects.get(pk=item_id, sha256=sha256).content
 

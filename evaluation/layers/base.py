@@ -11,10 +11,12 @@ from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
 from evaluation.models.spec import RunSpec
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldContent, GoldMessage
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 
-Label = dict[str, Any]
+Label = StoredLabel
 
 
 class MalformedOutput(Exception):
@@ -57,7 +59,7 @@ class Context:
 class Example:
     """One case laid out for scoring: the gold item's document, its labels, and what came out."""
 
-    content: Mapping[str, Any]
+    content: GoldContent
     gold: list[Label]
     output: Mapping[str, Any] | None
     """``None``: the pipeline failed, or has not run yet."""
@@ -65,9 +67,8 @@ class Example:
     """What people say of each predicted label, by judge; ``None`` where nobody rates the run."""
 
     @property
-    def messages(self) -> Sequence[Mapping[str, Any]]:
-        messages: Sequence[Mapping[str, Any]] = self.content["conversation"]
-        return messages
+    def messages(self) -> list[GoldMessage]:
+        return self.content["conversation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +116,11 @@ class GoldLayer(ABC):
     def key(self) -> str:
         return LAYERS[self.name].key
 
-    def parts(self, content: Mapping[str, Any]) -> list[Part]:
+    def parts(self, content: GoldContent) -> list[Part]:
         """The cases that one gold item makes: itself, unless each label is asked for alone."""
         return [WHOLE]
 
-    def gold(self, content: Mapping[str, Any], part: str = "") -> list[Label]:
+    def gold(self, content: GoldContent, part: str = "") -> list[Label]:
         labels: list[Label] = content["gold"].get(self.key, [])
         return [label for label in labels if not part or label["uid"] == part]
 
@@ -127,7 +128,7 @@ class GoldLayer(ABC):
         """What the pipeline is asked, where a layer asks anything."""
         return None
 
-    def requirements(self, content: Mapping[str, Any]) -> list[Label] | None:
+    def requirements(self, content: GoldContent) -> list[Label] | None:
         """The requirements that a pipeline starts from; ``None`` if it has to find them itself."""
         return None
 
@@ -176,7 +177,7 @@ class GoldLayer(ABC):
         return []
 
 
-def given_requirements(content: Mapping[str, Any]) -> list[Label]:
+def given_requirements(content: GoldContent) -> list[Label]:
     """The requirements that labels of an item refer to: settled before, or gold beside them."""
     given = content.get("given") or {}
     requirements: list[Label] = given.get("requirements", content["gold"].get("requirements", []))

@@ -26,6 +26,7 @@ from evaluation.metrics.inference import MOST, score_inference
 from evaluation.metrics.items import Counts, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import texts_to_prime
 
 RELEVANCE = "inference_relevance"
@@ -43,7 +44,7 @@ class Inference(GoldLayer):
     suggested = True
     rated = True
 
-    def requirements(self, content: Mapping[str, Any]) -> list[Label]:
+    def requirements(self, content: GoldContent) -> list[Label]:
         return given_requirements(content)
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:

@@ -27,6 +27,7 @@ from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
 from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.schema import LAYERS
 
 NO_EVIDENCE = Fact("metric.no_expected_message")
@@ -40,7 +41,7 @@ class Memory(GoldLayer):
     recall_metric: str
     has_phases = False
 
-    def parts(self, content: Mapping[str, Any]) -> list[Part]:
+    def parts(self, content: GoldContent) -> list[Part]:
         labels = self.gold(content)
         prefix = LAYERS[self.name].prefix
         return [
@@ -234,9 +235,9 @@ def _answer(output: Mapping[str, Any]) -> ReturnedEvidence:
 
 def _corpus(example: Example) -> Corpus:
     times = {
-        message["index"] + 1: datetime.fromisoformat(message["time"]).timestamp()
+        message["index"] + 1: datetime.fromisoformat(time).timestamp()
         for message in example.messages
-        if message.get("time")
+        if (time := message.get("time"))
     }
     return Corpus(len(example.messages), times)
 

@@ -19,6 +19,7 @@ from evaluation.layers.breakdown import recall_by, standard
 from evaluation.metrics.items import Counts, lost, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
+from labeling.domain.gold.content import GoldContent
 
 TEXT_FIELDS = ("requirement", "issue_type", "severity", "field", "message", "suggested_fix")
 
@@ -33,7 +34,7 @@ class Validation(GoldLayer):
     )
     suggested = True
 
-    def requirements(self, content: Mapping[str, Any]) -> list[Label]:
+    def requirements(self, content: GoldContent) -> list[Label]:
         return given_requirements(content)
 
     def check(self, output: Mapping[str, Any], *, message_count: int) -> None:

@@ -14,7 +14,8 @@ from evaluation import adapters
 from evaluation.layers import GoldLayer, gold_layer
 from evaluation.layers.events import Events
 from evaluation.layers.memory import Memory
-from evaluation.metrics.registry import METRICS
+from evaluation.metrics.alignment import AlignmentRow
+from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import CaseRun, Run, Score
 from evaluation.views import present
 from evaluation.views.answers import answer_of
@@ -22,13 +23,14 @@ from evaluation.views.document import document_of
 from evaluation.views.events import events_of
 from evaluation.views.evidence import evidence_of
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import GoldMessage, LabelOrigin, Provenance
 from labeling.domain.matching.matching import same_actor
 from labeling.domain.schema import LAYERS, form_fields
 from labeling.models import Conversation, Guideline
 from labeling.services import blindness
 from labeling.translation import lazy as _
 from labeling.translation import translated
-from labeling.views.markdown import shown_guideline
+from labeling.views.markdown import ShownGuideline, shown_guideline
 from labeling.words import words_of
 
 Label = Mapping[str, Any]
@@ -70,6 +72,30 @@ class PairRow(NamedTuple):
 
     def label(self, side: str) -> Label | None:
         return self.gold if side == "gold" else self.predicted
+
+
+class CitedMessage(GoldMessage):
+    """A message with the numbers of the rows whose gold, and whose prediction, cites it."""
+
+    gold: list[int]
+    predicted: list[int]
+
+
+class LabelPeople(NamedTuple):
+    """Who holds a gold label, whose own one says it in other words, and who has none like it."""
+
+    number: int
+    label: Label
+    how: str
+    by: list[str]
+    differently: list[str]
+    without: list[str]
+
+
+class ScoreRow(NamedTuple):
+    metric: Metric
+    cell: present.Cell
+    reason: str
 
 
 COMPARED = {
@@ -116,11 +142,11 @@ def _shown_fields(layer: GoldLayer) -> list[tuple[str, str]]:
     return [(name, translated(titles[name])) for name in layer.shown]
 
 
-def conversation_of(case: CaseRun, rows: Sequence[PairRow]) -> list[dict[str, Any]]:
+def conversation_of(case: CaseRun, rows: Sequence[PairRow]) -> list[CitedMessage]:
     """The messages, each with the rows whose gold or prediction cites it."""
     return [
-        dict(message)
-        | {
+        {
+            **message,
             "speaker": message["speaker"] or message["role"],
             "gold": _citing(rows, "gold", message["index"]),
             "predicted": _citing(rows, "predicted", message["index"]),
@@ -129,23 +155,16 @@ def conversation_of(case: CaseRun, rows: Sequence[PairRow]) -> list[dict[str, An
     ]
 
 
-def provenance_of(case: CaseRun) -> dict[str, Any]:
-    """Who labelled the gold item and how it was settled."""
-    provenance = dict(adapters.content_of(case).get("provenance") or {})
-    provenance["annotators"] = [
-        {**annotator, "submitted": parse_datetime(annotator.get("submitted_at") or "")}
-        for annotator in provenance.get("annotators") or []
-    ]
-    return provenance
-
-
-def _pairs(scores: Sequence[Score], n_gold: int, n_predicted: int) -> list[dict[str, Any]]:
+def _pairs(scores: Sequence[Score], n_gold: int, n_predicted: int) -> Sequence[Mapping[str, Any]]:
+    """The stored alignment; before scoring, and without one, every label is alone."""
     for score in scores:
         if "alignment" in score.detail:
-            alignment: list[dict[str, Any]] = score.detail["alignment"]
+            alignment: list[AlignmentRow] = score.detail["alignment"]
             return alignment
-    gold = [{"gold": index, "predicted": None} for index in range(n_gold)]
-    return [*gold, *({"gold": None, "predicted": index} for index in range(n_predicted))]
+    return [
+        *({"gold": index, "predicted": None} for index in range(n_gold)),
+        *({"gold": None, "predicted": index} for index in range(n_predicted)),
+    ]
 
 
 def _row(
@@ -258,7 +277,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)
     rows = [] if own_page else rows_of(case, scores)
-    provenance = provenance_of(case)
+    provenance = adapters.content_of(case)["provenance"]
     context = {
         "run": case.run,
         "case": case,
@@ -272,6 +291,10 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         "is_scored": bool(scores),
         "conversation": [] if own_page else conversation_of(case, rows),
         "provenance": provenance,
+        "annotators": [
+            {**annotator, "submitted": parse_datetime(annotator["submitted_at"])}
+            for annotator in provenance.get("annotators", [])
+        ],
         "label_provenance": _label_provenance(rows, provenance),
         "guideline": _guideline(case, provenance),
         "has_document": document_of(case) is not None,
@@ -288,35 +311,36 @@ def _is_current(score: Score) -> bool:
     return metric is not None and metric.version == score.metric_version
 
 
-def _score(score: Score, case: CaseRun) -> dict[str, Any]:
+def _score(score: Score, case: CaseRun) -> ScoreRow:
     failed = case.state == CaseRun.State.FAILED
     cell = present.score_cell(score, failed=failed)
-    return {"metric": METRICS[score.metric], "cell": cell, "reason": words_of(score.reason)}
+    return ScoreRow(METRICS[score.metric], cell, words_of(score.reason))
 
 
-def _label_provenance(rows: list[PairRow], provenance: dict[str, Any]) -> list[dict[str, Any]]:
-    labels = provenance.get("labels") or {}
+def _label_provenance(rows: list[PairRow], provenance: Provenance) -> list[LabelPeople]:
+    labels = provenance.get("labels", {})
     return [
-        {"number": row.number, "label": row.gold, **_people(labels[row.gold["uid"]])}
+        _people(row.number, row.gold, labels[row.gold["uid"]])
         for row in rows
         if row.gold and row.gold.get("uid") in labels
     ]
 
 
-def _people(origin: dict[str, Any]) -> dict[str, Any]:
-    """Who holds the label, whose own one says it in other words, and who has none like it."""
+def _people(number: int, label: Label, origin: LabelOrigin) -> LabelPeople:
     dissent = origin.get("dissent", [])
-    return {
-        "how": origin.get("how", ""),
-        "by": origin.get("by", []),
-        "differently": [annotator["annotator"] for annotator in dissent if annotator["label"]],
-        "without": [annotator["annotator"] for annotator in dissent if not annotator["label"]],
-    }
+    return LabelPeople(
+        number=number,
+        label=label,
+        how=origin.get("how", ""),
+        by=origin.get("by", []),
+        differently=[annotator["annotator"] for annotator in dissent if annotator["label"]],
+        without=[annotator["annotator"] for annotator in dissent if not annotator["label"]],
+    )
 
 
-def _guideline(case: CaseRun, provenance: dict[str, Any]) -> dict[str, Any] | None:
+def _guideline(case: CaseRun, provenance: Provenance) -> ShownGuideline | None:
     version = provenance.get("guideline_version")
-    if not isinstance(version, int):
+    if version is None:
         return None
     guideline = Guideline.objects.filter(project=case.run.release.project, version=version).first()
     return shown_guideline(guideline)

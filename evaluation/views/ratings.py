@@ -16,8 +16,10 @@ from evaluation.models import AnswerPanel, AnswerRating, CaseRun, RatedLabel, Ra
 from evaluation.services.judging import answer_ratings
 from evaluation.services.run import ratings as service
 from labeling.domain.errors import RuleError
+from labeling.domain.gold.content import GoldMessage
 from labeling.domain.keys import RATING_KEYS
 from labeling.domain.numbers import whole_number
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.translation import lazy as _
@@ -46,8 +48,8 @@ class Entry(NamedTuple):
 
 class _Case(NamedTuple):
     name: str
-    messages: list[dict[str, Any]]
-    requirements: list[dict[str, Any]]
+    messages: list[GoldMessage]
+    requirements: list[StoredLabel]
 
 
 @require_GET

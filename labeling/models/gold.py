@@ -8,6 +8,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from labeling.domain.gold.content import GoldContent
 from labeling.models.conversations import Conversation
 from labeling.models.projects import Guideline, Membership, Project
 
@@ -131,7 +132,6 @@ class GoldItem(models.Model):
         return f"{self.release} {self.item_id}"
 
     @property
-    def content(self) -> dict[str, Any]:
-        """The item as a document: item_id, conversation, layer, gold, provenance, …"""
-        document: dict[str, Any] = json.loads(self.canonical)
-        return document
+    def content(self) -> GoldContent:
+        content: GoldContent = json.loads(self.canonical)
+        return content

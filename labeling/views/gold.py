@@ -118,11 +118,18 @@ def gold_item(
     release = release_of(request.user, slug, name, version)
     item = get_object_or_404(release.items.all(), item_id=item_id)
     blindness.refuse(request.user, Conversation.objects.filter(pk=item.conversation_id))
-    context = {"project": release.project, "release": release, "item": item, **described(item)}
-    provenance = context["provenance"]
-    context["why_decided"] = provenance.get("reason") or (
+    shown = described(item)
+    provenance = shown["provenance"]
+    why = provenance.get("reason") or (
         "reason_code" in provenance and Fact(provenance["reason_code"])
     )
+    context = {
+        "project": release.project,
+        "release": release,
+        "item": item,
+        "why_decided": why,
+        **shown,
+    }
     return render(request, "labeling/gold_item.html", context)
 
 

@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from django.db.models import F, Func, IntegerField, JSONField, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Cast
 
+from labeling.domain.gold.content import (
+    Decided,
+    GoldContent,
+    LabelOrigin,
+    Provenance,
+    SuggestionUse,
+    UnresolvedEvidence,
+)
+from labeling.domain.matching.consensus import Dissent as StoredDissent
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload
 from labeling.models import GoldItem
 from labeling.services.settling.settling import stages_of
-from labeling.views.labels import Label, Row, field_row, labels_of, turns
+from labeling.views.labels import Label, Row, Turn, field_row, labels_of, turns
 
 
 class Dissent(NamedTuple):
@@ -31,8 +41,8 @@ class GoldLabel(NamedTuple):
     by: list[str]
     dissent: list[Dissent]
     unscorable: str
-    unresolved: list[Mapping[str, str]]
-    origins: Mapping[str, Mapping[str, Any]]  # of those who took it over from a suggestion
+    unresolved: list[UnresolvedEvidence]
+    origins: Mapping[str, SuggestionUse]  # of those who took it over from a suggestion
 
 
 class ListLength(Func):
@@ -59,7 +69,16 @@ def summarized(items: QuerySet[GoldItem], layer: str) -> QuerySet[GoldItem]:
     )
 
 
-def described(item: GoldItem) -> dict[str, Any]:
+class DescribedItem(TypedDict):
+    document: GoldContent
+    provenance: Provenance
+    labels: list[GoldLabel]
+    given: list[Label]
+    turns: list[Turn]
+    answers: list[tuple[str, list[Label]]]
+
+
+def described(item: GoldItem) -> DescribedItem:
     """What the page of an item shows, from its frozen content alone."""
     document = item.content
     provenance = document["provenance"]
@@ -76,12 +95,13 @@ def described(item: GoldItem) -> dict[str, Any]:
     }
 
 
-def _given_layers(document: Mapping[str, Any]) -> list[str]:
+def _given_layers(document: GoldContent) -> list[str]:
     return [name for name, layer in LAYERS.items() if layer.key in document.get("given", {})]
 
 
-def _gold_label(label: Label, provenance: Mapping[str, Any], known: Mapping[str, Any]) -> GoldLabel:
-    origin = provenance.get("labels", {}).get(label.uid, {})
+def _gold_label(label: Label, provenance: Provenance, known: Payload) -> GoldLabel:
+    unknown: LabelOrigin = {"how": "", "by": []}
+    origin = provenance.get("labels", {}).get(label.uid, unknown)
     return GoldLabel(
         label=label,
         how=origin.get("how", ""),
@@ -93,19 +113,17 @@ def _gold_label(label: Label, provenance: Mapping[str, Any], known: Mapping[str,
     )
 
 
-def _dissent(row: Mapping[str, Any], layer: str, known: Mapping[str, Any]) -> Dissent:
+def _dissent(row: StoredDissent, layer: str, known: Mapping[str, Any]) -> Dissent:
     own = row["label"] or {}
     rows = [field_row(layer, own, name, known) for name in row["differs"]]
     differing = [row._replace(name=row.name.lower()) for row in rows]
     return Dissent(row["annotator"], row["label"], differing)
 
 
-def _answers(
-    provenance: Mapping[str, Any], layer: str, known: Mapping[str, Any]
-) -> list[tuple[str, list[Label]]]:
+def _answers(provenance: Provenance, layer: str, known: Payload) -> list[tuple[str, list[Label]]]:
     """What each annotator had labelled before somebody decided; only decisions keep it whole."""
     key = LAYERS[layer].key
-    kept = provenance.get("stages", {}).get(layer, provenance)
+    kept: Decided = provenance.get("stages", {}).get(layer, provenance)
     return [
         (name, labels_of({**known, key: labels}, [layer], prefix=f"answer-{name}"))
         for name, labels in sorted(kept.get("answers", {}).items())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -23,8 +23,14 @@ SCROLLING_PRE = '<pre tabindex="0">'
 LINK_SCHEMES = ("http", "https", "mailto")
 
 
-def shown_guideline(guideline: Guideline | None) -> dict[str, Any] | None:
+class ShownGuideline(TypedDict):
     """A version of the guidelines for the panel next to a conversation."""
+
+    version: int
+    html: SafeString
+
+
+def shown_guideline(guideline: Guideline | None) -> ShownGuideline | None:
     if guideline is None:
         return None
     return {"version": guideline.version, "html": render_markdown(guideline.body)}

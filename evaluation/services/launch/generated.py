@@ -6,8 +6,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from labeling.domain.gold.content import LabelOrigin
+from labeling.domain.schema.labels import StoredLabel
 from labeling.services.exchange.gold_imports import Imported, Source
 from pipelines.llm import NO_USAGE, ModelError, Usage
 
@@ -44,8 +46,10 @@ class Generated(Generic[T]):
         return Source(self.generator, sha256, MADE_HOW)
 
 
-def imported(name: str, source: Source, key: str, labels: list[dict[str, Any]]) -> Imported:
-    origins = {str(label["uid"]): {"how": MADE_HOW, "by": []} for label in labels}
+def imported(name: str, source: Source, key: str, labels: list[StoredLabel]) -> Imported:
+    origins: dict[str, LabelOrigin] = {
+        str(label["uid"]): {"how": MADE_HOW, "by": []} for label in labels
+    }
     return Imported(name, source, {key: labels}, origins)
 
 

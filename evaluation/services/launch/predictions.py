@@ -18,6 +18,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.formats.reading import json_lines
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
@@ -200,7 +201,7 @@ class Submitted(NamedTuple):
     """The labels of one gold item by annotator, in terms of gold; only of those who were blind."""
 
     item: GoldItem
-    content: Mapping[str, Any]
+    content: GoldContent
     labels: dict[str, Labels]
 
 
@@ -250,7 +251,7 @@ def _rounds_of(conversation: Any) -> list[Answers]:
 
 def _labels(
     release: GoldRelease,
-    content: Mapping[str, Any],
+    content: GoldContent,
     rounds: Sequence[Answers] | None,
     ruler: Ruler,
 ) -> dict[str, Labels]:

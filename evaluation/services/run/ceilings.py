@@ -208,7 +208,8 @@ def _of_part(submitted: Submitted, uid: str) -> dict[str, Labels]:
     """Of a question or an arc: everybody's own label of it, as gold knows it."""
     if not uid:
         return submitted.labels
-    names = submitted.content["provenance"]["labels"].get(uid, {}).get("uids") or {}
+    origin = submitted.content["provenance"]["labels"].get(uid)
+    names = (origin.get("uids") if origin else None) or {}
     own = {
         person: [label for label in labels if label.get("uid") == names.get(person)]
         for person, labels in submitted.labels.items()

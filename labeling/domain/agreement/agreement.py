@@ -100,6 +100,13 @@ class AgreementFigures(TypedDict):
     by_origin: dict[str, OriginFigures]
 
 
+class AgreementSummary(AgreementFigures):
+    """Several layers: the figures of the lowest ``layer``, which the gate looks at, and of all."""
+
+    layer: str
+    layers: dict[str, AgreementFigures]
+
+
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
     """How far two annotators agree, over the units of all conversations both submitted.

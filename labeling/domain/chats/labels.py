@@ -3,44 +3,25 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple
 
 from labeling.domain.chats.arcs import ArcCase, ArcPhase
 from labeling.domain.chats.chat import Chat, Question
 from labeling.domain.chats.faults import KINDS, ChatFault
 from labeling.domain.chats.gaps import ends_of, kind_of
 from labeling.domain.exchange.evidence import Evidence, MessageId, Oddity, resolve
+from labeling.domain.gold.content import LabelOrigin
+from labeling.domain.schema.labels import StoredLabel
 
 UNSCORABLE = "none of its evidence names a message of the conversation"
 NO_EVIDENCE = "it was published without evidence"
 
 
-class UnresolvedEvidence(TypedDict):
-    """A piece of evidence that names no message, and why."""
-
-    text: str
-    kind: str
-    reason: str
-
-
-class PublishedOrigin(TypedDict):
-    """Where a published label comes from, as gold keeps it; ``cited`` is what its file cites."""
-
-    how: str
-    by: list[str]
-    place: str
-    cited: list[str]
-    unresolved: list[UnresolvedEvidence]
-    unscorable: str | None
-    adversarial_answer: NotRequired[str]
-    phases: NotRequired[dict[str, "PublishedOrigin"]]
-
-
 class ChatLabels(NamedTuple):
     """Labels, by uid where each comes from, and what was odd on the way."""
 
-    labels: list[dict[str, Any]]
-    origins: dict[str, PublishedOrigin]
+    labels: list[StoredLabel]
+    origins: dict[str, LabelOrigin]
     faults: list[ChatFault]
 
 
@@ -123,7 +104,7 @@ def _uids(layer: str, chat_id: str, rows: Iterable[Question | ArcCase]) -> list[
     return uids
 
 
-def _origin(place: str, cited: Sequence[str], evidence: Evidence) -> PublishedOrigin:
+def _origin(place: str, cited: Sequence[str], evidence: Evidence) -> LabelOrigin:
     return {
         "how": "imported",
         "by": [],
@@ -156,7 +137,7 @@ def _faults(
     return faults
 
 
-def _phase(uid: str, phase: ArcPhase, evidence: Evidence) -> dict[str, Any]:
+def _phase(uid: str, phase: ArcPhase, evidence: Evidence) -> StoredLabel:
     return {
         "uid": uid,
         "title": phase.title,
@@ -165,7 +146,7 @@ def _phase(uid: str, phase: ArcPhase, evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]]) -> PublishedOrigin:
+def _arc_origin(case: ArcCase, phases: Sequence[tuple[str, ArcPhase, Evidence]]) -> LabelOrigin:
     of_phases = {
         uid: _origin(phase.place, phase.evidence, evidence) for uid, phase, evidence in phases
     }

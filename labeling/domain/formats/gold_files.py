@@ -6,13 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypedDict
 
 import yaml
 
 from labeling.domain.canonical import canonical_json
 from labeling.domain.csv_cells import safe_row
+from labeling.domain.gold.content import GoldContent, GoldHeader, GoldMessage, Manifest
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 
 ITEM_COLUMNS = ("item_id", "split", "domain", "difficulty", "origin", "how", "sha256", "layer")
 NO_SPLIT = "unassigned"
@@ -25,7 +27,7 @@ def columns_of(layer: str) -> list[str]:
     return [*ITEM_COLUMNS, *fields, "other"]
 
 
-def csv_rows(item: Mapping[str, Any], *, sha256: str) -> Iterator[list[Any]]:
+def csv_rows(item: GoldContent, *, sha256: str) -> Iterator[list[Any]]:
     """A row per label; one row without a label where there is none. Lists and spans are JSON."""
     layer = str(item["layer"])
     fields = columns_of(layer)[len(ITEM_COLUMNS) : -1]
@@ -42,7 +44,7 @@ def _cell(value: Any) -> Any:
     return canonical_json(value) if isinstance(value, list | dict) else value
 
 
-def labels_of(item: Mapping[str, Any]) -> list[dict[str, Any]]:
+def labels_of(item: GoldContent) -> list[StoredLabel]:
     """The labels of a gold item, whatever key its layer has."""
     return [
         label
@@ -53,8 +55,22 @@ def labels_of(item: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def dataset_row(item: Mapping[str, Any], *, sha256: str) -> dict[str, Any]:
+class DatasetRow(TypedDict):
     """One row of a dataset: columns that are the same in every row, so that it can be typed."""
+
+    item_id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: str
+    conversation: list[GoldMessage]
+    layer: str
+    labels: list[StoredLabel]
+    provenance: str
+    sha256: str
+
+
+def dataset_row(item: GoldContent, *, sha256: str) -> DatasetRow:
     return {
         "item_id": item["item_id"],
         "domain": item["domain"],
@@ -69,7 +85,27 @@ def dataset_row(item: Mapping[str, Any], *, sha256: str) -> dict[str, Any]:
     }
 
 
-def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str) -> str:
+class SplitFile(TypedDict):
+    split: str
+    path: str
+
+
+class CardConfig(TypedDict):
+    config_name: str
+    data_files: list[SplitFile]
+
+
+class CardMetadata(TypedDict):
+    """What dataset hubs read at the head of a card."""
+
+    pretty_name: str
+    license: str
+    annotations_creators: list[str]
+    size_categories: list[str]
+    configs: list[CardConfig]
+
+
+def card(manifest: Manifest, *, splits: Mapping[str, int], license: str) -> str:
     """README.md of a dataset folder: what it is, where it comes from, what is not known."""
     message = manifest["header"].get("message") or "Gold labels of conversations, frozen by Assay."
     sections = {
@@ -92,11 +128,10 @@ def card(manifest: Mapping[str, Any], *, splits: Mapping[str, int], license: str
     return "\n".join(lines) + "\n"
 
 
-def _metadata(
-    manifest: Mapping[str, Any], splits: Mapping[str, int], license: str
-) -> dict[str, Any]:
-    """What dataset hubs read at the head of a card."""
-    files = [{"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)]
+def _metadata(manifest: Manifest, splits: Mapping[str, int], license: str) -> CardMetadata:
+    files: list[SplitFile] = [
+        {"split": split, "path": f"data/{split}.jsonl"} for split in sorted(splits)
+    ]
     return {
         "pretty_name": manifest["release"],
         "license": license or "unknown",
@@ -106,11 +141,11 @@ def _metadata(
     }
 
 
-def _hows(manifest: Mapping[str, Any]) -> Counter[str]:
+def _hows(manifest: Manifest) -> Counter[str]:
     return Counter(item["how"] for item in manifest["items"])
 
 
-def _contents(manifest: Mapping[str, Any], splits: Mapping[str, int]) -> list[str]:
+def _contents(manifest: Manifest, splits: Mapping[str, int]) -> list[str]:
     header = manifest["header"]
     return [
         f"- Layer: {_plain(header.get('layer', ''))}, schema version {header['schema_version']}",
@@ -136,15 +171,15 @@ def _creators(hows: Mapping[str, int]) -> list[str]:
     return sorted({creator_of.get(how, "expert-generated") for how in hows}) or ["expert-generated"]
 
 
-def _synthetic(header: Mapping[str, Any]) -> str:
-    words_of = {
-        "synthetic": "conversations are synthetic",
-        "generated": "items were labelled by a program",
+def _synthetic(header: GoldHeader) -> str:
+    counted = {
+        "conversations are synthetic": header.get("synthetic"),
+        "items were labelled by a program": header.get("generated"),
     }
     return "".join(
-        f" {header[name]} of {header.get('items')} {words}."
-        for name, words in words_of.items()
-        if header.get(name)
+        f" {number} of {header.get('items')} {words}."
+        for words, number in counted.items()
+        if number
     )
 
 
@@ -186,6 +221,9 @@ def _size(total: int) -> str:
     return "100K<n<1M"
 
 
+JsonLd = Mapping[str, object]
+"""A node of a JSON-LD document: its keys are terms of the vocabularies in ``@context``."""
+
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -216,9 +254,7 @@ _FIELDS = {
 }
 
 
-def croissant(
-    manifest: Mapping[str, Any], *, sha256: str, size: int, license: str
-) -> dict[str, Any]:
+def croissant(manifest: Manifest, *, sha256: str, size: int, license: str) -> JsonLd:
     """Croissant metadata (JSON-LD) of ``items.jsonl``."""
     header = manifest["header"]
     return {
@@ -246,7 +282,7 @@ def croissant(
     }
 
 
-def _file_object(sha256: str, size: int) -> dict[str, Any]:
+def _file_object(sha256: str, size: int) -> JsonLd:
     return {
         "@type": "cr:FileObject",
         "@id": "items",
@@ -258,7 +294,7 @@ def _file_object(sha256: str, size: int) -> dict[str, Any]:
     }
 
 
-def _field(name: str, text: str) -> dict[str, Any]:
+def _field(name: str, text: str) -> JsonLd:
     return {
         "@type": "cr:Field",
         "@id": f"conversations/{name}",
@@ -272,7 +308,7 @@ def _field(name: str, text: str) -> dict[str, Any]:
 BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 
 
-def bag_info(manifest: Mapping[str, Any], *, size: int, files: int) -> str:
+def bag_info(manifest: Manifest, *, size: int, files: int) -> str:
     """The label on a bag: when, how much, and what it holds."""
     rows = {
         "Bagging-Date": manifest["frozen_at"][:10],

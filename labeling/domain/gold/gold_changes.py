@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict, cast
 
+from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.diffing import difference
 from labeling.domain.matching.references import heading_of
 from labeling.domain.schema import LAYERS
-
-Item = Mapping[str, Any]
-"""A gold item's document."""
 
 ChangeKind = Literal["added", "removed", "changed"]
 
@@ -24,6 +21,27 @@ class LabelChanged(NamedTuple):
     uid: str
     title: str
     fields: list[str]
+
+
+class LabelChangeRow(TypedDict):
+    """A :class:`LabelChanged` as plain JSON."""
+
+    kind: ChangeKind
+    layer: str
+    uid: str
+    title: str
+    fields: list[str]
+
+
+class ItemChangeRow(TypedDict):
+    """An :class:`ItemChanged` as plain JSON."""
+
+    item_id: str
+    kind: ChangeKind
+    how: list[str] | None
+    text: bool
+    split: list[str] | None
+    labels: list[LabelChangeRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +57,20 @@ class ItemChanged:
     text: bool = False
     split: tuple[str, str] | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ItemChangeRow:
         return {
             "item_id": self.item_id,
             "kind": self.kind,
             "how": list(self.how) if self.how else None,
             "text": self.text,
             "split": list(self.split) if self.split else None,
-            "labels": [label._asdict() for label in self.labels],
+            "labels": [cast(LabelChangeRow, label._asdict()) for label in self.labels],
         }
 
 
-def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChanged | None:
+def changed(
+    item_id: str, before: GoldContent | None, after: GoldContent | None
+) -> ItemChanged | None:
     """What happened to one item between two releases; None if nothing did.
 
     Labels are the same label when they have the same uid. A label whose words were taken from
@@ -69,7 +89,7 @@ def changed(item_id: str, before: Item | None, after: Item | None) -> ItemChange
     return change if change.labels or change.how or change.text or change.split else None
 
 
-def _labels(before: Item, after: Item) -> list[LabelChanged]:
+def _labels(before: GoldContent, after: GoldContent) -> list[LabelChanged]:
     layers = {layer.key: layer.name for layer in LAYERS.values()}
     known = {
         str(label["uid"]): label

@@ -22,7 +22,7 @@ def item_sha256(item: Any) -> str:
     return hashlib.sha256(canonical_json(item).encode()).hexdigest()
 
 
-def release_sha256(header: Mapping[str, Any], item_hashes: Sequence[str]) -> str:
+def release_sha256(header: Mapping[str, object], item_hashes: Sequence[str]) -> str:
     """SHA-256 in hex over a release's header and its items' hashes in order.
 
     Two releases with equal hashes hold the same items, in the same order, under

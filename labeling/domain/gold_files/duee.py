@@ -2,15 +2,25 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 from labeling.domain.chats import ChatFault
 from labeling.domain.exchange.importing import Record, Turn, with_line_feeds
 from labeling.domain.formats.answers import LineFault, as_dict, as_list, as_text
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.native import GoldLine, id_of
+from labeling.domain.schema.labels import StoredLabel
 
 ReadLine = tuple[int, GoldLine] | LineFault
+
+
+class QuotedSpan(TypedDict):
+    """Words of the text and their place, or the words alone."""
+
+    message: int | None
+    start: int | None
+    end: int | None
+    text: str
 
 
 def read_duee(stream: BinaryIO) -> Iterator[ReadLine]:
@@ -42,7 +52,7 @@ def _line(document: Mapping[str, Any], where: str) -> GoldLine:
 
 def _event(
     event: Mapping[str, Any], where: str, name: str, number: int, text: str
-) -> tuple[dict[str, Any], list[ChatFault]]:
+) -> tuple[StoredLabel, list[ChatFault]]:
     kind = as_text(event.get("event_type"), f"{where}: event_type", required=True)
     named = hashlib.sha256(f"events\n{name}\n{number}".encode()).hexdigest()[:32]
     faults: list[ChatFault] = []
@@ -55,13 +65,13 @@ def _event(
         if words:
             span = _span(words, text, f"{where}, {role}", faults)
             arguments.append({"role": role, "span": span})
-    label: dict[str, Any] = {"uid": named, "type": kind, "arguments": arguments}
+    label: StoredLabel = {"uid": named, "type": kind, "arguments": arguments}
     if trigger:
         label["trigger"] = _span(trigger, text, f"{where}, trigger", faults)
     return label, faults
 
 
-def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> dict[str, Any]:
+def _span(words: str, text: str, where: str, faults: list[ChatFault]) -> QuotedSpan:
     """Where the words occur first; words that occur nowhere are kept without a place."""
     start = text.find(words)
     if start < 0:

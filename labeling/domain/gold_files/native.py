@@ -25,7 +25,9 @@ from labeling.domain.formats.answers import (
     moment,
 )
 from labeling.domain.formats.reading import json_lines, read_each
+from labeling.domain.gold.content import LabelOrigin
 from labeling.domain.schema import LAYERS, EventSchema, check_payload
+from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
 
 
@@ -35,11 +37,11 @@ class GoldLine:
     ``context`` are the labels of other layers that these refer to, by payload key."""
 
     record: Record
-    gold: dict[str, Any]
-    origins: dict[str, Any]
+    gold: Payload
+    origins: dict[str, LabelOrigin]
     published: Mapping[str, Any] | None = None
     faults: list[ChatFault] = field(default_factory=list)
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Payload = field(default_factory=dict)
 
 
 ReadLine = tuple[int, GoldLine] | LineFault
@@ -91,7 +93,7 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
     return GoldLine(record, gold, _origins(gold, layer, published), published, context=context)
 
 
-def _context(document: Mapping[str, Any], layer: str) -> Mapping[str, Any]:
+def _context(document: Mapping[str, Any], layer: str) -> Payload:
     """The labels of other layers that the gold refers to."""
     context = as_dict(document.get("given") or {}, '"given"')
     known = [LAYERS[name].key for name in LAYERS[layer].needs]
@@ -154,7 +156,7 @@ def _check(
 
 def _origins(
     gold: Mapping[str, Any], layer: str, published: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, LabelOrigin]:
     """By uid; what the file's own provenance says of a published label's evidence is kept."""
     labels = published.get("labels")
     known = labels if isinstance(labels, dict) else {}
@@ -164,12 +166,16 @@ def _origins(
     }
 
 
-def _origin(value: Any) -> dict[str, Any]:
+def _origin(value: Any) -> LabelOrigin:
     published = value if isinstance(value, dict) else {}
-    evidence = {
-        key: published[key] for key in ("cited", "unresolved", "unscorable") if key in published
-    }
-    return {"how": "imported", "by": [], **evidence}
+    origin: LabelOrigin = {"how": "imported", "by": []}
+    if "cited" in published:
+        origin["cited"] = published["cited"]
+    if "unresolved" in published:
+        origin["unresolved"] = published["unresolved"]
+    if "unscorable" in published:
+        origin["unscorable"] = published["unscorable"]
+    return origin
 
 
 # --- naming conversations -------------------------------------------------------------------------

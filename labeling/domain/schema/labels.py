@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -26,6 +26,12 @@ from labeling.domain.schema.fields import (
     asked,
     broken,
 )
+
+StoredLabel = dict[str, Any]
+"""A label as plain JSON: what a person or a program said, by the names of its shape's fields."""
+
+Payload = dict[str, list[StoredLabel]]
+"""Labels as they are stored: by the keys of their layers."""
 
 TYPES = {
     "functional": "What the system does: features and behaviour",

@@ -5,13 +5,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement.agreement import Agreement, AgreementFigures, read_agreement
+from labeling.domain.agreement.agreement import Agreement, read_agreement
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.csv_cells import safe_cell
 from labeling.domain.numbers import decimals_apart
@@ -110,7 +110,8 @@ def _of_project(options: dict[str, Any]) -> Agreement | Records:
     if options["records"]:
         row = measurements.read(measured, layer, chosen)
         return Records(_of_annotator((row and row.records) or [], chosen.annotator))
-    figures = cast(AgreementFigures, measurements.figures_of(measured, layer, chosen))
+    figures = measurements.figures_of(measured, layer, chosen)
+    assert figures is not None, "this process measured them just now"
     return read_agreement({**figures, "pairs": _of_annotator(figures["pairs"], chosen.annotator)})
 
 

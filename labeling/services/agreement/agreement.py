@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from labeling.domain.agreement.agreement import Agreement, Excluded, OriginFigures
+from labeling.domain.agreement.agreement import (
+    Agreement,
+    AgreementFigures,
+    AgreementSummary,
+    Excluded,
+    OriginFigures,
+)
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.calibration import mean_interval
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
@@ -150,7 +156,7 @@ def bar(measured: Round) -> dict[str, Any]:
     return {"threshold": project.kappa_threshold, "statistic": project.kappa_statistic}
 
 
-def summary(layers: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+def summary(layers: Mapping[str, AgreementFigures]) -> AgreementSummary:
     """The figures of several layers, and the figure of the gate: the lowest of them.
 
     The gate holds only if each layer passes; a layer without a figure is the lowest.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from labeling.domain.agreement.agreement import AgreementFigures
 from labeling.domain.agreement.disagreements import Split
 from labeling.domain.agreement.units import Units
 from labeling.domain.canonical import canonical_json
@@ -159,7 +159,7 @@ def read(measured: Round, layer: str = "", selection: Selection = EVERYTHING) ->
 
 def figures_of(
     measured: Round, layer: str = "", selection: Selection = EVERYTHING
-) -> dict[str, Any] | None:
+) -> AgreementFigures | None:
     """The stored agreement on a layer; of a closed calibration round what it closed with."""
     layer = layer or agreement.first_layer(measured.project)
     closed_with = closing_figures(measured, layer)
@@ -169,10 +169,10 @@ def figures_of(
     return row.figures if row else None
 
 
-def closing_figures(measured: Round, layer: str) -> dict[str, Any] | None:
+def closing_figures(measured: Round, layer: str) -> AgreementFigures | None:
     if measured.kind != Round.Kind.CALIBRATION or not measured.agreement:
         return None
-    layers: dict[str, dict[str, Any]] = measured.agreement.get("layers", {})
+    layers: dict[str, AgreementFigures] = measured.agreement.get("layers", {})
     return layers.get(layer)
 
 

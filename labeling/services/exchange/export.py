@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from labeling.domain.errors import RuleError
+from labeling.domain.gold.content import Manifest
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 from labeling.services.exchange.gold_formats import WRITERS
@@ -41,7 +41,7 @@ def export_lines(release: GoldRelease) -> Iterator[str]:
         yield canonical + "\n"
 
 
-def manifest(release: GoldRelease) -> dict[str, Any]:
+def manifest(release: GoldRelease) -> Manifest:
     """What is needed to check the items: the header and every hash, in order."""
     return {
         "format": "assay-gold/1",

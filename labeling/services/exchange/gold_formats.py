@@ -17,6 +17,7 @@ from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats import doccano, gold_files, labelstudio
 from labeling.domain.formats.answers import FileAnswer, FileConversation
 from labeling.domain.formats.labelstudio_config import config
+from labeling.domain.gold.content import GoldContent, GoldMessage, Manifest
 from labeling.domain.schema import LAYERS
 from labeling.models import GoldRelease
 
@@ -30,7 +31,7 @@ class CannotCarry(RuleError):
 
 
 class ReleaseItem(NamedTuple):
-    document: dict[str, Any]
+    content: GoldContent
     sha256: str
 
 
@@ -46,7 +47,7 @@ def write_labelstudio(release: GoldRelease, folder: Path, **_: Any) -> list[Path
     with tasks.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(
             json_list(
-                labelstudio.write(_labelled(item.document), number=number)
+                labelstudio.write(_labelled(item.content), number=number)
                 for number, item in enumerate(items_of(release), start=1)
             )
         )
@@ -71,7 +72,7 @@ def write_doccano(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
     path = folder / f"{GOLD}.jsonl"
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for item in items_of(release):
-            labelled = _labelled(item.document)
+            labelled = _labelled(item.content)
             file.write(doccano.write(labelled, labelled.answers[0]) + "\n")
     return [path]
 
@@ -81,23 +82,23 @@ def _check_layer(release: GoldRelease) -> None:
         raise CannotCarry("export.no_place_for_layer", release=str(release), layer=release.layer)
 
 
-def _labelled(document: dict[str, Any]) -> FileConversation:
-    key = LAYERS[document["layer"]].key
-    payload = {key: document["gold"].get(key, [])}
+def _labelled(content: GoldContent) -> FileConversation:
+    key = LAYERS[content["layer"]].key
+    payload = {key: content["gold"].get(key, [])}
     answer = FileAnswer(GOLD, payload, empty=not payload[key], is_gold=True)
     return FileConversation(
-        id=document["item_id"],
-        turns=tuple(_turn(message) for message in document["conversation"]),
+        id=content["item_id"],
+        turns=tuple(_turn(message) for message in content["conversation"]),
         answers=(answer,),
-        domain=document["domain"],
-        difficulty=document["difficulty"],
-        split=document["split"],
-        origin=document.get("origin", ""),
-        generator=document.get("generator", ""),
+        domain=content["domain"],
+        difficulty=content["difficulty"],
+        split=content["split"],
+        origin=content.get("origin", ""),
+        generator=content.get("generator", ""),
     )
 
 
-def _turn(message: dict[str, Any]) -> Turn:
+def _turn(message: GoldMessage) -> Turn:
     at = datetime.fromisoformat(message["time"]) if message["time"] else None
     return Turn(message["role"], message["content"], message["speaker"], at)
 
@@ -108,12 +109,12 @@ def write_csv(release: GoldRelease, folder: Path, **_: Any) -> list[Path]:
         table = csv.writer(file)
         table.writerow(gold_files.columns_of(release.layer))
         for item in items_of(release):
-            table.writerows(gold_files.csv_rows(item.document, sha256=item.sha256))
+            table.writerows(gold_files.csv_rows(item.content, sha256=item.sha256))
     return [path]
 
 
 def write_huggingface(
-    release: GoldRelease, folder: Path, *, manifest: dict[str, Any], license: str
+    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
 ) -> list[Path]:
     data = folder / "data"
     data.mkdir(exist_ok=True)
@@ -121,7 +122,7 @@ def write_huggingface(
     with ExitStack() as stack:
         files: dict[str, Any] = {}
         for item in items_of(release):
-            row = gold_files.dataset_row(item.document, sha256=item.sha256)
+            row = gold_files.dataset_row(item.content, sha256=item.sha256)
             name = row["split"]
             if name not in files:
                 path = data / f"{name}.jsonl"
@@ -134,7 +135,7 @@ def write_huggingface(
 
 
 def write_croissant(
-    release: GoldRelease, folder: Path, *, manifest: dict[str, Any], license: str
+    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
 ) -> list[Path]:
     items, described = folder / "items.jsonl", folder / "croissant.json"
     _write_items(release, items)
@@ -152,7 +153,7 @@ def _write_items(release: GoldRelease, path: Path) -> None:
 
 
 def write_bag(
-    release: GoldRelease, folder: Path, *, manifest: dict[str, Any], license: str
+    release: GoldRelease, folder: Path, *, manifest: Manifest, license: str
 ) -> list[Path]:
     """The native files in a bag that any BagIt validator checks."""
     data = folder / "data"

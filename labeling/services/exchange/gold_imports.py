@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 
 from labeling.domain.chats import natural_key
+from labeling.domain.gold.content import LabelOrigin, OwnHeader, Provenance, SourceFile
+from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
 from labeling.services import events, projects
 from labeling.services.gold import releases
@@ -26,7 +28,7 @@ class Source(NamedTuple):
     def __str__(self) -> str:
         return f"{self.how} from {self.file} sha256 {self.sha256}"
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> SourceFile:
         return {"file": self.file, "sha256": self.sha256}
 
 
@@ -35,10 +37,10 @@ class Imported(NamedTuple):
 
     conversation: str  # external id
     source: Source
-    gold: dict[str, Any]
-    origins: Mapping[str, Any]
+    gold: Payload
+    origins: Mapping[str, LabelOrigin]
     published: Mapping[str, Any] | None = None  # the provenance that the file itself gives
-    base_payload: Mapping[str, Any] = {}  # labels of other layers that these refer to
+    base_payload: Payload = {}  # labels of other layers that these refer to
 
 
 @transaction.atomic
@@ -115,9 +117,9 @@ def _item(conversation: Conversation, layer: str, labels: Imported) -> releases.
     )
 
 
-def _provenance(labels: Imported) -> dict[str, Any]:
+def _provenance(labels: Imported) -> Provenance:
     """The same keys as for gold that people made here, and where it was imported from."""
-    provenance: dict[str, Any] = {
+    provenance: Provenance = {
         "how": labels.source.how,
         "origin": str(labels.source),
         "source": labels.source.as_json(),
@@ -140,7 +142,7 @@ def _store(
     sources: Sequence[Source],
     message: str,
 ) -> GoldRelease:
-    header = {
+    header: OwnHeader = {
         "message": message,
         "imported_from": [source.as_json() for source in sources],
         **_counts(draft.project, items),
@@ -149,15 +151,15 @@ def _store(
     return draft.store(items, header, message=shown_message)
 
 
-def _counts(project: Project, items: Sequence[releases.FrozenItem]) -> dict[str, int]:
-    """How many items have a synthetic conversation or generated labels, where there are any."""
+def _counts(project: Project, items: Sequence[releases.FrozenItem]) -> releases.SyntheticCounts:
     synthetic = project.conversations.filter(origin=Conversation.Origin.SYNTHETIC)
     known = set(synthetic.values_list("pk", flat=True))
     counts = {
         "synthetic": sum(item.conversation_id in known for item in items),
         "generated": sum(item.how == GoldItem.How.GENERATED for item in items),
     }
-    return {name: number for name, number in counts.items() if number}
+    present = {name: number for name, number in counts.items() if number}
+    return cast(releases.SyntheticCounts, present)
 
 
 def _named(sources: Sequence[Source]) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
+from labeling.domain.agreement.agreement import AgreementFigures, AgreementSummary
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import (
+    AgreementAtFreeze,
+    FrozenAgreement,
+    MeasuredRound,
+    Override,
+    OwnHeader,
+)
 from labeling.domain.gold.release import RELEASE_NAME
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.numbers import whole_number
@@ -165,7 +173,7 @@ def _freeze(
     items = [_item(settled_conversation) for settled_conversation in settled]
     if draft.repeats(items):
         raise NothingChanged("gold.nothing_changed", parent=str(draft.parent))
-    header = {"ruler": ruler_id, "message": chosen.message, **counted}
+    header: OwnHeader = {"ruler": ruler_id, "message": chosen.message, **counted}
     release = _store(draft, items, header, left_out, agreement)
     frozen = release.items.values("conversation")
     locking.lock(Annotation.objects.labelling().filter(assignment__conversation__in=frozen))
@@ -189,7 +197,7 @@ def _counted(
     left_out: Sequence[settling.LeftOut],
     *,
     with_synthetic: bool,
-) -> dict[str, int]:
+) -> releases.SyntheticCounts:
     """How many are synthetic, if any are; raises if they may not be frozen."""
     if not settled:
         raise NothingToFreeze(
@@ -251,18 +259,18 @@ def _why_nothing(left_out: Sequence[settling.LeftOut]) -> Fact:
 def _store(
     draft: releases.Draft,
     items: Sequence[releases.FrozenItem],
-    own_header: Mapping[str, Any],
+    own_header: OwnHeader,
     left_out: Sequence[settling.LeftOut],
-    agreement: dict[str, Any],
+    agreement: AgreementAtFreeze,
 ) -> GoldRelease:
     project = draft.project
     guideline = project.guidelines.first()
     overrides = _overrides(project)
-    header = {
+    header: OwnHeader = {
+        **own_header,
         "guideline_version": guideline.version if guideline else None,
         "overrides": overrides,
         "match_threshold": project.match_threshold,
-        **own_header,
     }
     return draft.store(
         items,
@@ -275,7 +283,7 @@ def _store(
     )
 
 
-def _overrides(project: Project) -> list[dict[str, Any]]:
+def _overrides(project: Project) -> list[Override]:
     """Every reason for opening full labeling past the gate."""
     overridden = project.rounds.labelling().exclude(override_reason="").select_related("opened_by")
     return [
@@ -302,7 +310,7 @@ def _layers_behind(layer: str) -> list[str]:
     return list(dict.fromkeys(name for stage in stages for name in (*LAYERS[stage].needs, stage)))
 
 
-def _agreement(project: Project, layer: str, *, must_be_current: bool) -> dict[str, Any]:
+def _agreement(project: Project, layer: str, *, must_be_current: bool) -> AgreementAtFreeze:
     """Agreement of every round that is not blind now, stored with the release."""
     rounds = _measured_rounds(project)
     if must_be_current and not all(measurements.is_current(round_) for round_ in rounds):
@@ -310,20 +318,20 @@ def _agreement(project: Project, layer: str, *, must_be_current: bool) -> dict[s
     return {"rounds": [_round_agreement(round_, layer) for round_ in rounds]}
 
 
-def _round_agreement(measured: Round, layer: str) -> dict[str, Any]:
-    return {
+def _round_agreement(measured: Round, layer: str) -> FrozenAgreement:
+    named: MeasuredRound = {
         "round": measured.number,
         "kind": measured.kind,
         "state": measured.state,
         "guideline_version": measured.guideline.version,
-        **_agreement_on(measured, layer),
     }
+    return cast(FrozenAgreement, {**named, **(_agreement_on(measured, layer) or {})})
 
 
-def _agreement_on(measured: Round, layer: str) -> dict[str, Any]:
+def _agreement_on(measured: Round, layer: str) -> AgreementFigures | AgreementSummary | None:
     """The figures of one layer; of the whole, those of each of its stages."""
     if layer != END_TO_END:
-        return measurements.figures_of(measured, layer) or {}
+        return measurements.figures_of(measured, layer)
     stages = {
         stage: measurements.figures_of(measured, stage) for stage in settling.stages_of(layer)
     }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from django.db.models import Exists, OuterRef
 
 from labeling.domain.errors import RuleError
-from labeling.domain.gold.gold_changes import ItemChanged, changed
+from labeling.domain.gold.content import GoldContent
+from labeling.domain.gold.gold_changes import ItemChanged, ItemChangeRow, changed
 from labeling.models import GoldRelease
 
 
@@ -18,6 +19,21 @@ class NotComparable(RuleError):
     """The releases hold labels of different kinds."""
 
     code = "not_comparable"
+
+
+class NamedRelease(TypedDict):
+    release: str
+    layer: str
+    sha256: str
+
+
+class ReleaseDiffRow(TypedDict):
+    """A :class:`ReleaseDiff` as plain JSON."""
+
+    before: NamedRelease
+    after: NamedRelease
+    same: int
+    items: list[ItemChangeRow]
 
 
 class ReleaseDiff(NamedTuple):
@@ -47,7 +63,7 @@ class ReleaseDiff(NamedTuple):
                 counts.setdefault(label.layer, Counter())[label.kind] += 1
         return dict(sorted(counts.items()))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ReleaseDiffRow:
         return {
             "before": _named(self.before),
             "after": _named(self.after),
@@ -75,12 +91,12 @@ def compare(before: GoldRelease, after: GoldRelease) -> ReleaseDiff:
     return ReleaseDiff(before, after, items, len(splits) - len(items), splits)
 
 
-def _not_in(other: GoldRelease, release: GoldRelease) -> dict[str, dict[str, Any]]:
+def _not_in(other: GoldRelease, release: GoldRelease) -> dict[str, GoldContent]:
     """The documents of the items that the other release does not hold exactly so, by their id."""
     alike = other.items.filter(item_id=OuterRef("item_id"), sha256=OuterRef("sha256"))
     rows = release.items.filter(~Exists(alike)).order_by().values_list("item_id", "canonical")
     return {name: json.loads(canonical) for name, canonical in rows.iterator()}
 
 
-def _named(release: GoldRelease) -> dict[str, Any]:
+def _named(release: GoldRelease) -> NamedRelease:
     return {"release": str(release), "layer": release.layer, "sha256": release.sha256}

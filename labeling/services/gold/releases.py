@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypedDict
 
 from labeling.domain.canonical import canonical_json
+from labeling.domain.gold.content import (
+    GoldContent,
+    GoldHeader,
+    GoldMessage,
+    OwnHeader,
+    Provenance,
+)
 from labeling.domain.gold.release import item_sha256, release_sha256
 from labeling.domain.schema import SCHEMA_VERSION
+from labeling.domain.schema.labels import Payload
 from labeling.models import Conversation, GoldItem, GoldRelease, Project
+
+
+class SyntheticCounts(TypedDict, total=False):
+    """How many items have a synthetic conversation or generated labels, where there are any."""
+
+    synthetic: int
+    generated: int
 
 
 class FrozenItem(NamedTuple):
@@ -43,10 +58,19 @@ class Draft(NamedTuple):
         return list(hashes) == [item.sha256 for item in items]
 
     def store(
-        self, items: Sequence[FrozenItem], own_header: Mapping[str, Any], **fields: Any
+        self, items: Sequence[FrozenItem], own_header: OwnHeader, **fields: Any
     ) -> GoldRelease:
         """Freeze these items. ``own_header`` is what this kind of gold adds to the header."""
-        header = {**self._header(), "items": len(items), **own_header}
+        header: GoldHeader = {
+            **own_header,
+            "schema_version": SCHEMA_VERSION,
+            "project": self.project.slug,
+            "layer": self.layer,
+            "name": self.name,
+            "version": self.version,
+            "parent_sha256": self.parent.sha256 if self.parent else None,
+            "items": len(items),
+        }
         release = GoldRelease.objects.create(
             project=self.project,
             layer=self.layer,
@@ -65,16 +89,6 @@ class Draft(NamedTuple):
         GoldItem.objects.bulk_create(rows, batch_size=500)
         return release
 
-    def _header(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "project": self.project.slug,
-            "layer": self.layer,
-            "name": self.name,
-            "version": self.version,
-            "parent_sha256": self.parent.sha256 if self.parent else None,
-        }
-
 
 def draft(project: Project, layer: str, name: str, *, by: Any) -> Draft:
     newest = GoldRelease.objects.filter(name=name).order_by("-version").first()
@@ -85,12 +99,12 @@ def item_of(
     conversation: Conversation,
     layer: str,
     *,
-    gold: Mapping[str, Any],
-    base_payload: Mapping[str, Any],
-    provenance: Mapping[str, Any],
+    gold: Payload,
+    base_payload: Payload,
+    provenance: Provenance,
 ) -> FrozenItem:
     """One line of the native export: self-contained, so that its hash proves all of it."""
-    document = {
+    document: GoldContent = {
         "schema_version": SCHEMA_VERSION,
         "item_id": conversation.external_id,
         "domain": conversation.domain,
@@ -100,9 +114,10 @@ def item_of(
         "conversation": messages_of(conversation),
         "layer": layer,
         "gold": gold,
-        **({"given": dict(base_payload)} if base_payload else {}),
         "provenance": provenance,
     }
+    if base_payload:
+        document["given"] = base_payload
     return FrozenItem(
         conversation.external_id,
         conversation.pk,
@@ -113,14 +128,19 @@ def item_of(
     )
 
 
-def origin_of(conversation: Conversation) -> dict[str, Any]:
+class SyntheticOrigin(TypedDict, total=False):
+    origin: str
+    generator: str
+
+
+def origin_of(conversation: Conversation) -> SyntheticOrigin:
     """What a gold item says about a synthetic conversation; nothing about others."""
     if not conversation.is_synthetic:
         return {}
     return {"origin": conversation.origin, "generator": conversation.generator}
 
 
-def messages_of(conversation: Conversation) -> list[dict[str, Any]]:
+def messages_of(conversation: Conversation) -> list[GoldMessage]:
     return [
         {
             "index": message.index,

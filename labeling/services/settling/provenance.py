@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple, TypedDict, cast
 
-from labeling.domain.exchange.origins import FIELDS as ORIGIN_FIELDS
 from labeling.domain.exchange.origins import is_assisted, is_same
 from labeling.domain.facts import Fact
-from labeling.domain.matching.consensus import Settlement
+from labeling.domain.gold.content import (
+    AnsweredBy,
+    Decided,
+    LabelOrigin,
+    Provenance,
+    SkippedBy,
+    SuggestionUse,
+)
+from labeling.domain.matching.consensus import Settled, Settlement
 from labeling.domain.matching.references import Base, ResolvedLabels, in_terms_of
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Annotation, Assignment, Conversation, Review, Round
 
-Labels = list[dict[str, Any]]
+Labels = list[StoredLabel]
+WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
 
 
 class Answers(NamedTuple):
@@ -66,20 +76,16 @@ def of_agreed(
     settlement: Settlement,
     resolved: Mapping[str, ResolvedLabels],
     accepted: Adjudication | None,
-) -> dict[str, Any]:
+) -> Provenance:
     labels = {name: of_person.labels for name, of_person in resolved.items()}
-    provenance = {
+    provenance: Provenance = {
         "how": settlement.state,
-        "labels": {
-            str(each.label["uid"]): each.provenance
-            | _origins(_labels_of_holders(each.uids, labels))
-            for each in settlement.agreed
-        },
+        "labels": {str(each.label["uid"]): _agreed(each, labels) for each in settlement.agreed},
         "adjudicated_by": None,
         "reason": None,
         **_who(answers),
-        **_lost(resolved),
     }
+    _add_lost(provenance, resolved)
     if accepted:
         provenance["accepted_by"] = accepted.decided_by.get_username()
     return provenance
@@ -87,75 +93,85 @@ def of_agreed(
 
 def of_decided(
     answers: Answers, layer: str, resolved: Mapping[str, ResolvedLabels], decision: Adjudication
-) -> dict[str, Any]:
+) -> Provenance:
     decided: Labels = decision.payload.get(LAYERS[layer].key, [])
     labels = {name: of_person.labels for name, of_person in resolved.items()}
-    return {
+    provenance: Provenance = {
+        **_who(answers),
         "how": "adjudicated",
         "labels": {str(label["uid"]): _adopted(label, layer, labels) for label in decided},
         "adjudicated_by": decision.decided_by.get_username(),
         "reason": decision.reason or None,
-        **({"reason_code": decision.why.code} if isinstance(decision.why, Fact) else {}),
         "answers": labels,  # the dissent is kept whole
-        **_who(answers),
-        **_lost(resolved),
         "guideline_version": decision.guideline.version,
     }
+    if isinstance(decision.why, Fact):
+        provenance["reason_code"] = decision.why.code
+    _add_lost(provenance, resolved)
+    return provenance
 
 
-def _lost(resolved: Mapping[str, ResolvedLabels]) -> dict[str, Any]:
+def _add_lost(provenance: Provenance, resolved: Mapping[str, ResolvedLabels]) -> None:
     """Labels that were dropped because nothing that they refer to is settled."""
     lost = {name: labels.lost for name, labels in resolved.items() if labels.lost}
-    return {"without_reference": lost} if lost else {}
+    if lost:
+        provenance["without_reference"] = lost
 
 
-def _labels_of_holders(
-    uids: Mapping[str, str | None], labels_by: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Mapping[str, Any]]:
-    """Each holder's own label."""
-    return {
+def _agreed(settled: Settled, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]) -> LabelOrigin:
+    origin: LabelOrigin = {**settled.provenance}
+    holders = {
         person: label
-        for person, uid in uids.items()
+        for person, uid in settled.uids.items()
         for label in labels_by[person]
         if label.get("uid") == uid
     }
+    _add_uses(origin, holders)
+    return origin
 
 
-def _origins(labels: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _add_uses(origin: LabelOrigin, labels: Mapping[str, Mapping[str, Any]]) -> None:
     """Who took the label over from a suggestion; nothing where everybody typed it."""
-    assisted = {
-        person: {field: label.get(field) for field in ORIGIN_FIELDS}
+    uses: dict[str, SuggestionUse] = {
+        person: {"origin": label["origin"], "suggestion": label.get("suggestion")}
         for person, label in labels.items()
         if is_assisted(label)
     }
-    return {"origins": assisted} if assisted else {}
+    if uses:
+        origin["origins"] = uses
 
 
 def _adopted(
     label: Mapping[str, Any], layer: str, labels_by: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> dict[str, Any]:
+) -> LabelOrigin:
     source = label.get("adopted_from") or []
     by = [source] if isinstance(source, str) else list(source)
+    origin: LabelOrigin = {"how": "adjudicated", "by": by, "dissent": []}
+    if "uids" in label:
+        origin["uids"] = label["uids"]
     sources = {
         person: own
         for person in by
         for own in labels_by.get(person, [])
         if is_same(layer, own, label)
     }
-    uids = {"uids": label["uids"]} if "uids" in label else {}
-    return {"how": "adjudicated", "by": by, **uids, "dissent": [], **_origins(sources)}
+    _add_uses(origin, sources)
+    return origin
 
 
-def _who(answers: Answers) -> dict[str, Any]:
+class Who(TypedDict):
     """Who answered, under which guideline, and who skipped with what reason."""
+
+    annotators: list[AnsweredBy]
+    skipped: list[SkippedBy]
+    guideline_version: int | None
+    round: int | None
+
+
+def _who(answers: Answers) -> Who:
     return {
         "annotators": [
-            {
-                "username": assignment.annotator.get_username(),
-                "guideline_version": assignment.annotation.guideline.version,
-                "submitted_at": assignment.annotation.submitted_at.isoformat(),
-                **_fixed_by(assignment.annotation),
-            }
+            _answered_by(assignment, assignment.annotation.submitted_at)
             for assignment in answers.submitted
             if assignment.annotation.submitted_at
         ],
@@ -171,10 +187,41 @@ def _who(answers: Answers) -> dict[str, Any]:
     }
 
 
-def _fixed_by(annotation: Annotation) -> dict[str, str]:
-    fix = fix_of(annotation)
-    return {"fixed_by": fix.reviewer.get_username()} if fix else {}
+def _answered_by(assignment: Assignment, submitted_at: datetime) -> AnsweredBy:
+    row: AnsweredBy = {
+        "username": assignment.annotator.get_username(),
+        "guideline_version": assignment.annotation.guideline.version,
+        "submitted_at": submitted_at.isoformat(),
+    }
+    if fix := fix_of(assignment.annotation):
+        row["fixed_by"] = fix.reviewer.get_username()
+    return row
 
 
 def _newest_guideline(submitted: Sequence[Assignment]) -> int | None:
     return max((assignment.annotation.guideline.version for assignment in submitted), default=None)
+
+
+def of_stages(origins: Mapping[str, Provenance]) -> Provenance:
+    """The origin of each label, and of each stage; the whole counts as its weakest part."""
+    first = next(iter(origins.values()))
+    whole = {"labels", "annotators", "skipped", "round"}
+    stages = {
+        name: {key: value for key, value in origin.items() if key not in whole}
+        for name, origin in origins.items()
+    }
+    decided = [origin for origin in origins.values() if origin["adjudicated_by"]]
+    versions = [o["guideline_version"] for o in origins.values() if o["guideline_version"]]
+    return {
+        "how": min((o["how"] for o in origins.values()), key=WEAKEST_FIRST.index),
+        "labels": {
+            uid: row for origin in origins.values() for uid, row in origin["labels"].items()
+        },
+        "adjudicated_by": ", ".join(sorted({str(o["adjudicated_by"]) for o in decided})) or None,
+        "reason": "; ".join(o["reason"] for o in decided if o["reason"]) or None,
+        "stages": cast(dict[str, Decided], stages),
+        "guideline_version": max(versions, default=None),
+        "annotators": first["annotators"],
+        "skipped": first["skipped"],
+        "round": first["round"],
+    }

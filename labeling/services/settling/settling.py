@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Prefetch, QuerySet
 
 from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import LeftOutRow, Provenance
 from labeling.domain.matching.consensus import Settlement, settle
 from labeling.domain.matching.matchers import texts_of
 from labeling.domain.matching.merging import plain as undecided
@@ -18,6 +19,7 @@ from labeling.domain.matching.merging import settlement_of
 from labeling.domain.matching.references import Base, heading_of, quoting, unresolved
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.schema.layers import stages
 from labeling.domain.targets import END_TO_END
 from labeling.models import (
@@ -34,7 +36,6 @@ from labeling.services.settling import provenance
 from labeling.services.settling.provenance import Answers, resolved_by
 
 BATCH = 200
-WEAKEST_FIRST = ("adjudicated", "single", "majority", "unanimous")
 
 
 class SettledConversation(NamedTuple):
@@ -45,9 +46,9 @@ class SettledConversation(NamedTuple):
 
     conversation: Conversation
     layer: str
-    payload: dict[str, Any]
-    provenance: dict[str, Any]
-    base_payload: dict[str, Any]
+    payload: Payload
+    provenance: Provenance
+    base_payload: Payload
 
 
 class LeftOut(NamedTuple):
@@ -56,7 +57,7 @@ class LeftOut(NamedTuple):
     conversation: str
     reason: Fact
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> LeftOutRow:
         return {"conversation": self.conversation, "reason": self.reason.as_json()}
 
 
@@ -263,9 +264,9 @@ class Outcomes:
         return self._with(layer, [quoting(base, label) for label in labels], origin)
 
     def _with(
-        self, layer: str, labels: list[dict[str, Any]], origin: dict[str, Any]
+        self, layer: str, labels: list[StoredLabel], origin: Provenance
     ) -> SettledConversation:
-        base_payload: dict[str, Any] = {}
+        base_payload: Payload = {}
         for need in needs_of(self.project, layer):
             outcome = self.of(need)
             if not isinstance(outcome, Fact):
@@ -284,9 +285,10 @@ class Outcomes:
                 )
             parts[stage] = outcome
         parts = _with_unique_uids(parts)
+        origin = provenance.of_stages({stage: part.provenance for stage, part in parts.items()})
         payload = {key: labels for part in parts.values() for key, labels in part.payload.items()}
         return SettledConversation(
-            self.answers.conversation, layer, payload, _combined(parts), base_payload={}
+            self.answers.conversation, layer, payload, origin, base_payload={}
         )
 
 
@@ -315,40 +317,17 @@ def _renamed(part: SettledConversation, taken: set[str]) -> SettledConversation:
         {**label, "uid": names.get(label["uid"], label["uid"])} for label in part.payload[key]
     ]
     rows = {names.get(uid, uid): row for uid, row in part.provenance["labels"].items()}
-    origin = {**part.provenance, "labels": rows}
+    origin: Provenance = {**part.provenance, "labels": rows}
     return part._replace(payload={key: labels}, provenance=origin)
 
 
-def _combined(parts: dict[str, SettledConversation]) -> dict[str, Any]:
-    """The origin of each label, and of each stage; the whole counts as its weakest part."""
-    origins = {name: part.provenance for name, part in parts.items()}
-    first = next(iter(origins.values()))
-    shared = ("annotators", "skipped", "round")
-    own = {
-        name: {key: value for key, value in origin.items() if key not in (*shared, "labels")}
-        for name, origin in origins.items()
-    }
-    decided = [origin for origin in origins.values() if origin["adjudicated_by"]]
-    versions = [o["guideline_version"] for o in origins.values() if o["guideline_version"]]
-    return {
-        "how": min((o["how"] for o in origins.values()), key=WEAKEST_FIRST.index),
-        "labels": {
-            uid: row for origin in origins.values() for uid, row in origin["labels"].items()
-        },
-        "adjudicated_by": ", ".join(sorted({o["adjudicated_by"] for o in decided})) or None,
-        "reason": "; ".join(o["reason"] for o in decided if o["reason"]) or None,
-        "stages": own,
-        "guideline_version": max(versions, default=None),
-        **{name: first[name] for name in shared},
-    }
-
-
 def holders_of(
-    label: dict[str, Any], origin: dict[str, Any], people: Sequence[str]
+    label: StoredLabel, origin: Provenance, people: Sequence[str]
 ) -> dict[str, str | None]:
     """By which uid each annotator calls a settled label; without a record, all by its own uid."""
     uid = str(label["uid"])
-    known: dict[str, str | None] | None = origin["labels"].get(uid, {}).get("uids")
+    row = origin["labels"].get(uid)
+    known = row.get("uids") if row else None
     return dict.fromkeys(people, uid) if known is None else known
 
 
