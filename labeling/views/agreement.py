@@ -159,7 +159,10 @@ def label_types(project: Project, layer: str) -> list[str]:
     name = LAYERS[layer].type_field
     fields = form_fields(layer, event_schema=project.event_schema)
     return [
-        choice["value"] for field in fields if field["name"] == name for choice in field["choices"]
+        str(choice["value"])
+        for field in fields
+        if field["name"] == name
+        for choice in field["choices"]
     ]
 
 

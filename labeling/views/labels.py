@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from labeling.domain.agreement.units import cited
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.forms import FormField
 from labeling.domain.schema.layers import referred_to
 from labeling.translation import translated
 
@@ -121,16 +122,16 @@ def chosen(layer: str, name: str, value: Any) -> str:
     return _words(value, _field(layer, name))
 
 
-def _field(layer: str, name: str) -> dict[str, Any]:
+def _field(layer: str, name: str) -> FormField:
     return next(field for field in form_fields(layer) if field["name"] == name)
 
 
-def _words(value: Any, field: Mapping[str, Any]) -> str:
+def _words(value: Any, field: FormField) -> str:
     titles = {choice["value"]: choice.get("title") for choice in field["choices"]}
     return translated(titles[value]) if titles.get(value) else str(value)
 
 
-def _readable(value: Any, field: Mapping[str, Any], names: Mapping[str, str]) -> Any:
+def _readable(value: Any, field: FormField, names: Mapping[str, str]) -> Any:
     """A value as a person reads it: the quoted words, the names of what it refers to."""
     widget = field["widget"]
     if widget == "choice" and isinstance(value, str):

@@ -20,7 +20,7 @@ class StoredSplit(TypedDict):
 
     conversation: str
     unit: int
-    given: dict[str, Any]
+    given: dict[str, Hashable]
     name: str
     message: int | None
     uids: dict[str, list[str]]

@@ -13,14 +13,15 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from labeling.domain.matching.consensus import clusters
-from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Synonyms
+from labeling.domain.matching.matching import DEFAULT_SYNONYMS, THRESHOLD, Record, Synonyms
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload as StoredLabels
 from labeling.domain.schema.layers import Judged, Messages
 
 Payload = Mapping[str, Any]
-Base = Sequence[Mapping[str, Any]]
+Base = Sequence[Mapping[str, Record]]
 """What was judged, in order: for each requirement (or other target), its label by annotator."""
 
 
@@ -97,7 +98,7 @@ def cited(layer: str, payload: Payload) -> Iterator[int]:
         yield from cited_by(label)
 
 
-def of_type(layer: str, payload: Payload, wanted: str) -> dict[str, Any]:
+def of_type(layer: str, payload: Payload, wanted: str) -> StoredLabels:
     """The payload with only those labels of the layer that have this type."""
     key, field = LAYERS[layer].key, LAYERS[layer].type_field
     labels = [label for label in payload.get(key, []) if label.get(field) == wanted]
@@ -127,7 +128,7 @@ def judged(
     ruler: Ruler,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
-) -> list[dict[str, Any]]:
+) -> list[Mapping[str, Record]]:
     """The labels that those of the layer are about, matched between the annotators."""
     matched = [
         {member.annotator: member.label for member in cluster}
@@ -143,7 +144,7 @@ def judged(
     return sorted(matched, key=lambda cluster: (_title(cluster), sorted(cluster)))
 
 
-def _title(cluster: Mapping[str, Any]) -> str:
+def _title(cluster: Mapping[str, Record]) -> str:
     """What to call the judged label: the words of the first annotator in order of names."""
     return str(cluster[min(cluster)].get("title") or "untitled")
 
@@ -162,7 +163,7 @@ def _told_apart(names: Iterable[str]) -> list[str]:
     return distinct
 
 
-def _judgements(unit: Judged, who: str, labels: Base, base: Base) -> list[Hashable]:
+def _judgements(unit: Judged, who: str, labels: Sequence[Record], base: Base) -> list[Hashable]:
     """What one annotator says of each unit, ``None`` where they have no such label to judge."""
     judgements: list[Hashable] = []
     for cluster in base:

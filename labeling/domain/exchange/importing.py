@@ -6,7 +6,7 @@ held, and of a line that is too long only its beginning.
 
 import codecs
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -160,7 +160,7 @@ def read_native(
         yield Problem(None, Fact("file.empty"))
 
 
-def record_of(line: int, document: dict[str, Any]) -> tuple[int, Record] | Problem:
+def record_of(line: int, document: Mapping[str, Any]) -> tuple[int, Record] | Problem:
     """One conversation in the keys of a native line, however its file was written."""
     try:
         return line, _record(document)
@@ -275,7 +275,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def _record(document: dict[str, Any]) -> Record:
+def _record(document: Mapping[str, Any]) -> Record:
     keys = [key for key in document if key not in PASSED_OVER]
     _check_keys(keys, CONVERSATION_KEYS, where="")
     written = _turns(document)
@@ -293,14 +293,14 @@ def _record(document: dict[str, Any]) -> Record:
     )
 
 
-def _id(document: dict[str, Any]) -> str:
+def _id(document: Mapping[str, Any]) -> str:
     value = _text(document, "id", "id", required=True)
     if value != value.strip() or not value.isprintable():
         raise _Refused('"id" has white space around it or a control character in it')
     return value
 
 
-def _priority(document: dict[str, Any]) -> int:
+def _priority(document: Mapping[str, Any]) -> int:
     value = document.get("priority")
     if value is None:
         return 0
@@ -311,7 +311,7 @@ def _priority(document: dict[str, Any]) -> int:
     return value
 
 
-def _turns(document: dict[str, Any]) -> tuple[Turn, ...]:
+def _turns(document: Mapping[str, Any]) -> tuple[Turn, ...]:
     messages = document.get("messages")
     if messages is None:
         raise _Refused('"messages" is missing')
@@ -344,7 +344,7 @@ def _check_keys(keys: Iterable[str], known: Sequence[str], *, where: str) -> Non
             raise _Refused(f'{where}unknown key "{_shown(key)}"; {hint}')
 
 
-def _text(document: dict[str, Any], key: str, path: str, *, required: bool = False) -> str:
+def _text(document: Mapping[str, Any], key: str, path: str, *, required: bool = False) -> str:
     """The text under ``key``; null counts as not given."""
     value = document.get(key)
     if value is not None and not isinstance(value, str):
@@ -367,14 +367,14 @@ def _check_text(text: str, path: str, max_length: int | None) -> None:
         raise _Refused(f'"{path}" contains half of a surrogate pair, which is not text') from None
 
 
-def _choice(document: dict[str, Any], key: str, known: Sequence[str]) -> str:
+def _choice(document: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
     value = _text(document, key, key)
     if value and value not in known:
         raise _Refused(f'unknown {key} "{_shown(value)}"; known are {", ".join(known)}')
     return value
 
 
-def _time(message: dict[str, Any], path: str) -> datetime | None:
+def _time(message: Mapping[str, Any], path: str) -> datetime | None:
     text = _text(message, "time", path)
     if not text:
         return None

@@ -10,6 +10,8 @@ from functools import cache
 from typing import Any
 
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.labels import Payload as StoredLabels
+from labeling.domain.schema.labels import StoredLabel
 
 TYPED, ACCEPTED, EDITED = "typed", "accepted", "edited"
 FIELDS = ("origin", "suggestion")
@@ -39,7 +41,7 @@ def claims(payload: Payload) -> bool:
     )
 
 
-def verified(payload: Payload, *, suggested: Suggested, before: Payload) -> dict[str, Any]:
+def verified(payload: Payload, *, suggested: Suggested, before: Payload) -> StoredLabels:
     """The payload with the truth about each label's origin.
 
     Parameters
@@ -72,7 +74,7 @@ def _earlier(before: Payload, key: str) -> dict[str, Source]:
 
 def _verified(
     layer: str, label: Label, earlier: Mapping[str, Source], suggested: Mapping[Source, Label]
-) -> dict[str, Any]:
+) -> StoredLabel:
     source = source_of(label)
     if source not in suggested:
         source = earlier.get(str(label.get("uid")))
@@ -91,7 +93,7 @@ def source_of(label: Label) -> Source | None:
     return int(taken["id"]), str(taken["uid"])
 
 
-def plain(label: Label) -> dict[str, Any]:
+def plain(label: Label) -> StoredLabel:
     """The label without its origin."""
     return {name: value for name, value in label.items() if name not in FIELDS}
 
@@ -129,7 +131,7 @@ def _bare(value: Any) -> Any:
     return None if value == "" else value
 
 
-def of_origin(layer: str, payload: Payload, *, assisted: bool) -> dict[str, Any]:
+def of_origin(layer: str, payload: Payload, *, assisted: bool) -> StoredLabels:
     """The payload with only those labels of the layer that were (or were not) taken over."""
     key = LAYERS[layer].key
     labels = [label for label in payload.get(key, []) if is_assisted(label) == assisted]

@@ -5,16 +5,58 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import FileFault
 from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload as Labels
 
 SUBMITTED, SKIPPED = "submitted", "skipped"
 Payload = Mapping[str, Any]
+
+Unchecked = dict[str, Any]
+"""An object of a user's file: its fields are read by ``as_text``, ``as_number``, …, which check."""
+
+
+class Origin(TypedDict, total=False):
+    """What a file says of a synthetic conversation; nothing of others."""
+
+    origin: str
+    generator: str
+
+
+class WrittenHead(TypedDict):
+    """What every format says of a conversation."""
+
+    domain: str
+    difficulty: str
+    split: str
+    origin: NotRequired[str]
+    generator: NotRequired[str]
+
+
+class WrittenTurn(TypedDict):
+    """A message; Label Studio and doccano have its text in another place."""
+
+    role: str
+    speaker: str
+    time: str | None
+
+
+class QuotedSpan(TypedDict):
+    """A piece of a message, as labels hold it: offsets count code points."""
+
+    message: int
+    start: int
+    end: int
+    text: str
+
+
+def quoted(message: int, start: int, text: str) -> QuotedSpan:
+    return {"message": message, "start": start, "end": start + len(text), "text": text}
 
 
 class Unreadable(FileFault):
@@ -86,8 +128,7 @@ class FileConversation:
     decisions: tuple[FileDecision, ...] = ()
 
     @property
-    def written_by(self) -> dict[str, str]:
-        """What a file says of a synthetic conversation; nothing of others."""
+    def written_by(self) -> Origin:
         return {"origin": self.origin, "generator": self.generator} if self.origin else {}
 
     @property
@@ -102,7 +143,7 @@ def author_of(turn: Turn) -> str:
     return turn.speaker or turn.role
 
 
-def without_empty_layers(payload: Payload) -> dict[str, Any]:
+def without_empty_layers(payload: Payload) -> Labels:
     """Files leave out a layer without labels."""
     return {key: labels for key, labels in payload.items() if labels}
 
@@ -144,7 +185,7 @@ def written(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def as_dict(value: Any, where: str) -> dict[str, Any]:
+def as_dict(value: Any, where: str) -> Unchecked:
     if not isinstance(value, dict):
         raise Unreadable(f"{where} must be an object")
     return value

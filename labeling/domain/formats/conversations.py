@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO, NotRequired, TypedDict
 
 from labeling.domain.exchange.importing import Problem, Record, read_native, record_of
 from labeling.domain.formats import doccano, labelstudio
@@ -21,7 +21,26 @@ def _read(reader: Callable[[BinaryIO], Iterator[ReadLine]], stream: BinaryIO) ->
             yield record_of(item[0], _document(item[1]))
 
 
-def _document(labelled: FileConversation) -> dict[str, Any]:
+class ConversationLine(TypedDict):
+    """A line of the native format of conversations."""
+
+    id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: NotRequired[str]
+    generator: NotRequired[str]
+    messages: list[ConversationMessage]
+
+
+class ConversationMessage(TypedDict):
+    role: str
+    content: str
+    speaker: str
+    time: str | None
+
+
+def _document(labelled: FileConversation) -> ConversationLine:
     return {
         "id": labelled.id,
         "domain": labelled.domain,

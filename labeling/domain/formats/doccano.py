@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
@@ -20,8 +20,12 @@ from labeling.domain.formats.answers import (
     SUBMITTED,
     FileAnswer,
     FileConversation,
+    QuotedSpan,
     ReadLine,
+    Unchecked,
     Unreadable,
+    WrittenHead,
+    WrittenTurn,
     as_dict,
     as_id,
     as_list,
@@ -30,14 +34,59 @@ from labeling.domain.formats.answers import (
     author_of,
     choice_of,
     moment,
+    quoted,
     with_line_feeds_in,
     written,
 )
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.domain.schema.layers import DrawnMessages, DrawnPhases, DrawnSpans, Layer
 
 SAME, NEXT, ARGUMENT = "same label", "next phase", "argument"
+
+
+class Entity(TypedDict):
+    """A marked piece of the text; offsets count code points."""
+
+    id: int
+    label: str
+    start_offset: int
+    end_offset: int
+
+
+class Relation(TypedDict):
+    id: int
+    from_id: int
+    to_id: int
+    type: str
+
+
+class PlacedMessage(WrittenTurn):
+    """A message by where it is in the text of its line."""
+
+    start: int
+    end: int
+
+
+class DoccanoLine(WrittenHead):
+    """A line: what doccano knows, and next to it what it keeps as metadata."""
+
+    text: str
+    entities: list[Entity]
+    relations: list[Relation]
+    external_id: str
+    messages: list[PlacedMessage]
+    annotator: str
+    status: str
+    empty: bool
+    labels: Payload
+    skip_reason: str
+    round: int | None
+    guideline_version: int | None
+    created_at: str | None
+    submitted_at: str | None
+    active_seconds: int
 
 
 def text_of(turns: Sequence[Turn]) -> tuple[str, list[int]]:
@@ -62,7 +111,7 @@ def write(labelled: FileConversation, answer: FileAnswer) -> str:
     text, starts = text_of(labelled.turns)
     marks = _Marks(labelled.texts, starts)
     marks.add_all(answer.payload)
-    document = {
+    document: DoccanoLine = {
         "text": text,
         "entities": marks.entities,
         "relations": marks.relations,
@@ -86,7 +135,7 @@ def write(labelled: FileConversation, answer: FileAnswer) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
-def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[dict[str, Any]]:
+def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[PlacedMessage]:
     """The messages by where they are in the text of the document."""
     return [
         {
@@ -104,8 +153,8 @@ def _placed(turns: Sequence[Turn], starts: Sequence[int]) -> list[dict[str, Any]
 class _Marks:
     texts: Sequence[str]
     starts: Sequence[int]
-    entities: list[dict[str, Any]] = field(default_factory=list)
-    relations: list[dict[str, Any]] = field(default_factory=list)
+    entities: list[Entity] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def add_all(self, payload: Mapping[str, Any]) -> None:
@@ -144,8 +193,10 @@ class _Marks:
     def _entity(self, label: str, message: int, start: int, end: int) -> int:
         number = next(self._numbers)
         base = self.starts[message]
-        place = {"start_offset": base + start, "end_offset": base + end}
-        self.entities.append({"id": number, "label": label, **place})
+        place = (base + start, base + end)
+        self.entities.append(
+            {"id": number, "label": label, "start_offset": place[0], "end_offset": place[1]}
+        )
         return number
 
     def _relate(self, source: int, target: int, kind: str) -> None:
@@ -161,7 +212,7 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     )
 
 
-def _labelled(document: dict[str, Any], with_answers: bool) -> FileConversation:
+def _labelled(document: Unchecked, with_answers: bool) -> FileConversation:
     text = as_text(document.get("text"), '"text"', required=True)
     messages = document.get("messages") if "messages" in document else list(_paragraphs(text))
     places = [as_dict(place, "a message") for place in as_list(messages, '"messages"')]
@@ -180,7 +231,7 @@ def _labelled(document: dict[str, Any], with_answers: bool) -> FileConversation:
     )
 
 
-def _paragraphs(text: str) -> Iterator[dict[str, Any]]:
+def _paragraphs(text: str) -> Iterator[Unchecked]:
     """The messages of a text that we did not write: lines that begin with who speaks."""
     start = 0
     for line in text.splitlines(keepends=True):
@@ -209,7 +260,7 @@ def _turn(place: Mapping[str, Any], content: str) -> Turn:
     )
 
 
-def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]]) -> FileAnswer:
+def _answer(document: Unchecked, text: str, spans: Sequence[tuple[int, int]]) -> FileAnswer:
     whole = _whole_labels(document)
     drawn = _Entities(document, text, spans, taken=_uids_in(whole)).payload()
     payload = _joined(whole, drawn)
@@ -229,7 +280,7 @@ def _answer(document: dict[str, Any], text: str, spans: Sequence[tuple[int, int]
     )
 
 
-def _whole_labels(document: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _whole_labels(document: Unchecked) -> Payload:
     """The labels that are stored next to the text, by their keys."""
     by_key = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
     return {
@@ -242,9 +293,7 @@ def _uids_in(whole: Mapping[str, Sequence[Mapping[str, Any]]]) -> set[str]:
     return {str(label.get("uid")) for labels in whole.values() for label in labels}
 
 
-def _joined(
-    whole: Mapping[str, list[dict[str, Any]]], drawn: Mapping[str, list[dict[str, Any]]]
-) -> dict[str, Any]:
+def _joined(whole: Payload, drawn: Payload) -> Payload:
     """The whole labels of those that are still in the text; others with their places alone.
 
     Labels that were never drawn into the text are kept.
@@ -262,8 +311,8 @@ def _joined(
 
 
 def _with_words(
-    layer: Layer, whole: Sequence[dict[str, Any]], drawn: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
+    layer: Layer, whole: Sequence[StoredLabel], drawn: Sequence[StoredLabel]
+) -> list[StoredLabel]:
     """The whole labels that are in the text or never were, then what was newly drawn."""
     labels, left = [], list(drawn)
     for label in whole:
@@ -331,9 +380,8 @@ class _Entity:
         return [self.message, *(other.message for other in self.links.get(SAME, []))]
 
     @property
-    def span(self) -> dict[str, Any]:
-        place = {"message": self.message, "start": self.start, "end": self.start + len(self.text)}
-        return {**place, "text": self.text}
+    def span(self) -> QuotedSpan:
+        return quoted(self.message, self.start, self.text)
 
 
 class _Entities:
@@ -341,7 +389,7 @@ class _Entities:
 
     def __init__(
         self,
-        document: dict[str, Any],
+        document: Unchecked,
         text: str,
         spans: Sequence[tuple[int, int]],
         *,
@@ -372,15 +420,15 @@ class _Entities:
         source.links.setdefault(kind, []).append(target)
         target.is_target = True
 
-    def payload(self) -> dict[str, Any]:
-        labels: dict[str, Any] = {}
+    def payload(self) -> Payload:
+        labels: Payload = {}
         for entity in self._by_id.values():
             if not entity.is_target:
                 key, label = self._label(entity)
                 labels.setdefault(key, []).append(label)
         return labels
 
-    def _label(self, entity: _Entity) -> tuple[str, dict[str, Any]]:
+    def _label(self, entity: _Entity) -> tuple[str, StoredLabel]:
         uid = {"uid": next(self._uids)}
         for layer in LAYERS.values():
             match layer.drawing:
@@ -398,7 +446,7 @@ class _Entities:
         known = "Requirement/…, Question/…, Phase, Event/… and Argument/…"
         raise Unreadable(f"unknown entity {entity.kind!r}, or one that nothing leads to: {known}")
 
-    def _phases(self, first: _Entity) -> Iterator[dict[str, Any]]:
+    def _phases(self, first: _Entity) -> Iterator[StoredLabel]:
         entity: _Entity | None = first
         seen: set[int] = set()
         while entity is not None and id(entity) not in seen:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict
 
 from labeling.domain.formats.answers import (
     SKIPPED,
@@ -18,6 +18,8 @@ from labeling.domain.formats.answers import (
     FileConversation,
     Payload,
     ReadLine,
+    WrittenHead,
+    WrittenTurn,
     author_of,
     written,
 )
@@ -25,6 +27,7 @@ from labeling.domain.formats.labelstudio_reading import PLAIN, read_task
 from labeling.domain.formats.offsets import to_utf16
 from labeling.domain.formats.reading import json_list, read_each
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.forms import FormField
 
 TEXT = "dialogue"
 LINKS = "links"  # the control of further messages
@@ -39,6 +42,69 @@ _CONTROLS = {
 }
 
 
+class Content(TypedDict):
+    """Where a region is, in UTF-16 units of a message, with its name or the value of a control."""
+
+    start: str
+    end: str
+    startOffset: int
+    endOffset: int
+    paragraphlabels: NotRequired[list[str]]
+    text: NotRequired[list[str]]
+    choices: NotRequired[list[str]]
+    number: NotRequired[float]
+
+
+class Result(TypedDict):
+    """A region, or a control of it, which has the same id."""
+
+    id: str
+    from_name: str
+    to_name: str
+    type: str
+    value: Content
+
+
+class Relation(TypedDict):
+    type: str
+    from_id: str
+    to_id: str
+    direction: str
+    labels: list[str]
+
+
+class Person(TypedDict):
+    email: str
+
+
+class TaskAnnotation(TypedDict):
+    completed_by: Person
+    result: list[Result | Relation]
+    was_cancelled: bool
+    ground_truth: bool
+    created_at: str | None
+    updated_at: str | None
+    lead_time: int
+
+
+class DialogueTurn(WrittenTurn):
+    author: str
+    text: str
+
+
+class TaskData(WrittenHead):
+    id: str
+    dialogue: list[DialogueTurn]
+
+
+class Task(TypedDict):
+    """A conversation with an annotation of everybody who answered it."""
+
+    id: int
+    data: TaskData
+    annotations: list[TaskAnnotation]
+
+
 class Span(NamedTuple):
     message: int
     start: int
@@ -47,7 +113,7 @@ class Span(NamedTuple):
 
 def write(labelled: FileConversation, *, number: int = 1) -> str:
     """One task as one line of text, without comma and line end."""
-    task = {
+    task: Task = {
         "id": number,
         "data": {
             "id": labelled.id,
@@ -55,7 +121,7 @@ def write(labelled: FileConversation, *, number: int = 1) -> str:
             "difficulty": labelled.difficulty,
             "split": labelled.split,
             **labelled.written_by,
-            TEXT: [
+            "dialogue": [
                 {
                     "author": author_of(turn),
                     "text": turn.content,
@@ -71,7 +137,7 @@ def write(labelled: FileConversation, *, number: int = 1) -> str:
     return json.dumps(task, ensure_ascii=False, allow_nan=False)
 
 
-def _annotation(answer: FileAnswer, texts: Sequence[str]) -> dict[str, Any]:
+def _annotation(answer: FileAnswer, texts: Sequence[str]) -> TaskAnnotation:
     regions = _Regions(answer.payload, texts)
     return {
         "completed_by": {"email": answer.annotator},
@@ -90,14 +156,14 @@ class _Regions:
 
     payload: Payload
     texts: Sequence[str]
-    relations: list[dict[str, Any]] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
 
-    def results(self) -> Iterator[dict[str, Any]]:
+    def results(self) -> Iterator[Result]:
         for name, layer in LAYERS.items():
             for label in self.payload.get(layer.key, []):
                 yield from self._label(name, layer.key, label)
 
-    def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def _label(self, layer: str, key: str, label: Mapping[str, Any]) -> Iterator[Result]:
         fields = form_fields(layer)
         kind = LAYERS[layer]
         heading = label[kind.type_field] if kind.project_types else kind.label.__name__
@@ -112,8 +178,8 @@ class _Regions:
                 yield from self._field(label["uid"], key, each, label.get(each["name"]), place)
 
     def _field(
-        self, uid: str, key: str, asked: Mapping[str, Any], value: Any, place: Span
-    ) -> Iterator[dict[str, Any]]:
+        self, uid: str, key: str, asked: FormField, value: Any, place: Span
+    ) -> Iterator[Result]:
         name = f"{key}-{asked['name']}"
         if value is None or value == []:
             return
@@ -131,14 +197,14 @@ class _Regions:
             case "arguments":
                 yield from self._arguments(uid, value)
 
-    def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def _messages(self, uid: str, name: str, indices: Sequence[int]) -> Iterator[Result]:
         """The label's own region is over the first one."""
         for index in indices[1:]:
             region = f"{uid}/{name}/{index}"
             yield _region(region, LINKS, "Message", self._value(self._whole(index)))
             self._relate(uid, region, name)
 
-    def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[dict[str, Any]]:
+    def _references(self, uid: str, name: str, value: Any, place: Span) -> Iterator[Result]:
         """Labels that the file does not hold are named in text."""
         there = {label["uid"] for labels in self.payload.values() for label in labels}
         wanted = value if isinstance(value, list) else [value]
@@ -150,16 +216,16 @@ class _Regions:
             yield self._control(uid, name, "textarea", missing, place)
 
     def _quote(
-        self, uid: str, name: str, asked: Mapping[str, Any], value: Mapping[str, Any], place: Span
-    ) -> Iterator[dict[str, Any]]:
+        self, uid: str, name: str, asked: FormField, value: Mapping[str, Any], place: Span
+    ) -> Iterator[Result]:
         """A span of a message is the region itself; one of a field is a text and its place."""
         if asked["within"] == "field":
             yield self._control(uid, name, "textarea", [value["text"]], place)
             yield self._control(uid, f"{name}-start", "number", value["start"], place)
 
     def _phases(
-        self, uid: str, asked: Mapping[str, Any], phases: Sequence[Mapping[str, Any]]
-    ) -> Iterator[dict[str, Any]]:
+        self, uid: str, asked: FormField, phases: Sequence[Mapping[str, Any]]
+    ) -> Iterator[Result]:
         for phase in phases:
             place = self._place(phase, asked["fields"])
             yield _region(phase["uid"], "phases", "Phase", self._value(place))
@@ -167,9 +233,7 @@ class _Regions:
             for each in asked["fields"]:
                 yield from self._field(phase["uid"], "phases", each, phase.get(each["name"]), place)
 
-    def _arguments(
-        self, uid: str, arguments: Sequence[Mapping[str, Any]]
-    ) -> Iterator[dict[str, Any]]:
+    def _arguments(self, uid: str, arguments: Sequence[Mapping[str, Any]]) -> Iterator[Result]:
         for number, argument in enumerate(arguments):
             span = argument["span"]
             place = Span(span["message"], span["start"], span["end"])
@@ -188,17 +252,24 @@ class _Regions:
             }
         )
 
-    def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> dict[str, Any]:
-        key = "text" if type_ == "textarea" else type_
+    def _control(self, uid: str, name: str, type_: str, value: Any, place: Span) -> Result:
+        content = self._value(place)
+        match type_:
+            case "textarea":
+                content["text"] = value
+            case "choices":
+                content["choices"] = value
+            case _:
+                content["number"] = value
         return {
             "id": uid,
             "from_name": name,
             "to_name": TEXT,
             "type": type_,
-            "value": {**self._value(place), key: value},
+            "value": content,
         }
 
-    def _place(self, label: Mapping[str, Any], fields: Sequence[Mapping[str, Any]]) -> Span:
+    def _place(self, label: Mapping[str, Any], fields: Sequence[FormField]) -> Span:
         """Where the label's region is. One that cites no message is where its target is."""
         for each in fields:
             value = label.get(each["name"])
@@ -224,7 +295,7 @@ class _Regions:
     def _whole(self, index: int) -> Span:
         return Span(index, 0, len(self.texts[index]))
 
-    def _value(self, place: Span) -> dict[str, Any]:
+    def _value(self, place: Span) -> Content:
         text = self.texts[place.message]
         return {
             "start": str(place.message),
@@ -240,13 +311,14 @@ def _control_value(widget: str, value: Any) -> Any:
     return [str(value)]
 
 
-def _region(uid: str, name: str, label: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def _region(uid: str, name: str, label: str, value: Content) -> Result:
+    value["paragraphlabels"] = [label]
     return {
         "id": uid,
         "from_name": name,
         "to_name": TEXT,
         "type": "paragraphlabels",
-        "value": {**value, "paragraphlabels": [label]},
+        "value": value,
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from labeling.domain.exchange.importing import Turn, with_line_feeds
 from labeling.domain.formats.answers import (
@@ -12,6 +12,7 @@ from labeling.domain.formats.answers import (
     SUBMITTED,
     FileAnswer,
     FileConversation,
+    QuotedSpan,
     Unreadable,
     as_dict,
     as_id,
@@ -20,9 +21,12 @@ from labeling.domain.formats.answers import (
     as_text,
     layer_keys,
     moment,
+    quoted,
 )
 from labeling.domain.formats.offsets import from_utf16
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.forms import FormField
+from labeling.domain.schema.labels import Payload, StoredLabel
 
 UNKNOWN_REASON = "Skipped in Label Studio, which keeps no reason"
 PLAIN = ("id", "origin")  # texts of a label that its form does not ask for
@@ -99,6 +103,18 @@ def _seconds(value: Any, where: str) -> int:
     return round(value)
 
 
+FieldValue = Any
+"""A number, or a list of texts."""
+
+
+class FieldQuote(TypedDict):
+    """A piece of a field of the label that is referred to."""
+
+    start: int
+    end: int
+    text: str
+
+
 @dataclass(slots=True)
 class _Region:
     control: str
@@ -106,7 +122,7 @@ class _Region:
     message: int
     start: int
     end: int
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, FieldValue] = field(default_factory=dict)
     links: list[tuple[str, str]] = field(default_factory=list)  # (field, id of the target)
 
     def to(self, name: str) -> list[str]:
@@ -121,7 +137,7 @@ class _Regions:
     where: str
     by_id: dict[str, _Region] = field(default_factory=dict)
 
-    def payload(self, results: Sequence[Any]) -> dict[str, Any]:
+    def payload(self, results: Sequence[Any]) -> Payload:
         documents = [as_dict(result, f"{self.where}.result") for result in results]
         for result in documents:
             if result.get("type") == "paragraphlabels":
@@ -129,7 +145,7 @@ class _Regions:
         for result in documents:
             self._belonging(result)
         keys = layer_keys()
-        labels: dict[str, Any] = {}
+        labels: Payload = {}
         for uid, region in self.by_id.items():
             if region.control in keys:
                 label = self._label(uid, region, keys[region.control])
@@ -203,8 +219,8 @@ class _Regions:
             raise Unreadable(f"{self.where}: a value belongs to no region")
         return owner
 
-    def _label(self, uid: str, region: _Region, layer: str) -> dict[str, Any]:
-        label: dict[str, Any] = {"uid": uid}
+    def _label(self, uid: str, region: _Region, layer: str) -> StoredLabel:
+        label: StoredLabel = {"uid": uid}
         for name in PLAIN:
             if name in region.values:
                 label[name] = _first(region.values.pop(name))
@@ -214,21 +230,19 @@ class _Regions:
         self._check_used(region, form_fields(layer))
         return label
 
-    def _check_used(self, region: _Region, fields: Sequence[Mapping[str, Any]]) -> None:
+    def _check_used(self, region: _Region, fields: Sequence[FormField]) -> None:
         known = {field_["name"] for field_ in fields} | {"span-start"}
         for name in [*region.values, *(name for name, _ in region.links)]:
             if name not in known:
                 raise Unreadable(f"{self.where}: {region.control} have no field {name!r}")
 
-    def _fields(
-        self, region: _Region, fields: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[str, Any]]:
+    def _fields(self, region: _Region, fields: Sequence[FormField]) -> Iterator[tuple[str, Any]]:
         for field_ in fields:
             value = self._value(region, field_)
             if value is not None or not field_["required"]:
                 yield field_["name"], value
 
-    def _value(self, region: _Region, asked: Mapping[str, Any]) -> Any:
+    def _value(self, region: _Region, asked: FormField) -> Any:
         name = asked["name"]
         value = region.values.get(name)
         match asked["widget"]:
@@ -249,7 +263,7 @@ class _Regions:
                 return [self._argument(uid) for uid in region.to(name)]
         return value
 
-    def _span(self, region: _Region, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    def _span(self, region: _Region, asked: FormField) -> QuotedSpan | FieldQuote | None:
         if asked["within"] == "message":
             return self._quote(region)
         text = _first(region.values.get(asked["name"]))
@@ -258,17 +272,16 @@ class _Regions:
         start = as_number(region.values.get(f"{asked['name']}-start"), f"{self.where}: span-start")
         return {"start": start, "end": start + len(text), "text": text}
 
-    def _quote(self, region: _Region) -> dict[str, Any]:
+    def _quote(self, region: _Region) -> QuotedSpan:
         text = with_line_feeds(self.texts[region.message])[region.start : region.end]
-        place = {"message": region.message, "start": region.start, "end": region.end}
-        return {**place, "text": text}
+        return quoted(region.message, region.start, text)
 
-    def _phase(self, uid: str, fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _phase(self, uid: str, fields: Sequence[FormField]) -> StoredLabel:
         region = self.by_id[uid]
         self._check_used(region, fields)
         return {"uid": uid, **dict(self._fields(region, fields))}
 
-    def _argument(self, uid: str) -> dict[str, Any]:
+    def _argument(self, uid: str) -> StoredLabel:
         region = self.by_id[uid]
         return {"role": region.heading, "span": self._quote(region)}
 
@@ -283,7 +296,7 @@ def _first(value: Any) -> Any:
     return value[0]
 
 
-def _choice(text: Any, asked: Mapping[str, Any]) -> Any:
+def _choice(text: Any, asked: FormField) -> Any:
     """Choices are text there; what is a number here becomes one again."""
     by_text = {str(choice["value"]): choice["value"] for choice in asked["choices"]}
     return by_text.get(text, text) if isinstance(text, str) else text

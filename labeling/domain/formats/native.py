@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from labeling.domain.exchange.importing import Turn
 from labeling.domain.formats.answers import (
@@ -14,6 +14,7 @@ from labeling.domain.formats.answers import (
     FileConversation,
     FileDecision,
     ReadLine,
+    Unchecked,
     Unreadable,
     as_dict,
     as_list,
@@ -27,11 +28,69 @@ from labeling.domain.formats.answers import (
 )
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.schema import LAYERS, SCHEMA_VERSION
+from labeling.domain.schema.labels import Payload
+
+
+class LabelledMessage(TypedDict):
+    role: str
+    content: str
+    speaker: NotRequired[str]
+    time: NotRequired[str]
+
+
+class WrittenAnswer(TypedDict):
+    """One annotator's answer in a line of labels."""
+
+    annotator: str
+    round: int | None
+    guideline_version: int | None
+    status: str
+    empty: bool
+    skip_reason: str
+    created_at: str | None
+    submitted_at: str | None
+    active_seconds: int
+    labels: Payload
+
+
+class ReasonCode(TypedDict, total=False):
+    reason_code: str
+
+
+class WrittenDecision(ReasonCode):
+    """A decision in a line of labels."""
+
+    layer: str
+    decided_by: str
+    decided_at: str | None
+    guideline_version: int | None
+    kind: str
+    reason: str
+    guideline_flag: bool
+    labels: Sequence[Mapping[str, Any]]
+
+
+class LabelledLine(TypedDict):
+    """A line: a conversation with every answer and every decision about it."""
+
+    schema_version: int
+    id: str
+    domain: str
+    difficulty: str
+    split: str
+    origin: NotRequired[str]
+    generator: NotRequired[str]
+    messages: list[LabelledMessage]
+    answers: list[WrittenAnswer]
+
+
+class DecidedLine(LabelledLine):
+    decisions: list[WrittenDecision]
 
 
 def write(labelled: FileConversation) -> str:
     """One line, without its end."""
-    document = {
+    line: LabelledLine = {
         "schema_version": SCHEMA_VERSION,
         "id": labelled.id,
         "domain": labelled.domain,
@@ -41,13 +100,13 @@ def write(labelled: FileConversation) -> str:
         "messages": [_message(turn) for turn in labelled.turns],
         "answers": [_answer(answer) for answer in labelled.answers],
     }
-    if labelled.decisions:
-        document["decisions"] = [_decision(decided) for decided in labelled.decisions]
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    decided: DecidedLine = {**line, "decisions": [_decision(each) for each in labelled.decisions]}
+    written_line = decided if labelled.decisions else line
+    return json.dumps(written_line, ensure_ascii=False, allow_nan=False)
 
 
-def _message(turn: Turn) -> dict[str, Any]:
-    message = {"role": turn.role, "content": turn.content}
+def _message(turn: Turn) -> LabelledMessage:
+    message: LabelledMessage = {"role": turn.role, "content": turn.content}
     if turn.speaker:
         message["speaker"] = turn.speaker
     if turn.time:
@@ -55,7 +114,7 @@ def _message(turn: Turn) -> dict[str, Any]:
     return message
 
 
-def _answer(answer: FileAnswer) -> dict[str, Any]:
+def _answer(answer: FileAnswer) -> WrittenAnswer:
     return {
         "annotator": answer.annotator,
         "round": answer.round,
@@ -70,7 +129,7 @@ def _answer(answer: FileAnswer) -> dict[str, Any]:
     }
 
 
-def _decision(decided: FileDecision) -> dict[str, Any]:
+def _decision(decided: FileDecision) -> WrittenDecision:
     return {
         "layer": decided.layer,
         "decided_by": decided.decided_by,
@@ -78,10 +137,14 @@ def _decision(decided: FileDecision) -> dict[str, Any]:
         "guideline_version": decided.guideline_version,
         "kind": decided.kind,
         "reason": decided.reason,
-        **({"reason_code": decided.reason_code} if decided.reason_code else {}),
+        **_reason_code(decided),
         "guideline_flag": decided.guideline_flag,
         "labels": decided.labels,
     }
+
+
+def _reason_code(decided: FileDecision) -> ReasonCode:
+    return {"reason_code": decided.reason_code} if decided.reason_code else {}
 
 
 def read(stream: BinaryIO) -> Iterator[ReadLine]:
@@ -89,7 +152,7 @@ def read(stream: BinaryIO) -> Iterator[ReadLine]:
     return read_each(json_lines(stream), lambda _, document: _labelled(as_dict(document, "a line")))
 
 
-def _labelled(document: dict[str, Any]) -> FileConversation:
+def _labelled(document: Unchecked) -> FileConversation:
     if "answers" not in document:
         raise Unreadable('"answers" is missing: this line holds no labels')
     answers = as_list(document["answers"], '"answers"')
@@ -152,9 +215,9 @@ def _read_decision(value: Any, where: str) -> FileDecision:
     )
 
 
-def _decided_label(value: Any, where: str) -> dict[str, Any]:
+def _decided_label(value: Any, where: str) -> Unchecked:
     """What names people in it has its shape; the rest is checked like any label."""
-    label: dict[str, Any] = with_line_feeds_in(as_dict(value, where))
+    label: Unchecked = with_line_feeds_in(as_dict(value, where))
     adopted = label.get("adopted_from", [])
     for name in (
         [adopted] if isinstance(adopted, str) else as_list(adopted, f"{where}.adopted_from")
@@ -166,12 +229,12 @@ def _decided_label(value: Any, where: str) -> dict[str, Any]:
     return label
 
 
-def _flag(document: dict[str, Any], key: str, where: str) -> bool:
+def _flag(document: Unchecked, key: str, where: str) -> bool:
     value = document.get(key, False)
     if not isinstance(value, bool):
         raise Unreadable(f"{where}.{key} must be true or false")
     return value
 
 
-def _optional(document: dict[str, Any], key: str, where: str) -> int | None:
+def _optional(document: Unchecked, key: str, where: str) -> int | None:
     return None if document.get(key) is None else as_number(document[key], f"{where}.{key}")

@@ -13,6 +13,7 @@ from labeling.domain.matching.matchers import match_parts
 from labeling.domain.matching.matching import Match, Record
 from labeling.domain.matching.places import first_place
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.layers import Judged
 
 Place = tuple[str, int]
@@ -49,7 +50,7 @@ def _links(
     )
 
 
-def agreed_label(layer: str, holders: Mapping[str, Record], chosen: str) -> dict[str, Any]:
+def agreed_label(layer: str, holders: Mapping[str, Record], chosen: str) -> StoredLabel:
     """The one label for those of its holders.
 
     The words are those of ``chosen``. Messages, references, arguments and phases are those that
@@ -111,12 +112,12 @@ def _most_chosen(choices: Sequence[Any], own: Any) -> Any:
     return value if 2 * count > len(choices) else own
 
 
-def _arguments(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[dict[str, Any]]:
+def _arguments(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[StoredLabel]:
     arguments = [_version(cluster, parts, chosen) for cluster in _of_most(parts, "arguments")]
     return sorted(map(dict, arguments), key=canonical_json)
 
 
-def _phases(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[dict[str, Any]]:
+def _phases(parts: Mapping[str, Sequence[Record]], chosen: str) -> list[StoredLabel]:
     """In the chosen holder's order; a phase that they do not have goes where it happened."""
     own = parts[chosen]
     phases = []

@@ -21,6 +21,7 @@ from labeling.domain.matching.places import first_place
 from labeling.domain.matching.sameness import bare
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS, form_fields, reference_fields
+from labeling.domain.schema.labels import Payload, StoredLabel
 
 State = Literal["unanimous", "majority", "single", "disputed"]
 
@@ -39,7 +40,7 @@ class Dissent(TypedDict):
     """Somebody whose label is not the settled one: ``label`` None if they have no such label."""
 
     annotator: str
-    label: dict[str, Any] | None
+    label: StoredLabel | None
     differs: list[str]
 
 
@@ -62,7 +63,7 @@ class Settled:
     reads otherwise, with that label and the fields that differ.
     """
 
-    label: dict[str, Any]
+    label: StoredLabel
     how: State
     by: list[str]
     uids: dict[str, str | None]
@@ -90,7 +91,7 @@ class Settlement:
     layer: str = DEFAULT_LAYER
 
     @property
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Payload:
         """The agreed labels as a gold payload, numbered from 1."""
         return {LAYERS[self.layer].key: [settled.label for settled in self.agreed]}
 
@@ -153,7 +154,7 @@ def settle(
     return Settlement(_state(people, agreed, disputed), people, agreed, disputed, layer)
 
 
-def _tell_apart(labels: Sequence[dict[str, Any]]) -> None:
+def _tell_apart(labels: Sequence[StoredLabel]) -> None:
     """No uid twice: people are distinguished by name, but agreed labels only by their uids."""
     taken: set[str] = set()
     known = {label.get("uid") for label in labels}

@@ -14,6 +14,7 @@ from uuid import uuid4
 from labeling.domain.matching.consensus import Dissent, Settled, Settlement, State
 from labeling.domain.matching.places import first_place
 from labeling.domain.matching.sameness import bare, content
+from labeling.domain.schema.labels import StoredLabel
 
 Record = Mapping[str, Any]
 
@@ -22,7 +23,7 @@ class StoredCluster(TypedDict):
     """A settled label as plain JSON; ``uids`` are the holders' own labels."""
 
     how: State
-    label: dict[str, Any]
+    label: StoredLabel
     uids: dict[str, str | None]
     dissent: list[Dissent]
 
@@ -124,7 +125,7 @@ def _with_uid(labels: Sequence[Record], uid: Any) -> Record | None:
     return next((label for label in labels if uid is not None and label.get("uid") == uid), None)
 
 
-def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
+def attributed(chosen: Record, cluster: Cluster) -> StoredLabel:
     """The chosen label with whose words it has and whose labels it represents.
 
     The names are in ``adopted_from``, the holders' own labels in ``uids``. An agreed label
@@ -144,7 +145,7 @@ def attributed(chosen: Record, cluster: Cluster) -> dict[str, Any]:
     return {**chosen, "adopted_from": adopted, "uids": uids}
 
 
-def plain(label: Record) -> dict[str, Any]:
+def plain(label: Record) -> StoredLabel:
     """A decided label as it goes into gold, without what is said about its origin."""
     return {name: value for name, value in label.items() if name not in DECIDED}
 
@@ -160,7 +161,7 @@ def overrules_everybody(chosen: Record | None, cluster: Cluster) -> bool:
     return not attributed(chosen, cluster)["adopted_from"]
 
 
-def numbered(labels: Sequence[Record]) -> list[dict[str, Any]]:
+def numbered(labels: Sequence[Record]) -> list[StoredLabel]:
     """In the order of the conversation, with ids counted from 1 and no uid twice."""
     seen: set[str] = set()
     ordered = sorted(labels, key=first_place)

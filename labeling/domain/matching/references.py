@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from labeling.domain.schema import LAYERS, reference_fields
+from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.links import field_text
 
 Label = Mapping[str, Any]
@@ -96,7 +97,7 @@ def _turned(base: Base, layer: str, label: Label, names: Mapping[str, str]) -> L
     return quoting(base, turned)
 
 
-def quoting(base: Base, label: Label) -> dict[str, Any]:
+def quoting(base: Base, label: Label) -> StoredLabel:
     """The label with its words where the agreed requirement says them, or without words."""
     requirement = base.labels.get(str(label.get("requirement")))
     if requirement is None or not label.get("span"):
@@ -105,7 +106,7 @@ def quoting(base: Base, label: Label) -> dict[str, Any]:
     return {**label, "span": _nearest(text, label["span"])}
 
 
-def _nearest(text: str, span: Mapping[str, Any]) -> dict[str, Any] | None:
+def _nearest(text: str, span: Mapping[str, Any]) -> Mapping[str, Any] | None:
     words = span["text"]
     places = [at for at in range(len(text)) if text.startswith(words, at)]
     if not places:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from labeling.domain.schema.labels import StoredLabel
+
 NAMES = frozenset({"uid", "id", "origin", "suggestion", "adopted_from", "uids"})
 """They say which label it is and how it came about, and nothing about the conversation."""
 
@@ -11,7 +13,7 @@ UNORDERED = frozenset({"source_messages", "evidence", "triggered_by", "arguments
 """Lists whose order says nothing."""
 
 
-def content(label: Mapping[str, Any]) -> dict[str, Any]:
+def content(label: Mapping[str, Any]) -> StoredLabel:
     """What a label says, so that two labels that say the same are equal.
 
     Examples

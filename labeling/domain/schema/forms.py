@@ -3,19 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, get_args, get_origin
+from typing import NotRequired, TypedDict, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from labeling.domain.schema.fields import Asked
 from labeling.domain.schema.layers import LAYERS
 
 EventSchema = Mapping[str, Sequence[str]]
 
 
+class FormChoice(TypedDict):
+    """One value of a field; see :func:`form_fields`."""
+
+    value: str | int
+    title: NotRequired[str]
+    help: str
+
+
+class FormField(TypedDict):
+    """What the workspace needs to draw one field; see :func:`form_fields`."""
+
+    name: str
+    label: str
+    help: str
+    widget: str
+    choices: list[FormChoice]
+    required: bool
+    at_least: int
+    of: list[str]
+    many: bool
+    within: str
+    fields: list[FormField]
+    roles: dict[str, list[str]]
+
+
+class FormLayer(TypedDict):
+    """A layer of a project; see :func:`form_layers`."""
+
+    name: str
+    title: str
+    key: str
+    prefix: str
+    stores_id: bool
+    heading: str
+    badges: list[str]
+    needs: list[str]
+    fields: list[FormField]
+
+
 def form_layers(
     layers: Sequence[str], *, event_schema: EventSchema | None = None
-) -> list[dict[str, Any]]:
+) -> list[FormLayer]:
     """Each layer of a project: how its labels are called, headed and filled in.
 
     Returns
@@ -44,7 +84,7 @@ def form_layers(
     ]
 
 
-def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[dict[str, Any]]:
+def form_fields(layer: str, *, event_schema: EventSchema | None = None) -> list[FormField]:
     """What the workspace needs to draw the form of one label, in order.
 
     Returns
@@ -106,7 +146,7 @@ def quotes_messages(layer: str) -> bool:
     return any(field["within"] == "message" for field in spans)
 
 
-def _form_fields(shape: type[BaseModel]) -> list[dict[str, Any]]:
+def _form_fields(shape: type[BaseModel]) -> list[FormField]:
     return [
         _form_field(name, info)
         for name, info in shape.model_fields.items()
@@ -114,14 +154,14 @@ def _form_fields(shape: type[BaseModel]) -> list[dict[str, Any]]:
     ]
 
 
-def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
-    extra = cast(dict[str, Any], info.json_schema_extra)
+def _form_field(name: str, info: FieldInfo) -> FormField:
+    extra = cast(Asked, info.json_schema_extra)
     widget = extra["widget"]
     nested = _item_shape(info) if widget in ("phases", "arguments") else None
     return {
         "name": name,
-        "label": info.title,
-        "help": info.description,
+        "label": info.title or name,
+        "help": info.description or "",
         "widget": widget,
         "choices": [_choice(**choice) for choice in extra["choices"]],
         "required": info.is_required(),
@@ -134,9 +174,10 @@ def _form_field(name: str, info: FieldInfo) -> dict[str, Any]:
     }
 
 
-def _choice(value: Any, help: str) -> dict[str, Any]:
-    title = {"title": value.replace("_", " ")} if isinstance(value, str) else {}
-    return {"value": value, **title, "help": help}
+def _choice(value: str | int, help: str) -> FormChoice:
+    if isinstance(value, str):
+        return {"value": value, "title": value.replace("_", " "), "help": help}
+    return {"value": value, "help": help}
 
 
 def _item_shape(info: FieldInfo) -> type[BaseModel]:
@@ -144,7 +185,7 @@ def _item_shape(info: FieldInfo) -> type[BaseModel]:
     return cast(type[BaseModel], item)
 
 
-def _offer_events(fields: Sequence[dict[str, Any]], event_schema: EventSchema) -> None:
+def _offer_events(fields: Sequence[FormField], event_schema: EventSchema) -> None:
     by_name = {field["name"]: field for field in fields}
     by_name["type"]["choices"] = [
         {"value": name, "help": ", ".join(roles)} for name, roles in event_schema.items()

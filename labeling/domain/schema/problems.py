@@ -1,6 +1,11 @@
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
+
+
+class ProblemRow(TypedDict):
+    path: str
+    message: StoredFact
 
 
 class Problem(NamedTuple):
@@ -9,5 +14,5 @@ class Problem(NamedTuple):
     path: str
     fact: Fact
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ProblemRow:
         return {"path": self.path, "message": self.fact.as_json()}

@@ -25,6 +25,7 @@ from labeling.domain.agreement.calibration import mean_interval
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
 from labeling.domain.agreement.event_agreement import event_agreement
 from labeling.domain.agreement.units import (
+    Base,
     Units,
     judged,
     message_names,
@@ -37,6 +38,7 @@ from labeling.domain.matching.matching import texts_to_prime
 from labeling.domain.matching.records import RecordFigures, record_agreement
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.layers import Judged, SameRecord
 from labeling.models import Annotation, Assignment, FirstPass, Project, Round
 from labeling.services.agreement import answers, marks
@@ -47,7 +49,7 @@ ORIGINS = ("typed", "assisted")
 """Labels of people's own hand, and labels that they took over from a suggestion."""
 
 
-Labels = dict[str, dict[str, list[dict[str, Any]]]]  # by annotator and conversation
+Labels = dict[str, dict[str, list[StoredLabel]]]  # by annotator and conversation
 Ratings = dict[str, dict[str, list[Hashable]]]  # the same
 
 
@@ -58,7 +60,7 @@ class Comparison(NamedTuple):
     """
 
     units: Units
-    base: list[dict[str, Any]]
+    base: Base
     payloads: Mapping[str, Mapping[str, Any]]
 
 
@@ -387,8 +389,8 @@ def _why_missing(layer: str, name: str) -> Fact:
 
 
 def _every(
-    labels: Mapping[str, Mapping[str, Iterable[dict[str, Any]]]],
-) -> Iterator[dict[str, Any]]:
+    labels: Mapping[str, Mapping[str, Iterable[StoredLabel]]],
+) -> Iterator[StoredLabel]:
     return (
         label
         for by_conversation in labels.values()

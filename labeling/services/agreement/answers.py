@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from django.db.models import Count, QuerySet
@@ -13,6 +13,7 @@ from django.db.models import Count, QuerySet
 from labeling.domain.agreement.units import of_type
 from labeling.domain.exchange.origins import of_origin
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import Payload
 from labeling.models import Annotation, Assignment, Round
 
 
@@ -47,10 +48,10 @@ EVERYTHING = Selection()
 class SubmittedAnswer(NamedTuple):
     annotator: str
     conversation: str
-    payload: dict[str, Any]
+    payload: Payload
 
 
-Payloads = dict[str, dict[str, dict[str, Any]]]
+Payloads = dict[str, dict[str, Payload]]
 """What was submitted, by conversation and annotator."""
 
 

@@ -31,6 +31,7 @@ from labeling.domain.formats.answers import (
 from labeling.domain.gold.release import item_sha256
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -340,7 +341,7 @@ def content_of(answer: FileAnswer) -> str:
         raise EntryRefused(error.fact) from None
 
 
-def without_suggestions(payload: Mapping[str, Any]) -> dict[str, Any]:
+def without_suggestions(payload: Mapping[str, Any]) -> Payload:
     """Labels keep how they were made, but not the suggestion's number: another project gave it."""
     return {
         key: [_without_suggestion(label) for label in labels]
@@ -363,7 +364,7 @@ def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
         raise EntryRefused("its messages are not those of the project")
 
 
-def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> dict[str, Any]:
+def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> Payload:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
     if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
@@ -452,13 +453,13 @@ def _decision(conversation: Conversation, source: FileDecision, naming: Naming) 
     )
 
 
-def _payload(source: FileDecision, person: Callable[[str], User]) -> dict[str, Any]:
+def _payload(source: FileDecision, person: Callable[[str], User]) -> Payload:
     """The labels, with people under the names that they have here."""
     key = LAYERS[source.layer].key
     return {key: [], **without_suggestions({key: [_named(each, person) for each in source.labels]})}
 
 
-def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> dict[str, Any]:
+def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLabel:
     here = dict(label)
     if isinstance(label.get("adopted_from"), str):
         here["adopted_from"] = person(label["adopted_from"]).get_username()

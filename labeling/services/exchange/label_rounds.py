@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max
@@ -12,6 +11,7 @@ from django.utils import timezone
 
 from labeling.domain.formats.answers import SUBMITTED, FileAnswer
 from labeling.domain.reasons import reason_in
+from labeling.domain.schema.labels import Payload
 from labeling.models import (
     Annotation,
     AnnotationRevision,
@@ -31,7 +31,7 @@ class _Row:
     conversation: int
     annotator: int
     answer: FileAnswer
-    payload: dict[str, Any]
+    payload: Payload
     guideline: int
 
 
@@ -64,7 +64,7 @@ class ImportedRounds:
         conversation: int,
         annotator: int,
         answer: FileAnswer,
-        payload: dict[str, Any],
+        payload: Payload,
         *,
         guideline: int,
         number: int,

@@ -10,10 +10,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.domain.errors import RuleError
-from labeling.domain.matching.merging import attributed, numbered, overrules_everybody, plain
+from labeling.domain.matching.merging import (
+    StoredCluster,
+    attributed,
+    numbered,
+    overrules_everybody,
+    plain,
+)
 from labeling.domain.matching.references import heading_of
 from labeling.domain.reasons import reason_in
 from labeling.domain.schema import LAYERS, check_payload
+from labeling.domain.schema.labels import Payload
 from labeling.domain.schema.links import NOT_THERE
 from labeling.models import Adjudication, Annotation, Conversation, Merge, Project, Round
 from labeling.services import events, pending, projects
@@ -308,7 +315,7 @@ def _acceptances(
     ]
 
 
-def _as_agreed(layer: str, clusters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _as_agreed(layer: str, clusters: Sequence[StoredCluster]) -> Payload:
     labels = [
         {**cluster["label"], "adopted_from": sorted(cluster["uids"]), "uids": cluster["uids"]}
         for cluster in clusters

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from django.db import transaction
 from django.db.models import Case, When
@@ -16,6 +16,7 @@ from labeling.domain.canonical import canonical_json
 from labeling.domain.facts import Fact
 from labeling.domain.matching.merging import (
     Cluster,
+    StoredCluster,
     agreement_of,
     clusters_of,
     plain,
@@ -24,6 +25,7 @@ from labeling.domain.matching.merging import (
 from labeling.domain.matching.references import Base
 from labeling.domain.matching.similarity import MINILM_ID, Ruler
 from labeling.domain.schema import LAYERS, form_fields
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import (
     Adjudication,
     Annotation,
@@ -54,6 +56,18 @@ class Ready(NamedTuple):
     round_number: int
     answers_sha256: str
     waits_for: str = ""
+
+
+class Merged(TypedDict):
+    """What a worker stores of one conversation and layer."""
+
+    round_id: int
+    answers_sha256: str
+    state: str
+    agreement: float
+    n_agreed: int
+    n_disputed: int
+    clusters: list[StoredCluster]
 
 
 class StoredMerge(NamedTuple):
@@ -269,7 +283,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
             continue  # the same
         settlement = settling.settle_answers(answers, project, ruler, layer, base)
         standing = waiting[answers.conversation.pk]
-        merged = {
+        merged: Merged = {
             "round_id": standing.round,
             "answers_sha256": standing.answers_sha256,
             "state": settlement.state,
@@ -282,7 +296,7 @@ def _merge(project: Project, layer: str, waiting: dict[int, Ready], ruler: Ruler
 
 
 @transaction.atomic
-def _store(conversation: Conversation, layer: str, merged: dict[str, Any]) -> None:
+def _store(conversation: Conversation, layer: str, merged: Merged) -> None:
     """The first merge of a conversation also records, once, that everybody has answered it."""
     Conversation.objects.select_for_update(no_key=True).get(pk=conversation.pk)
     is_first = not conversation.merges.exists()
@@ -300,7 +314,7 @@ class MergeToDecide(NamedTuple):
     """A merge for an adjudicator: its clusters, and what its labels may refer to."""
 
     clusters: list[Cluster]
-    base: dict[str, list[dict[str, Any]]]  # by layer
+    base: dict[str, list[StoredLabel]]  # by layer
 
 
 def read(merge: Merge) -> MergeToDecide:
@@ -317,7 +331,7 @@ def read(merge: Merge) -> MergeToDecide:
     return MergeToDecide(read_clusters(merge.clusters, labels, fields=fields), base_labels)
 
 
-def base_of(conversation: Conversation, layer: str) -> dict[str, list[dict[str, Any]]]:
+def base_of(conversation: Conversation, layer: str) -> dict[str, list[StoredLabel]]:
     """The settled labels of the layers that this one refers to, by layer."""
     if not settling.needs_of(conversation.project, layer):
         return {}
@@ -328,10 +342,10 @@ def base_of(conversation: Conversation, layer: str) -> dict[str, list[dict[str, 
 
 def _base(
     conversation: Conversation, layer: str, answers: Answers
-) -> tuple[Base, dict[str, list[dict[str, Any]]]]:
+) -> tuple[Base, dict[str, list[StoredLabel]]]:
     """What is settled in the layers that this one refers to, from decisions and stored merges."""
     base = Base()
-    by_layer: dict[str, list[dict[str, Any]]] = {}
+    by_layer: dict[str, list[StoredLabel]] = {}
     people = [assignment.annotator.get_username() for assignment in answers.submitted]
     for need in settling.needs_of(conversation.project, layer):
         by_layer[need] = []
@@ -343,7 +357,7 @@ def _base(
 
 def _settled_labels(
     conversation: Conversation, layer: str, answers: Answers, people: list[str]
-) -> Iterator[tuple[dict[str, Any], dict[str, str | None]]]:
+) -> Iterator[tuple[StoredLabel, dict[str, str | None]]]:
     decision = settling.decision_on(answers, layer)
     if decision and decision.kind != Adjudication.Kind.ACCEPTED:
         for label in decision.payload.get(LAYERS[layer].key, []):

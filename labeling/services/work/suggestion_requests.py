@@ -21,6 +21,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import plain
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Conversation, Project, Round, Suggestion, SuggestionRequest
 from labeling.services import events
 from labeling.services.work.checking import problems_of
@@ -187,7 +188,7 @@ def store(
     return suggestion
 
 
-def _named(layer: str, label: Any, number: int) -> dict[str, Any]:
+def _named(layer: str, label: Any, number: int) -> StoredLabel:
     """A label of the schema: pipelines set no uid, and may add fields that annotators lack."""
     if not isinstance(label, Mapping):
         raise UnusableSuggestion("suggestion.not_an_object", number=number)

@@ -13,6 +13,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.exchange.origins import Suggested, claims, verified
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import (
     Annotation,
     Assignment,
@@ -136,7 +137,7 @@ def known_to(assignment: Assignment) -> Suggested:
     """Every suggested label of the conversation, for somebody who has done their first pass."""
     if not FirstPass.objects.filter(assignment=assignment).exists():
         return {}
-    by_layer: dict[str, dict[tuple[int, str], dict[str, Any]]] = {}
+    by_layer: dict[str, dict[tuple[int, str], StoredLabel]] = {}
     for suggestion in _of(assignment):
         labels = {
             (suggestion.pk, label["uid"]): label
