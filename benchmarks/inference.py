@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from labeling.domain.agreement.kappa import kappas
-from labeling.domain.uncertainty import detectable, difference, jackknife, ratio
+from labeling.domain.agreement.agreement import pair_agreement
+from labeling.domain.uncertainty import detectable, difference, ratio
 
 Array = NDArray[np.float64]
 CASES = 12
@@ -97,44 +97,37 @@ def covered(
 
 def kappa_coverage(sets: int) -> None:
     counts = (8, 20, 60)
-    print("\n## Coverage of the 95 % interval of κ, %, and how often there is none\n")
+    print("\n## Coverage of the 95 % interval of κ, %\n")
     head("κ", *counts)
     for kappa in (0.4, 0.75, 0.9):
         row = []
         for count in counts:
             random = np.random.default_rng([count, int(kappa * 100)])
-            hits = missing = 0
+            hits = 0
             for _ in range(sets):
-                estimate = estimated_kappa(two_raters(random, kappa, count))
-                if estimate is None:
-                    missing += 1
-                else:
-                    hits += estimate[0] <= kappa <= estimate[1]
-            covering = marked(hits / (sets - missing), (0.92, 0.98))
-            row.append(f"{covering} ({100 * missing / sets:.1f})")
+                pair = pair_agreement("a", "b", *two_raters(random, kappa, count))
+                assert pair.ci_low is not None
+                assert pair.ci_high is not None
+                assert pair.ci_low < pair.ci_high
+                hits += pair.ci_low <= kappa <= pair.ci_high
+            row.append(marked(hits / sets, (0.92, 0.98)))
         line(kappa, *row)
 
 
-def estimated_kappa(tallies: Array) -> tuple[float, float] | None:
-    total = tallies.sum(axis=0)
-    estimate = jackknife(float(kappas(total)), kappas(total - tallies))
-    if estimate.low is None or estimate.high is None:
-        return None
-    return estimate.low, estimate.high
-
-
-def two_raters(random: np.random.Generator, kappa: float, conversations: int) -> Array:
-    """Tallies of two people who share a unit's label with a chance that gives this pooled κ."""
+def two_raters(
+    random: np.random.Generator, kappa: float, conversations: int
+) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Labels of two people who share a unit's label with a chance that gives this pooled κ."""
     shared = (kappa - PREVALENCE_ICC) / (1 - PREVALENCE_ICC)
-    tallies = np.zeros((conversations, 3, 2))
     chances = rates(random, PREVALENCE, PREVALENCE_ICC, conversations)
-    for tally, chance in zip(tallies, chances, strict=True):
+    first, second = {}, {}
+    for number, chance in enumerate(chances):
         same = random.random(CASES) < shared
-        a = random.random(CASES) < chance
-        b = np.where(same, a, random.random(CASES) < chance)
-        tally[0] = (~a & ~b).sum(), (a & b).sum()
-        tally[1], tally[2] = ((~a).sum(), a.sum()), ((~b).sum(), b.sum())
-    return tallies
+        own = random.random(CASES) < chance
+        other = np.where(same, own, random.random(CASES) < chance)
+        first[str(number)] = own.astype(int).tolist()
+        second[str(number)] = other.astype(int).tolist()
+    return first, second
 
 
 def alarms(sets: int) -> None:

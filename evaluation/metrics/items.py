@@ -19,10 +19,10 @@ from labeling.domain.matching.matching import (
     RequirementPairs,
     Synonyms,
     criteria,
+    f1,
     match_texts,
     source_overlap,
 )
-from labeling.domain.matching.records import f1
 from labeling.domain.matching.similarity import Ruler
 
 CRITERIA_THRESHOLD = 0.80

@@ -69,7 +69,7 @@ def judge_agreement(pairs: Mapping[str, Pairs], *, seed: int = 0) -> JudgeAgreem
         return JudgeAgreement(0, 0, undefined=NO_PAIR)
     every = np.concatenate(groups)
     distance = every[:, 0] - every[:, 1]
-    kappa, low, high = _kappa(pairs, seed)
+    kappa, low, high = _kappa(pairs)
     drawn = _draws(groups, seed=seed) if len(groups) > 1 else []
     rho = _interval([spearman(sample[:, 0], sample[:, 1]) for sample in drawn])
     mae = _interval([float(np.abs(sample[:, 0] - sample[:, 1]).mean()) for sample in drawn])
@@ -108,13 +108,13 @@ def spearman(a: Array, b: Array) -> float | None:
 
 
 def _kappa(
-    pairs: Mapping[str, Pairs], seed: int
+    pairs: Mapping[str, Pairs],
 ) -> tuple[float | None, float | None, float | None]:
     scores = {
         name: {key: [float(pair[side]) for pair in scored] for key, scored in pairs.items()}
         for side, name in enumerate(("judge", "people"))
     }
-    (pair,) = judge_pairs(scores, seed=seed)
+    (pair,) = judge_pairs(scores)
     return pair.kappa, pair.ci_low, pair.ci_high
 
 

@@ -149,7 +149,7 @@ def difference(
     )
     variance, df = _cluster_robust(influences[1] - influences[0], weights)
     if variance <= SMALLEST_VARIANCE:
-        reach = span * wilson(0.0, _cases_without_spread(weights), 1.96)[1]
+        reach = span * wilson(0.0, effective_cases(weights), 1.96)[1]
         return Estimate(
             value, value - reach, value + reach, None, df, count, 1.0 if abs(value) < 1e-9 else None
         )
@@ -248,8 +248,10 @@ def jackknife(
     return Estimate(value, low, high, std_error, df, count)
 
 
-def chance_above(estimate: Estimate, threshold: float) -> float | None:
-    """How probable it is that the true coefficient in (−1, 1) is above the threshold.
+def chance_above(
+    estimate: Estimate, threshold: float, *, lower: float = -1.0, upper: float = 1.0
+) -> float | None:
+    """How probable it is that the true coefficient, inside of its range, is above the threshold.
 
     By the same t as the interval of :func:`jackknife`, read as a fiducial probability: .975
     where the threshold is the interval's lower end. ``None`` without an interval.
@@ -262,7 +264,9 @@ def chance_above(estimate: Estimate, threshold: float) -> float | None:
     """
     if estimate.std_error is None or estimate.df is None:
         return None
-    away = math.atanh(estimate.value) - math.atanh(threshold)
+    span = (upper - lower) / 2
+    place, bar = ((value - lower) / span - 1 for value in (estimate.value, threshold))
+    away = math.atanh(place) - math.atanh(bar)
     if estimate.std_error == 0:
         return 0.5 if away == 0 else float(away > 0)
     from scipy.special import stdtr
@@ -323,6 +327,13 @@ def wilson(share: float, cases: float, z: float) -> tuple[float, float]:
     return low, min(1.0, centre + reach) if share < 1 else 1.0
 
 
+def effective_cases(weights: Array) -> float:
+    """The number of independent cases by the assumed ``PRIOR_ICC``; weights count cases."""
+    total = float(weights.sum())
+    size = float((weights**2).sum()) / total
+    return total / max(1.0, 1 + (size - 1) * PRIOR_ICC)
+
+
 def _cluster_robust(influence: Array, weights: Array) -> tuple[float, float]:
     """CR2 variance of Σ influence, and Satterthwaite's degrees of freedom.
 
@@ -374,7 +385,7 @@ def _effective_cases(
     something other than the edge: few of them say little about how alike cases are.
     """
     weights = totals[:, 1]
-    prior = weights.sum() / _cases_without_spread(weights)
+    prior = weights.sum() / effective_cases(weights)
     if not 0 < share < 1 or variance <= SMALLEST_VARIANCE:
         return float(weights.sum() / prior)
     shares = (totals[:, 0] / weights - lower) / span
@@ -382,13 +393,6 @@ def _effective_cases(
     seen = variance * weights.sum() / (share * (1 - share))
     blended = (telling * seen + PRIOR_CONVERSATIONS * prior) / (telling + PRIOR_CONVERSATIONS)
     return float(weights.sum() / max(seen, blended))
-
-
-def _cases_without_spread(weights: Array) -> float:
-    """Effective number of cases by the assumed ``PRIOR_ICC``; weights count cases."""
-    total = float(weights.sum())
-    size = float((weights**2).sum()) / total
-    return total / max(1.0, 1 + (size - 1) * PRIOR_ICC)
 
 
 def _logistic(x: float) -> float:

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.domain.agreement.calibration import mean_interval, standings
+from labeling.domain.agreement.agreement import agreement
+from labeling.domain.agreement.calibration import standings
 from labeling.models import Project, Round
 from labeling.services import guidelines
 from labeling.services.agreement import discussions
 from labeling.services.work import rounds
+from labeling.templatetags.figures import figure
 from labeling.views.calibration import HEIGHT, Reading, chart
 from tests import factories
 from tests.pages import page, queries, text_of
@@ -83,13 +85,13 @@ def test_the_interval_of_a_mean_holds_it_and_needs_two_conversations():
     ana = {f"c{n}": [1, 0, n % 2, 0] for n in range(10)}
     ben = {f"c{n}": [1, 0, 0, 0] for n in range(10)}
 
-    low, high = mean_interval({"ana": ana, "ben": ben, "cleo": ben}, seed=1)
+    low, high = agreement({"ana": ana, "ben": ben, "cleo": ben}).intervals["mean"]
 
     # ana and the others: p_o = 35/40, shares 15/40 and 10/40, κ = 0.7143; ben and cleo: 1
     assert low < (2 * 5 / 7 + 1) / 3 < high <= 1
-    assert mean_interval({"ana": {"c1": [1, 0]}, "ben": {"c1": [1, 0]}}, seed=1) is None
-    assert mean_interval({"ana": ana}, seed=1) is None
-    assert mean_interval({}, seed=1) is None
+    assert "mean" not in agreement({"ana": {"c1": [1, 0]}, "ben": {"c1": [1, 0]}}).intervals
+    assert agreement({"ana": ana}).intervals == {}
+    assert agreement({}).intervals == {}
 
 
 # --- the way to full labeling -------------------------------------------------------------------
@@ -173,10 +175,11 @@ def test_every_round_stands_on_the_chart_and_in_the_table(signed_in, noor, proje
     first = response.context["rows"][0][1]
     pair = min(failed.agreement["pairs"], key=lambda pair: pair["kappa"])
     assert (first.value, first.low, first.high) == (pair["kappa"], pair["ci_low"], pair["ci_high"])
-    assert (
-        f"round 1: κ {first.value:.2f} ({first.low:.2f} to {first.high:.2f}), not passed" in shown
-    )
-    assert "round 2: κ 1.00 (1.00 to 1.00), passed" in shown
+    low, high = figure(first.low), figure(first.high)
+    assert f"round 1: κ {figure(first.value)} ({low} to {high}), not passed" in shown
+    low = response.context["rows"][1][1].low  # no disagreement in four conversations
+    assert 0 < low < 1
+    assert f"round 2: κ 1.00 ({figure(low)} to 1.00), passed" in shown
     assert response.content.decode().count('class="chart-point') == 2
     assert "marks what others leave out: 16 times, the reverse 0" in shown
     assert "Same batch" not in shown

@@ -140,7 +140,7 @@ def agreement(panel: RatingPanel) -> list[JudgePair]:
         judge: {name: [own.get(place) for place in of] for name, of in places.items()}
         for judge, own in by_judge.items()
     }
-    return judge_pairs(scores, seed=panel.run.seed)
+    return judge_pairs(scores)
 
 
 def recount(panel_id: int) -> None:

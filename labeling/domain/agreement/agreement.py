@@ -4,23 +4,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from math import fsum
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.domain.agreement.intervals import (
+    Coefficient,
+    Outlook,
+    coefficient,
+    mean_of,
+    prospects,
+)
 from labeling.domain.agreement.kappa import (
     ac1s,
+    alpha_of,
     band,
     cohen_kappa,
     defined,
     fleiss_kappa,
+    fleiss_of,
     gwet_ac1,
     kappas,
     krippendorff_alpha,
+    overall_sums,
+    quadratic_weights,
 )
-from labeling.domain.agreement.ratings import Grid, Ratings, grid
-from labeling.domain.agreement.resampling import Sampler, interval
+from labeling.domain.agreement.ratings import Grid, Ratings, grid, tallied
 from labeling.domain.facts import Fact, StoredFact
 
 __all__ = [
@@ -39,8 +49,10 @@ __all__ = [
     "read_agreement",
 ]
 
+Array = NDArray[np.float64]
 Statistic = Literal["min", "mean"]
 Measure = Literal["kappa", "f1"]
+Interval = tuple[float, float]
 
 NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
 
@@ -62,6 +74,15 @@ class PairFigures(TypedDict):
     conversations: int
     prevalence: float | None
     bias: float | None
+    chance_above: NotRequired[float | None]
+    intervals: NotRequired[dict[str, Interval]]
+
+
+class OutlookFigures(TypedDict):
+    """An :class:`~labeling.domain.agreement.intervals.Outlook` as plain JSON."""
+
+    true: float
+    passes: float
 
 
 class OriginFigures(TypedDict):
@@ -98,6 +119,10 @@ class AgreementFigures(TypedDict):
     excluded: list[ExcludedFigures]
     measure: Measure
     by_origin: dict[str, OriginFigures]
+    chance_above: NotRequired[float | None]
+    outlook: NotRequired[list[OutlookFigures]]
+    intervals: NotRequired[dict[str, Interval]]
+    ordinal: NotRequired[bool]
 
 
 class AgreementSummary(AgreementFigures):
@@ -111,10 +136,12 @@ class AgreementSummary(AgreementFigures):
 class PairAgreement:
     """How far two annotators agree, over the units of all conversations both submitted.
 
-    ``kappa`` is ``None`` exactly when ``undefined`` says why. The 95 % interval comes
-    from resampling conversations; it is ``None`` with fewer than two of them.
-    ``positive_f1``, ``prevalence`` (mean share of 1) and ``bias`` (share of 1 by ``a``
-    minus by ``b``) need labels of 0 and 1.
+    ``kappa`` is ``None`` exactly when ``undefined`` says why. The 95 % interval is for new
+    conversations (:mod:`~labeling.domain.agreement.intervals`); it is ``None`` with fewer than
+    two of them. ``intervals`` has those of ``ac1`` and ``positive_f1``. ``positive_f1``,
+    ``prevalence`` (mean share of 1) and ``bias`` (share of 1 by ``a`` minus by ``b``) need labels
+    of 0 and 1. ``chance_above`` is how probable it is that the pair's true figure is above the
+    threshold; ``None`` without an interval, and in figures from before it was measured.
     """
 
     a: str
@@ -131,6 +158,8 @@ class PairAgreement:
     conversations: int
     prevalence: float | None
     bias: float | None
+    chance_above: float | None = None
+    intervals: dict[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +180,11 @@ class Agreement:
     value why it has none. ``excluded`` lists the answers that count in no figure.
     ``by_origin`` has the same figures for the ``typed`` and the ``assisted`` labels alone, where
     annotators have seen suggestions.
+
+    ``chance_above`` is how probable it is that the true figure of the gate is above the threshold,
+    and ``outlook`` what would pass of rounds of this size. ``intervals`` has those of ``value``,
+    of ``mean`` (of the pairs), ``fleiss_kappa`` and ``krippendorff_alpha``. ``ordinal``: labels are
+    scores, whose disagreement counts by squared distance in every κ and in α.
     """
 
     statistic: Statistic
@@ -164,6 +198,10 @@ class Agreement:
     excluded: list[Excluded] = field(default_factory=list)
     measure: Measure = "kappa"
     by_origin: dict[str, OriginFigures] = field(default_factory=dict)
+    chance_above: float | None = None
+    outlook: list[Outlook] = field(default_factory=list)
+    intervals: dict[str, Interval] = field(default_factory=dict)
+    ordinal: bool = False
 
     def as_json(self) -> AgreementFigures:
         """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
@@ -187,13 +225,22 @@ def read_agreement(figures: AgreementFigures) -> Agreement:
         ],
         measure=figures["measure"],
         by_origin=figures["by_origin"],
+        chance_above=figures.get("chance_above"),
+        outlook=[Outlook(**row) for row in figures.get("outlook", [])],
+        intervals=_read_intervals(figures.get("intervals", {})),
+        ordinal=figures.get("ordinal", False),
     )
 
 
 def _read_pair(pair: PairFigures) -> PairAgreement:
     undefined = pair["undefined"]
     values: dict[str, Any] = {**pair, "undefined": undefined and Fact.from_json(undefined)}
+    values["intervals"] = _read_intervals(pair.get("intervals", {}))
     return PairAgreement(**values)
+
+
+def _read_intervals(stored: Mapping[str, Sequence[float]]) -> dict[str, Interval]:
+    return {name: (low, high) for name, (low, high) in stored.items()}
 
 
 def agreement(
@@ -201,7 +248,7 @@ def agreement(
     *,
     threshold: float = 0.75,
     statistic: Statistic = "min",
-    seed: int = 0,
+    ordinal: bool = False,
     excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
     """Agreement of all annotators, pair by pair and together, and whether it passes the gate.
@@ -216,8 +263,8 @@ def agreement(
     statistic
         ``min`` or ``mean`` (Light's kappa) over the pairs. One pair without a kappa
         leaves both without a value, and what has no value does not pass.
-    seed
-        Of the bootstrap behind the intervals.
+    ordinal
+        Labels are scores: a disagreement counts by its squared distance.
     excluded
         By annotator and conversation, why something was skipped or is unfinished.
         It is listed in the result; it never enters a figure.
@@ -242,31 +289,35 @@ def agreement(
     if statistic not in ("min", "mean"):
         raise ValueError(f"agreement: statistic must be min or mean, got {statistic!r}")
     units = grid(ratings)
+    weights = _weights(units, ordinal=ordinal)
     everyone = range(len(units.annotators))
-    sampler = Sampler(seed=seed)
-    pairs = [_pair(units, a, b, sampler) for a, b in combinations(everyone, 2)]
-    value, reason = gate_value(pairs, statistic)
-    counts = units.counts()
-    fleiss, alpha = fleiss_kappa(counts), krippendorff_alpha(counts)
-    reasons = {"value": reason} if reason else {}
-    if fleiss is None:
-        why = _why_no_overall(counts)
+    measured = [_pair(units, a, b, threshold, weights) for a, b in combinations(everyone, 2)]
+    pairs = [pair for pair, _ in measured]
+    gate = gate_figure(pairs, [spread for _, spread in measured], threshold, statistic)
+    overall, intervals = _overall(units, weights)
+    reasons = {"value": gate.reason} if gate.reason else {}
+    if overall["fleiss_kappa"] is None:
+        why = _why_no_overall(units.counts())
         reasons |= {"fleiss_kappa": why, "krippendorff_alpha": why}
     return Agreement(
         statistic=statistic,
-        value=value,
+        value=gate.value,
         threshold=threshold,
-        passed=value is not None and value > threshold,
+        passed=gate.value is not None and gate.value > threshold,
         pairs=pairs,
-        fleiss_kappa=fleiss,
-        krippendorff_alpha=alpha,
+        fleiss_kappa=overall["fleiss_kappa"],
+        krippendorff_alpha=overall["krippendorff_alpha"],
         reasons=reasons,
         excluded=excluded_samples(ratings, excluded or {}),
+        chance_above=gate.chance_above,
+        outlook=gate.outlook,
+        intervals=gate.intervals | intervals,
+        ordinal=ordinal,
     )
 
 
 def pair_agreement(
-    a: str, b: str, left: Ratings, right: Ratings, *, seed: int = 0
+    a: str, b: str, left: Ratings, right: Ratings, *, threshold: float = 0.75, ordinal: bool = False
 ) -> PairAgreement:
     """Agreement of annotators ``a`` and ``b`` over the conversations that both submitted.
 
@@ -276,48 +327,115 @@ def pair_agreement(
         If a conversation has different numbers of units.
     """
     units = grid({a: left, b: right})
-    people = units.annotators
-    return _pair(units, people.index(a), people.index(b), Sampler(seed=seed))
+    people, weights = units.annotators, _weights(units, ordinal=ordinal)
+    pair, _ = _pair(units, people.index(a), people.index(b), threshold, weights)
+    return pair
 
 
-def _pair(units: Grid, a: int, b: int, sampler: Sampler) -> PairAgreement:
-    tallies = units.tallies(a, b)
-    total = tallies.sum(axis=0)
-    size = int(total[1].sum())
-    kappa = defined(kappas(total))
-    low, high = _kappa_interval(tallies, sampler) if kappa is not None else (None, None)
+def _weights(units: Grid, *, ordinal: bool) -> Array | None:
+    if not ordinal:
+        return None
+    scores = cast(list[float], units.labels)
+    return quadratic_weights(scores)
+
+
+def _pair(
+    units: Grid, a: int, b: int, threshold: float, weights: Array | None
+) -> tuple[PairAgreement, Coefficient | None]:
+    crossed = units.crossed(a, b)
+    tables = np.concatenate([crossed.sum(axis=0)[None], crossed.sum(axis=0) - crossed])
+    tallies = tallied(tables)  # of all conversations, then without each of them
+    weighted = tallies if weights is None else tallied(tables, weights)
+    sizes = crossed.sum(axis=(1, 2))
+    shared, size = len(units.shared(a, b)), int(sizes.sum())
+    values = kappas(weighted, weights)
+    spread = _spread(values, sizes, _by_chance(tallies[0]))
+    total = tallies[0]
     positive = total[:, 1] if units.is_binary and size else None
-    return PairAgreement(
+    ac1 = ac1s(tallies)
+    others = {"ac1": _spread(ac1, sizes, _by_chance_ac1(total))}
+    if positive is not None:
+        marked = crossed[:, :, 1].sum(axis=1) + crossed[:, 1, :].sum(axis=1)
+        others["positive_f1"] = _spread(_positive_f1s(tallies[:, :, 1]), marked / 2, 0.0, lower=0.0)
+    low, high = (spread and spread.interval) or (None, None)
+    kappa = defined(values[0])
+    pair = PairAgreement(
         a=units.annotators[a],
         b=units.annotators[b],
         kappa=kappa,
         band=band(kappa),
         n=size,
         raw=float(total[0].sum()) / size if size else None,
-        positive_f1=_positive_f1(positive),
-        ac1=defined(ac1s(total)),
+        positive_f1=None if positive is None else defined(_positive_f1s(positive)),
+        ac1=defined(ac1[0]),
         ci_low=low,
         ci_high=high,
-        undefined=_why_no_kappa(len(tallies), size) if kappa is None else None,
-        conversations=len(tallies),
+        undefined=_why_no_kappa(shared, size) if kappa is None else None,
+        conversations=shared,
         prevalence=float(positive[1] + positive[2]) / (2 * size) if positive is not None else None,
         bias=float(positive[1] - positive[2]) / size if positive is not None else None,
+        chance_above=spread.chance_above(threshold) if spread else None,
+        intervals=intervals_of(others),
+    )
+    return pair, spread
+
+
+def _spread(
+    values: Array, sizes: Array, by_chance: float, *, lower: float = -1.0
+) -> Coefficient | None:
+    """Of a figure and of the same without each conversation; None where it is undefined."""
+    value = defined(values[0])
+    if value is None or by_chance >= 1:
+        return None
+    return coefficient(value, values[1:], sizes, by_chance=by_chance, lower=lower)
+
+
+def intervals_of(figures: Mapping[str, Coefficient | None]) -> dict[str, Interval]:
+    return {name: figure.interval for name, figure in figures.items() if figure and figure.interval}
+
+
+def _by_chance(total: Array) -> float:
+    """The share of units on which people with these rates agree by chance."""
+    size = float(total[1].sum())
+    return float(total[1] @ total[2]) / size**2 if size else 0.0
+
+
+def _by_chance_ac1(total: Array) -> float:
+    size = float(total[1].sum())
+    if not size:
+        return 0.0
+    shares = (total[1] + total[2]) / (2 * size)
+    used = int(np.count_nonzero(shares))
+    return float((shares * (1 - shares)).sum()) / (max(used, 2) - 1)
+
+
+def _overall(
+    units: Grid, weights: Array | None
+) -> tuple[dict[str, float | None], dict[str, Interval]]:
+    """Fleiss' κ and α, and their intervals."""
+    rows = units.by_conversation(overall_sums(units.counts(), weights))
+    total = rows.sum(axis=0)
+    sums = np.concatenate([total[None], total - rows])
+    shares = total[3 : 3 + len(units.labels)] / max(total[2], 1.0)
+    by_chance = float((shares**2).sum()) if total[2] else 0.0
+    figures = {
+        "fleiss_kappa": fleiss_of(sums, weights),
+        "krippendorff_alpha": alpha_of(sums, weights),
+    }
+    return (
+        {name: defined(values[0]) for name, values in figures.items()},
+        intervals_of(
+            {name: _spread(values, rows[:, 2], by_chance) for name, values in figures.items()}
+        ),
     )
 
 
-def _kappa_interval(
-    tallies: NDArray[np.float64], sampler: Sampler
-) -> tuple[float, float] | tuple[None, None]:
-    if len(tallies) < 2:
-        return None, None
-    sums = sampler.sums(tallies.reshape(len(tallies), -1))
-    return interval(kappas(sums.reshape(-1, *tallies.shape[1:]))) or (None, None)
-
-
-def _positive_f1(positive: NDArray[np.float64] | None) -> float | None:
-    if positive is None or not positive[1] + positive[2]:
-        return None
-    return float(2 * positive[0] / (positive[1] + positive[2]))
+def _positive_f1s(positive: Array) -> Array:
+    """2·both/(all marked by each) of the columns of 1 of tallies; NaN where nobody marked."""
+    both, first, second = np.moveaxis(positive, -1, 0)
+    marked = first + second
+    undefined = np.full(np.shape(marked), np.nan)
+    return np.asarray(np.divide(2 * both, marked, out=undefined, where=marked > 0))
 
 
 def _why_no_kappa(shared: int, size: int) -> Fact:
@@ -346,6 +464,43 @@ def gate_value(
         return None, Fact("agreement.undefined", reasons=reasons)
     values = [value for _, value in by_pair if value is not None]
     return (min(values) if statistic == "min" else fsum(values) / len(values)), None
+
+
+@dataclass(frozen=True, slots=True)
+class GateFigure:
+    """The figure that the gate looks at, how sure it is, or why there is none."""
+
+    value: float | None
+    reason: Fact | None
+    chance_above: float | None
+    outlook: list[Outlook]
+    intervals: dict[str, Interval]
+
+
+def gate_figure(
+    pairs: Sequence[PairAgreement],
+    spreads: Sequence[Coefficient | None],
+    threshold: float,
+    statistic: Statistic,
+    *,
+    measure: Measure = "kappa",
+) -> GateFigure:
+    """What the gate compares with its threshold, from the pairs and how much their figures vary.
+
+    The interval of the lowest pair is its own; how probable it is that the true lowest is above
+    the threshold is that of all pairs together.
+    """
+    value, reason = gate_value(pairs, statistic, measure=measure)
+    known = [spread for spread in spreads if spread is not None]
+    if value is None or len(known) < len(spreads):
+        return GateFigure(value, reason, None, [], {})
+    mean = mean_of(known)
+    lowest = min(known, key=lambda spread: spread.value)
+    looked_at = lowest if statistic == "min" else mean
+    joined = known if statistic == "min" else [mean] if mean else []
+    ahead = prospects(joined, threshold)
+    intervals = intervals_of({"value": looked_at, "mean": mean})
+    return GateFigure(value, reason, ahead.chance_above, ahead.outlook, intervals)
 
 
 def _why_no_overall(counts: NDArray[np.int64]) -> Fact:

@@ -1,16 +1,10 @@
-"""How calibration went: each annotator against the others, and how sure the mean of pairs is."""
+"""How calibration went: each annotator against the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import fsum
 
-import numpy as np
-
 from labeling.domain.agreement.agreement import PairFigures
-from labeling.domain.agreement.kappa import kappas
-from labeling.domain.agreement.ratings import Ratings, grid
-from labeling.domain.agreement.resampling import interval, resampled_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,33 +109,3 @@ def _standing(person: str, views: Sequence[_View]) -> Standing:
         n=n,
         undefined_pairs=len(views) - len(kappas),
     )
-
-
-def mean_interval(ratings: Mapping[str, Ratings], *, seed: int) -> tuple[float, float] | None:
-    """95 % interval of the mean of the pairs' kappas (Light's kappa).
-
-    Conversations are drawn for all pairs at once, because the pairs share them. A draw in
-    which one pair has no kappa has no mean.
-
-    Returns
-    -------
-    (low, high) or None
-        ``None`` without two annotators who share two conversations, and when most draws
-        have no mean.
-
-    Examples
-    --------
-    >>> alike = {name: {"c1": [0, 1], "c2": [1, 0]} for name in ("ana", "ben")}
-    >>> mean_interval(alike, seed=0)
-    (1.0, 1.0)
-    """
-    units = grid(ratings)
-    pairs = list(combinations(range(len(units.annotators)), 2))
-    shape = (len(units.conversations), len(pairs), 3, len(units.labels))
-    tallies = np.zeros(shape)
-    for column, (a, b) in enumerate(pairs):
-        tallies[units.shared(a, b), column] = units.tallies(a, b)
-    if not pairs or len(tallies) < 2:
-        return None
-    sums = resampled_sums(tallies.reshape(len(tallies), -1), seed=seed)
-    return interval(kappas(sums.reshape(-1, *shape[1:])).mean(axis=1))

@@ -1,10 +1,9 @@
 """Agreement on events: by F1, since nobody marks what is not an event, so that κ lacks units."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labeling.domain.agreement.agreement import (
     NOTHING_IN_COMMON,
@@ -12,9 +11,9 @@ from labeling.domain.agreement.agreement import (
     PairAgreement,
     Statistic,
     excluded_samples,
-    gate_value,
+    gate_figure,
 )
-from labeling.domain.agreement.resampling import interval, resampled_sums
+from labeling.domain.agreement.intervals import Coefficient, pooled_f1
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import Record, match_events
 
@@ -29,7 +28,6 @@ def event_agreement(
     *,
     threshold: float = 0.75,
     statistic: Statistic = "min",
-    seed: int = 0,
     excluded: Mapping[str, Mapping[str, Fact]] | None = None,
 ) -> Agreement:
     """How far annotators mark the same events, and whether that passes the gate.
@@ -41,69 +39,76 @@ def event_agreement(
 
     Parameters
     ----------
-    threshold, statistic, seed, excluded
+    threshold, statistic, excluded
         As for :func:`~labeling.domain.agreement.agreement`.
     """
-    pairs = [_pair(a, b, events[a], events[b], seed) for a, b in combinations(sorted(events), 2)]
-    value, reason = gate_value(pairs, statistic, measure="f1")
+    conversations = sorted({name for own in events.values() for name in own})
+    measured = [
+        _pair(a, b, events[a], events[b], conversations, threshold)
+        for a, b in combinations(sorted(events), 2)
+    ]
+    pairs = [pair for pair, _ in measured]
+    gate = gate_figure(
+        pairs, [spread for _, spread in measured], threshold, statistic, measure="f1"
+    )
     reasons = {"fleiss_kappa": NO_UNITS, "krippendorff_alpha": NO_UNITS}
     return Agreement(
         statistic=statistic,
-        value=value,
+        value=gate.value,
         threshold=threshold,
-        passed=value is not None and value > threshold,
+        passed=gate.value is not None and gate.value > threshold,
         pairs=pairs,
         fleiss_kappa=None,
         krippendorff_alpha=None,
-        reasons=reasons | ({"value": reason} if reason else {}),
+        reasons=reasons | ({"value": gate.reason} if gate.reason else {}),
         excluded=excluded_samples(events, excluded or {}),
         measure="f1",
+        chance_above=gate.chance_above,
+        outlook=gate.outlook,
+        intervals=gate.intervals,
     )
 
 
-def _pair(a: str, b: str, left: Events, right: Events, seed: int) -> PairAgreement:
-    shared = sorted(left.keys() & right.keys())
+def _pair(
+    a: str,
+    b: str,
+    left: Events,
+    right: Events,
+    conversations: Sequence[str],
+    threshold: float,
+) -> tuple[PairAgreement, Coefficient | None]:
+    shared = left.keys() & right.keys()
     counts = np.array(
         [
             (len(match_events(left[name], right[name])), len(left[name]), len(right[name]))
-            for name in shared
+            if name in shared
+            else (0, 0, 0)
+            for name in conversations
         ],
         dtype=np.float64,
-    ).reshape(len(shared), 3)
+    ).reshape(len(conversations), 3)
     total = counts.sum(axis=0)
-    f1 = _f1(total[None, :])[0]
-    low, high = _interval(counts, seed)
-    undefined = np.isnan(f1)
-    return PairAgreement(
+    spread = pooled_f1(counts)
+    low, high = (spread and spread.interval) or (None, None)
+    pair = PairAgreement(
         a=a,
         b=b,
         kappa=None,
         band=None,
         n=int(total[1] + total[2] - total[0]),
         raw=None,
-        positive_f1=None if undefined else float(f1),
+        positive_f1=spread.value if spread else None,
         ac1=None,
         ci_low=low,
         ci_high=high,
-        undefined=_why_undefined(shared) if undefined else NO_UNITS,
+        undefined=NO_UNITS if spread else _why_undefined(shared),
         conversations=len(shared),
         prevalence=None,
         bias=None,
+        chance_above=spread.chance_above(threshold) if spread else None,
     )
+    return pair, spread
 
 
-def _why_undefined(shared: Sequence[str]) -> Fact:
+def _why_undefined(shared: Collection[str]) -> Fact:
     return Fact("agreement.no_event_marked") if shared else NOTHING_IN_COMMON
-
-
-def _f1(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """2·matches/(events of both) of each row; NaN where neither marked an event."""
-    marked = counts[:, 1] + counts[:, 2]
-    undefined = np.full(len(counts), np.nan)
-    return np.asarray(np.divide(2 * counts[:, 0], marked, out=undefined, where=marked > 0))
-
-
-def _interval(counts: NDArray[np.float64], seed: int) -> tuple[float, float] | tuple[None, None]:
-    if len(counts) < 2:
-        return None, None
-    return interval(_f1(resampled_sums(counts, seed=seed))) or (None, None)

@@ -2,16 +2,21 @@
 
 Two annotators are summed up in a *tally* of shape (…, 3, categories): how often
 both chose a category, how often the first one did, how often the second one did.
-All pairwise figures are functions of it, so many tallies (bootstrap draws) are
-computed at once.
+All pairwise figures are functions of it, so many tallies (each with one
+conversation left out) are computed at once.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Sums of shares that should be 0 may be so far off."""
 
 BANDS = (
     (0.20, "slight"),
@@ -86,7 +91,7 @@ def gwet_ac1(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
     return defined(ac1s(_tally(a, b, "gwet_ac1")))
 
 
-def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
+def fleiss_kappa(counts: NDArray[np.int64], weights: Array | None = None) -> float | None:
     """Agreement of any number of annotators beyond chance.
 
     Parameters
@@ -95,6 +100,9 @@ def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
         Shape (units, categories): how many annotators gave the unit that label. The
         number of annotators may differ between units; units with fewer than two
         are left out. With equal numbers this is Fleiss' original statistic.
+    weights
+        What two labels agree (see :func:`quadratic_weights`); None where they are
+        either equal or not.
 
     Returns
     -------
@@ -115,25 +123,19 @@ def fleiss_kappa(counts: NDArray[np.int64]) -> float | None:
     >>> round(fleiss_kappa(np.array([[3, 0], [2, 1]])), 4)
     -0.2
     """
-    rated, raters = _pairable(counts)
-    if not len(rated):
-        return None
-    pairs = (rated * (rated - 1)).sum(axis=1) / (raters * (raters - 1))
-    shares = (rated / raters[:, None]).mean(axis=0)
-    if np.count_nonzero(shares) < 2:
-        return None
-    chance = float((shares**2).sum())
-    return float((pairs.mean() - chance) / (1 - chance))
+    return defined(fleiss_of(overall_sums(counts, weights).sum(axis=0), weights))
 
 
-def krippendorff_alpha(counts: NDArray[np.int64]) -> float | None:
-    """Reliability of nominal labels from any number of annotators, ratings may be missing.
+def krippendorff_alpha(counts: NDArray[np.int64], weights: Array | None = None) -> float | None:
+    """Reliability of labels from any number of annotators, ratings may be missing.
 
     Parameters
     ----------
     counts
         Shape (units, categories), as for :func:`fleiss_kappa`; units with fewer
         than two ratings say nothing about agreement and are left out.
+    weights
+        As for :func:`fleiss_kappa`; with quadratic ones this is the interval α.
 
     Returns
     -------
@@ -148,20 +150,77 @@ def krippendorff_alpha(counts: NDArray[np.int64]) -> float | None:
 
     Examples
     --------
-    Six labels, five of one and one of the other: 6·2/2 + 2·1/2 + 0 = 4 of 6 agree, and
-    α = 1 − (6 − 1)(6 − 4)/(36 − 26) = 0.
+    Six labels, five of one and one of the other: of 36 − 26 = 10 pairs drawn by chance all
+    differ, 4 · 1/2 = 2 within units; α = 1 − (6 − 1) · 2/10 = 0.
 
     >>> round(krippendorff_alpha(np.array([[3, 0], [2, 1]])), 4)
     0.0
     """
-    rated, raters = _pairable(counts)
-    total = float(raters.sum())
-    by_label = rated.sum(axis=0)
-    if np.count_nonzero(by_label) < 2:
-        return None
-    agreeing = float(((rated * (rated - 1)).sum(axis=1) / (raters - 1)).sum())
-    expected = total**2 - float((by_label**2).sum())
-    return 1 - (total - 1) * (total - agreeing) / expected
+    return defined(alpha_of(overall_sums(counts, weights).sum(axis=0), weights))
+
+
+def overall_sums(counts: NDArray[np.int64], weights: Array | None = None) -> Array:
+    """What each unit adds to Fleiss' κ and to α; zeros where fewer than two labelled it.
+
+    Returns
+    -------
+    ndarray, shape (units, 3 + 2 · categories)
+        Disagreement by the pairs of labels and by labels; whether it counts; the share of each
+        category, and the number of labels of each.
+    """
+    raters = counts.sum(axis=1)
+    rated = np.where(raters[:, None] >= 2, counts, 0).astype(np.float64)
+    raters = np.maximum(raters, 2).astype(np.float64)
+    differing = (rated * (rated @ _disagreement(counts.shape[1], weights))).sum(axis=1)
+    return np.column_stack(
+        [
+            differing / (raters * (raters - 1)),
+            differing / (raters - 1),
+            rated.any(axis=1),
+            rated / raters[:, None],
+            rated,
+        ]
+    )
+
+
+def fleiss_of(sums: Array, weights: Array | None = None) -> Array:
+    """Fleiss' κ of each row of :func:`overall_sums`, summed; NaN where it is undefined."""
+    shares, _ = _categories(sums)
+    by_chance = (shares * (shares @ _disagreement(shares.shape[-1], weights))).sum(axis=-1)
+    alike = np.count_nonzero(shares > ROUNDING, axis=-1) < 2
+    chance = np.where(alike, 0.0, by_chance)
+    return 1 - _ratio(sums[..., 0] * sums[..., 2], chance)
+
+
+def alpha_of(sums: Array, weights: Array | None = None) -> Array:
+    """Krippendorff's α of each row of :func:`overall_sums`, summed; NaN where it is undefined."""
+    _, labels = _categories(sums)
+    expected = (labels * (labels @ _disagreement(labels.shape[-1], weights))).sum(axis=-1)
+    alike = np.count_nonzero(labels > ROUNDING, axis=-1) < 2
+    chance = np.where(alike, 0.0, expected)
+    return 1 - _ratio((labels.sum(axis=-1) - 1) * sums[..., 1], chance)
+
+
+def quadratic_weights(labels: Sequence[float]) -> Array:
+    """How far two scores agree: 1 if equal, 0 at the ends of the scale, by squared distance.
+
+    Examples
+    --------
+    >>> quadratic_weights([0, 1, 2]).tolist()
+    [[1.0, 0.75, 0.0], [0.75, 1.0, 0.75], [0.0, 0.75, 1.0]]
+    """
+    scores = np.asarray(labels, dtype=np.float64)
+    apart = (scores[:, None] - scores[None, :]) ** 2
+    return np.asarray(1 - apart / (apart.max() or 1.0))
+
+
+def _disagreement(categories: int, weights: Array | None) -> Array:
+    return 1 - (np.eye(categories) if weights is None else weights)
+
+
+def _categories(sums: Array) -> tuple[Array, Array]:
+    middle = 3 + (sums.shape[-1] - 3) // 2
+    return sums[..., 3:middle], sums[..., middle:]
 
 
 def band(kappa: float | None) -> str | None:
@@ -186,10 +245,15 @@ def band(kappa: float | None) -> str | None:
     return next((name for upper, name in BANDS if kappa <= upper), BANDS[-1][1])
 
 
-def kappas(tallies: Array) -> Array:
-    """Cohen's kappa of each tally; NaN where it is undefined."""
+def kappas(tallies: Array, weights: Array | None = None) -> Array:
+    """Cohen's kappa of each tally; NaN where it is undefined.
+
+    With ``weights`` (see :func:`quadratic_weights`), by which the tallies must have been made.
+    """
     both, first, second = np.moveaxis(tallies, -2, 0)
     size = first.sum(axis=-1)
+    if weights is not None:
+        second = second @ weights
     chance = (first * second).sum(axis=-1)  # p_e · n², in whole numbers and therefore exact
     return _ratio(size * both.sum(axis=-1) - chance, size**2 - chance)
 
@@ -217,18 +281,14 @@ def defined(value: Array | float) -> float | None:
 def _tally(a: Sequence[Hashable], b: Sequence[Hashable], name: str) -> Array:
     if len(a) != len(b):
         raise ValueError(f"{name}: {len(a)} labels against {len(b)}")
-    codes = {label: code for code, label in enumerate(category_order([*a, *b]))}
+    counts = Counter(zip(a, b, strict=True))  # then as many steps as there are pairs of labels
+    codes = {label: code for code, label in enumerate(category_order(chain(*counts)))}
     tally = np.zeros((3, len(codes)))
-    for left, right in zip(a, b, strict=True):
-        tally[0, codes[left]] += left == right
-        tally[1, codes[left]] += 1
-        tally[2, codes[right]] += 1
+    for (left, right), count in counts.items():
+        tally[0, codes[left]] += count * (left == right)
+        tally[1, codes[left]] += count
+        tally[2, codes[right]] += count
     return tally
-
-
-def _pairable(counts: NDArray[np.int64]) -> tuple[Array, Array]:
-    raters = counts.sum(axis=1)
-    return counts[raters >= 2].astype(np.float64), raters[raters >= 2].astype(np.float64)
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:

@@ -1,13 +1,17 @@
 """The labels of all annotators on one grid of units, so that statistics are array sums."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from array import array
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labeling.domain.agreement.kappa import category_order
 
+Array = NDArray[np.float64]
 Ratings = Mapping[str, Sequence[Hashable]]
 """One annotator's labels: for each submitted conversation, one per unit, ``None`` if missing."""
 
@@ -29,6 +33,7 @@ class Grid:
     codes: NDArray[np.int64]
     conversation_of: NDArray[np.int64]
     submitted: NDArray[np.bool_]
+    has_gaps: bool
 
     @property
     def is_binary(self) -> bool:
@@ -39,28 +44,44 @@ class Grid:
         """Positions of the conversations that both annotators submitted."""
         return np.flatnonzero(self.submitted[a] & self.submitted[b])
 
-    def tallies(self, a: int, b: int) -> NDArray[np.float64]:
-        """What each shared conversation adds to the pair's tally (see :mod:`~.kappa`).
+    def crossed(self, a: int, b: int) -> Array:
+        """How often the two gave which labels in each conversation; zeros where not both did.
 
         Returns
         -------
-        ndarray, shape (shared conversations, 3, labels)
+        ndarray, shape (conversations, labels of a, labels of b)
         """
         left, right = self.codes[a], self.codes[b]
-        both = (left != MISSING) & (right != MISSING)
-        countings = ((left, both & (left == right)), (left, both), (right, both))
-        shape = (len(self.conversations), len(self.labels))
-        start = self.conversation_of * len(self.labels)
-        rows = [
-            np.bincount((start + codes)[is_rated], minlength=shape[0] * shape[1]).reshape(shape)
-            for codes, is_rated in countings
-        ]
-        return np.stack(rows, axis=1)[self.shared(a, b)].astype(np.float64)
+        size = len(self.labels)
+        cells = (self.conversation_of * size + left) * size + right
+        if self.has_gaps:
+            cells = cells[(left != MISSING) & (right != MISSING)]
+        shape = (len(self.conversations), size, size)
+        crossed = np.bincount(cells, minlength=math.prod(shape)).reshape(shape)
+        return crossed.astype(np.float64)
 
     def counts(self) -> NDArray[np.int64]:
         """How many annotators gave each unit each label, shape (units, labels)."""
         by_label = [(self.codes == code).sum(axis=0) for code in range(len(self.labels))]
         return np.stack(by_label, axis=1).astype(np.int64)
+
+    def by_conversation(self, rows: Array) -> Array:
+        """Rows of units summed up by conversation."""
+        starts = np.flatnonzero(np.diff(self.conversation_of, prepend=-1))
+        sums = np.zeros((len(self.conversations), rows.shape[1]))
+        if len(starts):
+            sums[self.conversation_of[starts]] = np.add.reduceat(rows, starts)
+        return sums
+
+
+def tallied(crossed: Array, weights: Array | None = None) -> Array:
+    """Tallies (see :mod:`~.kappa`) of tables of the labels of two people."""
+    agreed = (
+        crossed.diagonal(axis1=-2, axis2=-1)
+        if weights is None
+        else (crossed * weights).sum(axis=-1)
+    )
+    return np.stack([agreed, crossed.sum(axis=-1), crossed.sum(axis=-2)], axis=-2)
 
 
 def grid(ratings: Mapping[str, Ratings]) -> Grid:
@@ -72,34 +93,34 @@ def grid(ratings: Mapping[str, Ratings]) -> Grid:
         If two annotators give a conversation different numbers of units.
     """
     sizes = _sizes(ratings)
-    seen = {
-        label
-        for by_conversation in ratings.values()
-        for units in by_conversation.values()
-        for label in units
-    }
+    seen: set[Hashable] = set()
+    for by_conversation in ratings.values():
+        seen.update(*by_conversation.values())
     labels: list[Hashable] = [0, 1]
     if not seen <= {0, 1, None}:
         labels = category_order(seen - {None})
     code: dict[Hashable, int] = {label: position for position, label in enumerate(labels)}
     code[None] = MISSING
-    rows = [
-        [
-            code[label]
-            for name, size in sizes.items()
-            for label in by_conversation.get(name, [None] * size)
-        ]
-        for by_conversation in (ratings[annotator] for annotator in sorted(ratings))
-    ]
+    laid_out = (
+        units for annotator in sorted(ratings) for units in _laid_out(ratings[annotator], sizes)
+    )
+    flat = array("q", map(code.__getitem__, chain.from_iterable(laid_out)))
+    codes = np.frombuffer(flat, dtype=np.int64).reshape(len(ratings), sum(sizes.values()))
     submitted = [[name in ratings[annotator] for name in sizes] for annotator in sorted(ratings)]
     return Grid(
         annotators=sorted(ratings),
         conversations=list(sizes),
         labels=labels,
-        codes=np.array(rows, dtype=np.int64).reshape(len(ratings), sum(sizes.values())),
+        codes=codes,
         conversation_of=np.repeat(np.arange(len(sizes)), list(sizes.values())),
         submitted=np.array(submitted, dtype=bool).reshape(len(ratings), len(sizes)),
+        has_gaps=bool((codes == MISSING).any()),
     )
+
+
+def _laid_out(own: Ratings, sizes: Mapping[str, int]) -> Iterator[Sequence[Hashable]]:
+    """One annotator's labels of all conversations, missing where they did not submit it."""
+    return (own[name] if name in own else [None] * size for name, size in sizes.items())
 
 
 def _sizes(ratings: Mapping[str, Ratings]) -> dict[str, int]:

@@ -1,15 +1,16 @@
 """Agreement on scores that have an order: 0 against 2 is a worse disagreement than 1 against 2."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labeling.domain.agreement.intervals import coefficient
 from labeling.domain.agreement.kappa import band, defined
-from labeling.domain.agreement.resampling import interval, resampled_sums
 from labeling.domain.msgids import msgid
 
 Scores = Mapping[str, Sequence[float | None]]
@@ -30,8 +31,8 @@ Sums = NDArray[np.float64]  # (…, 6): n, Σa, Σb, Σa², Σb², Σab
 class JudgePair:
     """How far judges ``a`` and ``b`` agree over the ``n`` items that both rated.
 
-    ``kappa`` is ``None`` exactly when ``undefined`` says why. The 95 % interval comes from
-    resampling conversations; it is ``None`` with fewer than two of them. ``raw`` is the share of
+    ``kappa`` is ``None`` exactly when ``undefined`` says why. The 95 % interval is for
+    new conversations; it is ``None`` with fewer than two of them. ``raw`` is the share of
     items with the same score from both.
     """
 
@@ -88,7 +89,7 @@ def weighted_kappa(a: Sequence[float], b: Sequence[float]) -> float | None:
     return defined(_kappas(_sums(list(zip(a, b, strict=True)))))
 
 
-def judge_pairs(scores: Mapping[str, Scores], *, seed: int = 0) -> list[JudgePair]:
+def judge_pairs(scores: Mapping[str, Scores]) -> list[JudgePair]:
     """The agreement of every pair of judges, over the items that both rated.
 
     Raises
@@ -102,18 +103,20 @@ def judge_pairs(scores: Mapping[str, Scores], *, seed: int = 0) -> list[JudgePai
     >>> pair.kappa, pair.n, pair.conversations
     (1.0, 2, 1)
     """
-    return [_pair(a, b, scores[a], scores[b], seed) for a, b in combinations(sorted(scores), 2)]
+    return [_pair(a, b, scores[a], scores[b]) for a, b in combinations(sorted(scores), 2)]
 
 
-def _pair(a: str, b: str, left: Scores, right: Scores, seed: int) -> JudgePair:
+def _pair(a: str, b: str, left: Scores, right: Scores) -> JudgePair:
     shared = list(_shared(left, right))
     rows = np.array([_sums(pairs) for pairs in shared], dtype=np.float64).reshape(-1, 6)
     total = rows.sum(axis=0)
     size = int(total[0])
-    kappa = defined(_kappas(total))
+    values = _kappas(np.concatenate([total[None], total - rows]))
+    kappa = defined(values[0])
     low, high = None, None
-    if kappa is not None and len(rows) > 1:
-        low, high = interval(_kappas(resampled_sums(rows, seed=seed))) or (None, None)
+    if kappa is not None:
+        spread = coefficient(kappa, values[1:], rows[:, 0], by_chance=_by_chance(shared))
+        low, high = spread.interval or (None, None)
     alike = sum(left_score == right_score for pairs in shared for left_score, right_score in pairs)
     return JudgePair(
         a=a,
@@ -150,6 +153,13 @@ def _sums(pairs: Sequence[tuple[float, float]]) -> Sums:
     scores = np.array(pairs, dtype=np.float64).reshape(-1, 2)
     a, b = scores[:, 0], scores[:, 1]
     return np.array([len(scores), a.sum(), b.sum(), (a * a).sum(), (b * b).sum(), (a * b).sum()])
+
+
+def _by_chance(shared: Sequence[Sequence[tuple[float, float]]]) -> float:
+    """The share of items on which two judges with these scores agree by chance."""
+    pairs = list(chain.from_iterable(shared))
+    first, second = (Counter(column) for column in zip(*pairs, strict=True))
+    return sum(count * second[score] for score, count in first.items()) / len(pairs) ** 2
 
 
 def _kappas(sums: Sums) -> Sums:

@@ -11,7 +11,7 @@ import numpy as np
 from labeling.domain.agreement.kappa import defined, kappas
 from labeling.domain.agreement.units import units
 from labeling.domain.matching.matchers import Rules, match_labels
-from labeling.domain.matching.records import f1
+from labeling.domain.matching.matching import f1
 from labeling.domain.matching.references import Base, heading_of, in_terms_of
 from labeling.domain.schema import LAYERS
 

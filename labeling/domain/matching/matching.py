@@ -214,6 +214,17 @@ class RequirementPairs:
         return sum(map(float, parts)) / len(parts)
 
 
+def f1(matches: int, left: int, right: int) -> float:
+    """Harmonic mean of matches/left and matches/right; 1.0 if both lists are empty.
+
+    Examples
+    --------
+    >>> f1(1, 3, 2), f1(0, 0, 0), f1(0, 0, 4)
+    (0.4, 1.0, 0.0)
+    """
+    return 2 * matches / (left + right) if left + right else 1.0
+
+
 def match_requirements(
     left: Sequence[Record],
     right: Sequence[Record],

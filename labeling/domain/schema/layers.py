@@ -80,12 +80,14 @@ class Judged:
     """The unit is a label of another layer, matched between the annotators first.
 
     ``reference`` is the field that names it. Without ``value`` the unit is marked where a label
-    names it; with it, the value is the judgement. With ``part`` a unit is one part of the judged
-    label, of those in ``parts``: the one that the field ``part`` names.
+    names it; with it, the value is the judgement. ``ordinal``: values are scores of one scale, so
+    0 against 2 is a worse disagreement than 1 against 2. With ``part`` a unit is one part of the
+    judged label, of those in ``parts``: the one that the field ``part`` names.
     """
 
     reference: str
     value: str = ""
+    ordinal: bool = False
     part: str = ""
     parts: Mapping[str, str] | None = None
 
@@ -182,6 +184,11 @@ class Layer:
     @property
     def has_units(self) -> bool:
         return not isinstance(self.units, NoUnits)
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether people's judgements are scores, so that κ weighs how far apart they are."""
+        return isinstance(self.units, Judged) and self.units.ordinal
 
     @property
     def has_records(self) -> bool:
@@ -328,7 +335,7 @@ _ENTRIES = (
         badges=("score",),
         needs=("inference", "extraction"),
         matching=SameKey(fields=("target",)),
-        units=Judged("target", value="score"),
+        units=Judged("target", value="score", ordinal=True),
         is_gold=False,
         words=Words(
             units="The unit is the rated label, matched between the annotators; the rating is the "

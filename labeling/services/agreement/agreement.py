@@ -21,9 +21,9 @@ from labeling.domain.agreement.agreement import (
     OriginFigures,
 )
 from labeling.domain.agreement.agreement import agreement as compute
-from labeling.domain.agreement.calibration import mean_interval
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
 from labeling.domain.agreement.event_agreement import event_agreement
+from labeling.domain.agreement.records import RecordFigures, record_agreement
 from labeling.domain.agreement.units import (
     Base,
     Units,
@@ -35,7 +35,6 @@ from labeling.domain.agreement.units import (
 from labeling.domain.agreement.units import marks as marks_in
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import texts_to_prime
-from labeling.domain.matching.records import RecordFigures, record_agreement
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
 from labeling.domain.schema.labels import StoredLabel
@@ -76,7 +75,6 @@ class LayerAgreement(NamedTuple):
     units: dict[str, Units]
     counts: dict[str, tuple[int, int, int]]
     splits: list[Split]
-    mean_interval: tuple[float, float] | None
     records: list[RecordFigures] | None
 
 
@@ -98,7 +96,6 @@ def measure(
         units,
         {name: _counts(of_conversation) for name, of_conversation in units.items()},
         _splits(measured, layer, compared, ruler, selection),
-        mean_interval(ratings_of(units), seed=measured.seed) if LAYERS[layer].by_message else None,
         records_of(measured, layer, ruler=ruler, selection=selection)
         if LAYERS[layer].has_records
         else None,
@@ -140,12 +137,11 @@ def _figures(
 ) -> Agreement:
     rules: dict[str, Any] = {
         **bar(measured),
-        "seed": measured.seed,
         "excluded": excluded_answers(measured, selection),
     }
     if not LAYERS[layer].has_units:
         return event_agreement(labels_of(measured, layer, selection), **rules)
-    result = compute(ratings_of(units), **rules)
+    result = compute(ratings_of(units), ordinal=LAYERS[layer].is_ordinal, **rules)
     return replace(result, excluded=[*result.excluded, *_missing(units, layer, selection)])
 
 

@@ -22,7 +22,7 @@ from labeling.services.agreement.answers import EVERYTHING, Selection
 from labeling.services.work import assignments, rounds
 
 Kind = AnnotationRevision.Kind
-VERSION = 1
+VERSION = 2
 """Raise it when the same answers may give other figures: everything is then measured again."""
 
 
@@ -67,7 +67,7 @@ def answers_sha256(measured: Round) -> str:
     project = measured.project
     rules = [
         *(VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms),
-        *(measured.seed, agreement.bar(measured)),
+        agreement.bar(measured),
     ]
     digest = hashlib.sha256(canonical_json(rules).encode())
     rows = answers.assignments_of(measured).values_list(
@@ -91,7 +91,7 @@ def _measured(measured: Round, layer: str, selection: Selection, ruler: Ruler) -
         layer=layer,
         selection=selection.key,
         figures=measurement.figures.as_json(),
-        mean_interval=measurement.mean_interval,
+        mean_interval=measurement.figures.intervals.get("mean"),
         units=None
         if LAYERS[layer].by_message
         else {name: units._asdict() for name, units in measurement.units.items()},

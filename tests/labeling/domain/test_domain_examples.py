@@ -10,11 +10,11 @@ import pytest
     "name",
     [
         "agreement.agreement",
+        "agreement.intervals",
         "agreement.kappa",
         "agreement.resampling",
         "gold.release",
         "matching.matching",
-        "matching.records",
         "matching.similarity",
         "reasons",
         "uncertainty",

@@ -8,6 +8,7 @@ import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from labeling.domain.agreement.agreement import Excluded, agreement, cohen_kappa, pair_agreement
+from labeling.domain.agreement.weighted import judge_pairs
 from labeling.domain.facts import Fact
 from labeling.words import in_english
 from tests.labeling.domain.agreement.two_raters import A, B
@@ -195,28 +196,82 @@ class TestGate:
 
 
 class TestInterval:
-    def test_the_seed_repeats_it_and_the_order_of_people_does_not_matter(self):
+    def test_the_order_of_people_and_conversations_does_not_matter(self):
         units = np.random.default_rng(1).integers(0, 2, size=(2, 100))
         ana, ben = round_of({"ana": units[0], "ben": units[1]}, conversations=10).values()
 
-        first = agreement({"ana": ana, "ben": ben}, seed=5)
+        first = agreement({"ana": ana, "ben": ben})
 
-        assert first == agreement({"ben": ben, "ana": dict(reversed(ana.items()))}, seed=5)
-        assert first != agreement({"ana": ana, "ben": ben}, seed=6)
+        assert first == agreement({"ben": ben, "ana": dict(reversed(ana.items()))})
 
-    def test_whole_conversations_are_drawn(self):
-        # All disagreement sits in one conversation of five: some draws miss it (κ = 1),
-        # some have it twice or more. Drawn by message, 40 in 50 would be far narrower.
+    def test_whole_conversations_are_left_out(self):
+        # All disagreement is in one conversation of five, and without it there would be none:
+        # leaving conversations out says nothing then, and units are counted. 50 units in tens are
+        # worth 50/1.9 = 26.3; Wilson's interval of 40/50 on these is .613 to .910, and
+        # κ = (p − .5)/.5.
         agreed, opposed = [1, 0] * 5, ([1, 0] * 5, [0, 1] * 5)
         ana = {f"c{k}": agreed for k in range(4)} | {"c4": opposed[0]}
         ben = {f"c{k}": agreed for k in range(4)} | {"c4": opposed[1]}
 
         [pair] = agreement({"ana": ana, "ben": ben}).pairs
 
-        # κ of a draw with k bad conversations of 5 is 1 − 2k/5: 1, 0.6, 0.2, −0.2, …
         assert pair.kappa == pytest.approx(0.6)
-        assert pair.ci_low == pytest.approx(-0.2)
-        assert pair.ci_high == pytest.approx(1.0)
+        assert (pair.ci_low, pair.ci_high) == pytest.approx((0.227, 0.820), abs=0.001)
+
+    def test_it_is_the_t_interval_of_the_pseudo_values_on_fishers_z(self):
+        units = np.random.default_rng(2).integers(0, 2, size=(2, 60))
+        rated = round_of({"ana": units[0], "ben": np.where(units[1], units[0], 1 - units[0])}, 6)
+
+        [pair] = agreement(rated).pairs
+
+        z = np.arctanh
+        left_out = [
+            z(cohen_kappa(*(_without(gone, own) for own in rated.values())))
+            for gone in rated["ana"]
+        ]
+        pseudo = 6 * z(pair.kappa) - 5 * np.array(left_out)
+        reach = 2.5706 * pseudo.std(ddof=1) / np.sqrt(6)  # t of 5 degrees of freedom
+        expected = np.tanh([z(pair.kappa) - reach, z(pair.kappa) + reach])
+        assert (pair.ci_low, pair.ci_high) == pytest.approx(tuple(expected), abs=1e-4)
+
+    @pytest.mark.parametrize("conversations", [2, 4, 40])
+    def test_agreement_throughout_is_not_certain(self, conversations):
+        rated = round_of({"ana": [1, 0, 1] * 40, "ben": [1, 0, 1] * 40}, conversations)
+
+        [pair] = agreement(rated).pairs
+
+        assert (pair.kappa, pair.ci_high) == (1.0, 1.0)
+        assert 0 < pair.ci_low < 1
+        assert 0 < pair.chance_above < 1
+        for low, high in pair.intervals.values():
+            assert low < high
+
+    def test_conversations_that_are_all_the_same_still_leave_doubt(self):
+        """Leaving any of them out changes nothing, which is no certainty of the others."""
+        rated = {"ana": {f"c{k}": A for k in range(9)}, "ben": {f"c{k}": B for k in range(9)}}
+
+        [pair] = agreement(rated).pairs
+
+        assert pair.ci_low < 7 / 15 - 0.1
+        assert pair.ci_high > 7 / 15 + 0.1
+
+    def test_every_figure_has_one(self):
+        found = agreement(_noisy(people=3))
+
+        assert found.intervals.keys() == {"value", "mean", "fleiss_kappa", "krippendorff_alpha"}
+        assert found.pairs[0].intervals.keys() == {"ac1", "positive_f1"}
+        for name in ("fleiss_kappa", "krippendorff_alpha"):
+            low, high = found.intervals[name]
+            assert low < getattr(found, name) < high
+        lowest = min(found.pairs, key=lambda pair: pair.kappa)
+        assert found.intervals["value"] == (lowest.ci_low, lowest.ci_high)
+        low, high = found.intervals["mean"]
+        assert low < np.mean([pair.kappa for pair in found.pairs]) < high
+
+    def test_a_pair_without_kappa_leaves_the_gate_without_chance(self):
+        found = agreement(round_of({"ana": [0] * 8, "ben": [0] * 8, "cleo": A}))
+
+        assert (found.chance_above, found.outlook, "value" in found.intervals) == (None, [], False)
 
     def test_one_conversation_has_none(self):
         [pair] = agreement({"ana": {"c": A}, "ben": {"c": B}}).pairs
@@ -234,6 +289,106 @@ class TestInterval:
             [pair] = agreement(round_of({"a": truth, "b": other}, conversations=60)).pairs
             covered += pair.ci_low <= 0.8 <= pair.ci_high
         assert covered >= 50
+
+
+def _without(gone, own):
+    return [label for name, labels in own.items() if name != gone for label in labels]
+
+
+class TestChance:
+    """How probable it is that the true figure is above the threshold."""
+
+    def test_it_is_a_half_at_the_figure_and_975_at_the_lower_end(self):
+        [pair] = agreement(_noisy()).pairs
+
+        for threshold, chance in ((pair.kappa, 0.5), (pair.ci_low, 0.975), (pair.ci_high, 0.025)):
+            again = agreement(_noisy(), threshold=threshold)
+            assert again.pairs[0].chance_above == pytest.approx(chance, abs=1e-6)
+            assert again.chance_above == pytest.approx(chance, abs=1e-6)
+
+    def test_where_nobody_disagrees_it_is_that_of_the_same_wilson_interval(self):
+        alike = round_of({"ana": [1, 0, 1] * 40, "ben": [1, 0, 1] * 40}, 8)
+        low = agreement(alike).pairs[0].ci_low
+
+        assert agreement(alike, threshold=low).chance_above == pytest.approx(0.975, abs=1e-6)
+
+    def test_the_lowest_of_several_pairs_is_above_less_often_than_one_but_pairs_go_together(self):
+        rated = _noisy(people=3)
+        lowest, mean = (agreement(rated, statistic=name) for name in ("min", "mean"))
+        each = [pair.chance_above for pair in lowest.pairs]
+
+        assert np.prod(each) < lowest.chance_above < min(each)
+        assert mean.chance_above > lowest.chance_above
+
+    def test_the_outlook_is_what_passes_in_simulated_rounds(self):
+        """20 conversations of 12 messages, three people: the lowest pair at true κ .80."""
+        passed = [agreement(_true_kappa(0.80, seed)).passed for seed in range(150)]
+        outlooks = [agreement(_true_kappa(0.80, seed)).outlook for seed in range(30)]
+
+        expected = np.mean([rows[2].passes for rows in outlooks])
+        assert [row.true for row in outlooks[0]] == [0.70, 0.75, 0.80]
+        assert np.mean(passed) == pytest.approx(expected, abs=0.12)
+        for low, middle, high in outlooks:
+            assert low.passes < middle.passes < high.passes
+
+    def test_one_conversation_says_nothing_of_others(self):
+        found = agreement({"ana": {"c": A}, "ben": {"c": B}})
+
+        assert (found.chance_above, found.pairs[0].chance_above, found.outlook) == (None, None, [])
+
+
+def _noisy(people=2):
+    random = np.random.default_rng(7)
+    truth = random.random(240) < 0.4
+    labels = {
+        name: (truth ^ (random.random(240) < 0.08)).astype(int)
+        for name in ("ana", "ben", "cleo")[:people]
+    }
+    return round_of(labels, conversations=20)
+
+
+def _true_kappa(kappa, seed):
+    """Everybody shares a message's label with a chance of √κ, so that each pair has this κ."""
+    random = np.random.default_rng([seed, int(100 * kappa)])
+    truth = random.random(240) < 0.3
+    labels = {
+        name: np.where(random.random(240) < kappa**0.5, truth, random.random(240) < 0.3).astype(int)
+        for name in ("ana", "ben", "cleo")
+    }
+    return round_of(labels, conversations=20)
+
+
+class TestScores:
+    def test_distance_counts_in_every_kappa_and_in_alpha(self):
+        near = {"ana": {"c": [0, 1, 2, 2]}, "ben": {"c": [0, 1, 2, 1]}}
+        far = {"ana": {"c": [0, 1, 2, 2]}, "ben": {"c": [0, 1, 2, 0]}}
+        nominal = [agreement(rated).pairs[0].kappa for rated in (near, far)]
+        weighted = [agreement(rated, ordinal=True) for rated in (near, far)]
+
+        assert nominal == pytest.approx([0.6363636, 0.6363636])
+        assert weighted[0].pairs[0].kappa == pytest.approx(1 - 1 / 5)  # as in test_weighted
+        assert weighted[1].pairs[0].kappa == pytest.approx(1 - 4 / 6.5)
+        assert weighted[0].pairs[0].raw == 3 / 4
+        for rated, found in zip((near, far), weighted, strict=True):
+            scores = [own["c"] for own in rated.values()]
+            expected = krippendorff.alpha(scores, level_of_measurement="interval")
+            assert found.krippendorff_alpha == pytest.approx(expected)
+        assert weighted[0].fleiss_kappa > weighted[1].fleiss_kappa
+
+    def test_the_gate_and_the_judges_of_a_run_have_one_kappa(self):
+        random = np.random.default_rng(4)
+        ana = {f"c{k}": random.integers(0, 3, 8).tolist() for k in range(6)}
+        ben = {
+            name: np.clip(own + random.integers(-1, 2, 8), 0, 2).tolist()
+            for name, own in ana.items()
+        }
+
+        [pair] = agreement({"ana": ana, "ben": ben}, ordinal=True).pairs
+        [rated] = judge_pairs({"ana": ana, "ben": ben})
+
+        assert (pair.kappa, pair.ci_low, pair.ci_high) == pytest.approx(
+            (rated.kappa, rated.ci_low, rated.ci_high)
+        )
 
 
 def test_ten_annotators_of_a_hundred_thousand_messages_take_seconds():

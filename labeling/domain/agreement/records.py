@@ -1,11 +1,14 @@
 """How well two annotators' requirements agree: the ceiling of what a pipeline can score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 from math import fsum
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
+import numpy as np
+
+from labeling.domain.agreement.intervals import Coefficient, pooled_f1
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import (
     DEFAULT_SYNONYMS,
@@ -13,6 +16,7 @@ from labeling.domain.matching.matching import (
     Record,
     RequirementPairs,
     Synonyms,
+    f1,
     source_overlap,
 )
 from labeling.domain.matching.similarity import Ruler
@@ -38,6 +42,8 @@ class RecordFigures(TypedDict):
     priority_agreement: float | None
     source_overlap: float | None
     undefined: dict[str, StoredFact]
+    ci_low: NotRequired[float | None]
+    ci_high: NotRequired[float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ class RecordAgreement:
     ``record_f1`` is the mean F1 of their common conversations (macro, as a
     pipeline's F1 is averaged) and ``micro_f1`` the F1 of the summed counts. The field
     figures are shares of the ``text_matches``, the pairs of similar text whatever
-    their type and actor. What has no value says why in ``undefined``.
+    their type and actor. What has no value says why in ``undefined``. ``ci_low`` to ``ci_high``
+    is the 95 % interval of ``micro_f1`` for new conversations, which ``spread`` is about.
     """
 
     a: str
@@ -64,20 +71,15 @@ class RecordAgreement:
     priority_agreement: float | None
     source_overlap: float | None
     undefined: dict[str, Fact]
+    ci_low: float | None
+    ci_high: float | None
+    spread: Coefficient | None
 
     def as_json(self) -> RecordFigures:
-        return cast(RecordFigures, asdict(self))
-
-
-def f1(matches: int, left: int, right: int) -> float:
-    """Harmonic mean of matches/left and matches/right; 1.0 if both lists are empty.
-
-    Examples
-    --------
-    >>> f1(1, 3, 2), f1(0, 0, 0), f1(0, 0, 4)
-    (0.4, 1.0, 0.0)
-    """
-    return 2 * matches / (left + right) if left + right else 1.0
+        figures = {field.name: getattr(self, field.name) for field in fields(self)}
+        undefined = {name: why.as_json() for name, why in self.undefined.items()}
+        del figures["spread"]
+        return cast(RecordFigures, figures | {"undefined": undefined})
 
 
 def record_agreement(
@@ -131,6 +133,8 @@ def _pair(
         for pairs in conversations
     ]
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
+    spread = pooled_f1(np.array(counts, dtype=np.float64).reshape(len(counts), 3))
+    low, high = (spread and spread.interval) or (None, None)
     rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
     undefined: dict[str, Fact] = {}
     if not conversations:
@@ -139,7 +143,7 @@ def _pair(
         undefined["fields"] = Fact("agreement.no_similar_text")
     if not has_sources:
         undefined["source_overlap"] = Fact("agreement.no_messages_cited")
-    fields = [_mean([row[column] for row in rows]) for column in range(4)]
+    shares = [_mean([row[column] for row in rows]) for column in range(4)]
     return RecordAgreement(
         a=a,
         b=b,
@@ -150,11 +154,14 @@ def _pair(
         b_records=right,
         conversations=len(conversations),
         text_matches=len(rows),
-        type_agreement=fields[0],
-        actor_agreement=fields[1],
-        priority_agreement=fields[2],
-        source_overlap=fields[3] if has_sources else None,
+        type_agreement=shares[0],
+        actor_agreement=shares[1],
+        priority_agreement=shares[2],
+        source_overlap=shares[3] if has_sources else None,
         undefined=undefined,
+        ci_low=low,
+        ci_high=high,
+        spread=spread,
     )
 
 

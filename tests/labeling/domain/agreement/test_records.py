@@ -1,7 +1,7 @@
 import pytest
 
+from labeling.domain.agreement.records import record_agreement
 from labeling.domain.facts import Fact
-from labeling.domain.matching.records import record_agreement
 from tests.fakes import requirement
 
 LOGIN, EXPORT, DELETE = "Log in with a password", "Export the report", "Delete my account"
