@@ -144,7 +144,7 @@ def _of_tables() -> Iterator[str]:
     yield from BADGES
     yield from ("poor", *(name for _limit, name in BANDS))
     for metric in METRICS.values():
-        yield from (metric.title, metric.summary)
+        yield from filter(None, (metric.title, metric.summary, metric.chance))
     yield from keys.TAKE.values()
     for table in (
         keys.KEYS,

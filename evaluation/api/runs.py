@@ -81,10 +81,13 @@ class WordsField(serializers.CharField):
 
 class AggregateOut(serializers.ModelSerializer[Aggregate]):
     reason = WordsField()
+    over_chance = serializers.FloatField(
+        allow_null=True, help_text="(mean − chance)/(1 − chance); null without a chance level"
+    )
 
     class Meta:
         model = Aggregate
-        fields = ["metric", "metric_version", *FIGURES, "reason"]
+        fields = ["metric", "metric_version", *FIGURES, "chance", "over_chance", "reason"]
 
 
 class RunOut(serializers.ModelSerializer[Run]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 from evaluation.metrics.registry import Metric, Value
@@ -190,8 +191,28 @@ def cited(labels: Iterable[Mapping[str, Any]]) -> list[int]:
 
 
 def failure_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:
-    """Every metric at its worst: crashing must never raise a score."""
-    return {metric.id: Value(metric.worst, why) for metric in metrics if metric.per_case}
+    """Every metric at its worst: crashing must never raise a score.
+
+    Nothing was returned, and by chance nothing scores nothing.
+    """
+    return {
+        metric.id: Value(metric.worst, why, chance=0.0 if metric.chance else None)
+        for metric in metrics
+        if metric.per_case
+    }
+
+
+def chance_level(metric: Metric, scored: Sequence[Scored]) -> float | None:
+    """The mean chance level of the cases behind a metric's figure.
+
+    ``None`` if any of them has none: the mean of the others would be that of other cases.
+    """
+    if not metric.chance:
+        return None
+    counted = [case.values[metric.id] for case in scored]
+    levels = [value.chance for value in counted if value.value is not None]
+    known = [level for level in levels if level is not None]
+    return fsum(known) / len(known) if known and len(known) == len(levels) else None
 
 
 def undefined_values(metrics: Iterable[Metric], why: Fact) -> dict[str, Value]:

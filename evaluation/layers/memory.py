@@ -175,7 +175,7 @@ class Questions(Memory):
         expected = self.expected_ids(example)
         return {
             **score_evidence(expected, answer, _corpus(example)),
-            **score_ranking(expected, answer.ranked),
+            **score_ranking(expected, answer.ranked, size=len(example.messages)),
         }
 
 
@@ -202,7 +202,8 @@ class Arcs(Memory):
         evidence = score_evidence(self.expected_ids(example), answer, _corpus(example))
         del evidence["evidence_recall"]  # the same as the global recall
         phases = self.expected_phases(example)
-        return {**evidence, **score_narrative(phases, answer.spans, answer.evidence)}
+        size = len(example.messages)
+        return {**evidence, **score_narrative(phases, answer.spans, answer.evidence, size=size)}
 
 
 def _local_ids(positions: Any, example: Example) -> list[int]:

@@ -19,24 +19,41 @@ from labeling.domain.numbers import decimals_apart
 from labeling.words import in_english
 
 PEOPLE = ("people", "% of people")
+CHANCE = ("chance", "over chance")
 WIDTH = 140  # of a table
 
 
-def summary_table(run: Run) -> Table:
+def summary_tables(run: Run) -> Iterator[Table]:
+    """The figures of a run and, where any were measured, its diagnostics in a separate table."""
     counts: Any = run
+    rows = results.aggregates_of(run)
     title = f"Run {run.pk}: {run.pipeline} on {run.release}, {counts.n_cases} cases"
+    yield _table(title, run, [row for row in rows if not METRICS[row.metric].diagnostic])
+    diagnostics = [
+        row
+        for row in rows
+        if METRICS[row.metric].diagnostic and row.reason not in gold_layer(run.spec.layer).off
+    ]
+    if diagnostics:
+        yield _table(f"Diagnostics of run {run.pk}: not a goal in themselves", run, diagnostics)
+
+
+def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
     table = Table(title=title)
     table.add_column("metric")
-    for name in ("mean", "median", "std", "95 % interval", "n", "undefined", "failed", *PEOPLE):
+    by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
+    counts = ("n", "undefined", "failed")
+    for name in ("mean", "median", "std", "95 % interval", *by_chance, *counts, *PEOPLE):
         table.add_column(name, justify="right")
-    rows = results.aggregates_of(run)
     people = ceilings.beside(run, rows)
     for row in rows:
         arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
         figures = [figure(value) for value in (row.mean, row.median, row.std)]
         counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
+        chance = [figure(row.chance), figure(row.over_chance)] if by_chance else []
         beside = people_cells(people.get(row.metric))
-        table.add_row(f"{row.metric} {arrow}", *figures, interval(row), *counted, *beside)
+        cells = [*figures, interval(row), *chance, *counted, *beside]
+        table.add_row(f"{row.metric} {arrow}", *cells)
     return table
 
 

@@ -127,8 +127,8 @@ def answer_token_f1(answer: str, reference: str | None) -> Value:
 
     Examples
     --------
-    >>> answer_token_f1("She is running the shops.", "She runs a shop")  # she run shop | is
-    Value(value=0.8571428571428571, reason=None, detail=None, share=None)
+    >>> answer_token_f1("She is running the shops.", "She runs a shop").value  # she run shop | is
+    0.8571428571428571
     """
     if reference is None or not reference.strip():
         return Value(None, NO_REFERENCE)

@@ -9,6 +9,13 @@ from evaluation.metrics.metric import Metric, rows
 from evaluation.metrics.metric import rows as _rows
 from evaluation.metrics.retrieval import CUTS
 
+AT_RANDOM = {
+    "messages": "As many different messages of the conversation, drawn at random.",
+    "phases": "As many phases, each of as many messages drawn at random.",
+    "ranked": "As many messages of the conversation, ranked at random.",
+}
+"""The random answers that chance levels are about."""
+
 EXTRACTION = _rows(
     "extraction",
     (
@@ -98,6 +105,7 @@ CALIBRATION = _rows(
     ),
     direction="lower",
     scope="run",
+    version=2,
 )
 
 VALIDATION = [
@@ -195,6 +203,7 @@ NARRATIVE = _rows(
         "Recall of each expected phase against the one returned phase that overlaps it most, "
         "averaged over the phases.",
     ),
+    chance=AT_RANDOM["phases"],
 )
 
 EVIDENCE = [
@@ -205,6 +214,7 @@ EVIDENCE = [
             "Evidence recall",
             "Share of the expected messages that were returned.",
         ),
+        chance=AT_RANDOM["messages"],
     ),
     *_rows(
         "qa arc",
@@ -218,6 +228,7 @@ EVIDENCE = [
             "Fuzzy recall (±3)",
             "Share of the expected messages with a returned one at most three messages away.",
         ),
+        chance=AT_RANDOM["messages"],
     ),
     *_rows(
         "qa arc",
@@ -239,6 +250,8 @@ EVIDENCE = [
         ),
         lower=-math.inf,
         failure=0.0,
+        scope="micro",
+        version=2,
     ),
     *_rows(
         "qa arc",
@@ -254,6 +267,7 @@ EVIDENCE = [
             "Share of the returned phases whose messages all exist and were among those that the "
             "generator was shown.",
         ),
+        chance=AT_RANDOM["phases"],
     ),
     *_rows(
         "qa arc",
@@ -281,7 +295,7 @@ def _ranked() -> list[Metric]:
         for cut in CUTS
     ]
     rank = "One over the rank of the first expected message; 0 if none is ranked."
-    return _rows("qa", *at, ("mrr", "Reciprocal rank", rank))
+    return _rows("qa", *at, ("mrr", "Reciprocal rank", rank), chance=AT_RANDOM["ranked"])
 
 
 def _matched(kind: str, title: str, what: str) -> list[Metric]:
@@ -326,6 +340,7 @@ EVENTS = [
             "Whether any argument is not in the text; samples that parsed.",
         ),
         direction="lower",
+        version=2,
     ),
     *_rows(
         "events",
@@ -336,6 +351,7 @@ EVENTS = [
         ),
         direction="lower",
         scope="micro",
+        version=2,
     ),
     *_rows(
         "events",
@@ -360,6 +376,7 @@ EVENTS = [
             "Share of the samples whose thought could be checked.",
         ),
         diagnostic=True,
+        version=2,
     ),
 ]
 

@@ -57,6 +57,8 @@ class Reading:
     types: frozenset[str]
     arguments: tuple[Argument, ...]
     """In the order in which they were said, each triple once."""
+    wordings: tuple[Argument, ...]
+    """Every distinct wording; several may make the same triple."""
 
     @property
     def keys(self) -> list[tuple[str, str, str]]:
@@ -112,6 +114,7 @@ def read_events(events: Iterable[Any]) -> Reading:
     """
     types: set[str] = set()
     by_key: dict[tuple[str, str, str], Argument] = {}
+    wordings: dict[Argument, None] = {}
     for kind, event in _typed(events):
         types.add(kind)
         for raw in _arguments_of(event):
@@ -119,7 +122,8 @@ def read_events(events: Iterable[Any]) -> Reading:
             if isinstance(role, str) and role.strip() and text is not None:
                 argument = Argument(kind, role.strip(), text)
                 by_key.setdefault(argument.key, argument)
-    return Reading(frozenset(types), tuple(by_key.values()))
+                wordings[argument] = None
+    return Reading(frozenset(types), tuple(by_key.values()), tuple(wordings))
 
 
 def argument_text(argument: Mapping[str, Any]) -> str | None:
@@ -307,12 +311,10 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
     if not sample.parsed:
         undefined = Value(None, NOT_PARSED)
         return {"hallucination_rate": undefined, "hallucination_entity_rate": undefined}
+    checked = _checked(predicted, options)
     exact = options.hallucination_match_mode == "exact_span"
     texts = sample.texts if exact else [norm(text) for text in sample.texts]
-    checked = [
-        argument.text for argument in predicted.arguments if len(argument.text) >= SHORTEST_CHECKED
-    ]
-    absent = [text for text in checked if not _stands_in(text if exact else norm(text), texts)]
+    absent = [said for said, words in checked if not _stands_in(words, texts)]
     share = Share(len(absent), len(checked))
     return {
         "hallucination_rate": Value(float(bool(absent)), detail={"absent": absent[:50]}),
@@ -320,6 +322,19 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
         if checked
         else Value(None, NOTHING_CHECKED),
     }
+
+
+def _checked(predicted: Reading, options: EventOptions) -> list[tuple[str, str]]:
+    """Each argument that is checked: as it was said, and as the mode compares it.
+
+    Letter by letter, two wordings of a triple are two arguments: whichever is said first must
+    not decide.
+    """
+    if options.hallucination_match_mode == "exact_span":
+        pairs = [(argument.text, argument.text) for argument in predicted.wordings]
+    else:
+        pairs = [(argument.text, norm(argument.text)) for argument in predicted.arguments]
+    return [(said, words) for said, words in pairs if len(words) >= SHORTEST_CHECKED]
 
 
 def _stands_in(words: str, texts: Iterable[str]) -> bool:
@@ -369,7 +384,7 @@ def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
     return {
         "types": {*sample.schema, *predicted.types, *gold.types},
         "roles": roles | {argument.role for argument in used},
-        "arguments": {argument.text for argument in predicted.arguments},
+        "arguments": {argument.text for argument in predicted.wordings},
     }
 
 

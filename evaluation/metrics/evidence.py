@@ -4,13 +4,21 @@
 position of a message in the whole conversation. The definitions are in
 templates/docs/metrics.md, "Questions with evidence". All figures are in [0, 1] and higher is
 better unless the registry says otherwise.
+
+Each figure that a random answer may score has its chance level: what as many different messages,
+drawn at random from the conversation, are expected to reach. Messages that do not exist are not
+part of an answer's size. All chance levels are exact.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import comb, fsum
+from math import fsum
+from typing import Literal
 
-from evaluation.metrics.metric import Value
+import numpy as np
+
+from evaluation.metrics.chance import missed, over_chance
+from evaluation.metrics.metric import Share, Value
 from labeling.domain.facts import Fact
 
 FUZZY_DISTANCE = 3
@@ -51,6 +59,10 @@ class Corpus:
     def holds(self, local_id: int) -> bool:
         return 1 <= local_id <= self.size
 
+    def existing(self, ids: Collection[int]) -> int:
+        """How many different messages the ids name: the size of a random answer."""
+        return sum(self.holds(local_id) for local_id in set(ids))
+
 
 def score_evidence(
     expected: Collection[int], answer: ReturnedEvidence, corpus: Corpus
@@ -69,7 +81,8 @@ def score_evidence(
     dict of Value
         By metric id. ``evidence_precision``, ``groundedness`` and ``hallucinated_id_rate`` are
         undefined when nothing was returned, ``timeline_coverage`` when an expected message has
-        no time, ``fuzzy_recall_corrected`` when chance alone would reach 1.
+        no time, ``fuzzy_recall_corrected`` when chance alone would reach 1. Values of metrics that
+        declare a chance level carry it.
 
     Raises
     ------
@@ -85,27 +98,29 @@ def score_evidence(
     _check(expected, corpus)
     wanted, returned = set(expected), set(answer.evidence)
     return {
-        "evidence_recall": recall(wanted, returned),
+        "evidence_recall": recall(wanted, returned, corpus),
         **_fuzzy(wanted, returned, corpus),
-        "evidence_precision": precision(wanted, returned),
+        "evidence_precision": precision(wanted, returned, corpus),
         "timeline_coverage": timeline_coverage(wanted, answer.spans, corpus),
         "groundedness": groundedness(answer, corpus),
         "hallucinated_id_rate": hallucinated_id_rate(answer.evidence, corpus),
     }
 
 
-def recall(wanted: set[int], returned: set[int]) -> Value:
-    """|R∩E|/|E|."""
+def recall(wanted: set[int], returned: set[int], corpus: Corpus) -> Value:
+    """|R∩E|/|E|; by chance b/n for b of n messages."""
     returned_gold = sorted(wanted & returned)
     detail = {"expected": sorted(wanted), "returned": sorted(returned), "found": returned_gold}
-    return Value(len(returned_gold) / len(wanted), detail=detail)
+    chance = corpus.existing(returned) / corpus.size
+    return Value(len(returned_gold) / len(wanted), detail=detail, chance=chance)
 
 
-def precision(wanted: set[int], returned: set[int]) -> Value:
-    """|R∩E|/|R|; nothing returned is not precise, it is undefined."""
+def precision(wanted: set[int], returned: set[int], corpus: Corpus) -> Value:
+    """|R∩E|/|R|; nothing returned is not precise, it is undefined. By chance |E|/n."""
     if not returned:
         return Value(None, NOTHING_RETURNED)
-    return Value(len(wanted & returned) / len(returned))
+    chance = len(wanted) / corpus.size if corpus.existing(returned) else 0.0
+    return Value(len(wanted & returned) / len(returned), chance=chance)
 
 
 def fuzzy_recall(wanted: Collection[int], returned: Collection[int]) -> float:
@@ -131,11 +146,9 @@ def fuzzy_chance(wanted: Collection[int], budget: int, size: int) -> float:
     >>> fuzzy_chance({5}, budget=1, size=10)
     0.7
     """
-    draws = min(budget, size)
-    missed = [
-        comb(size - _window(expected, size), draws) / comb(size, draws) for expected in wanted
-    ]
-    return 1 - fsum(missed) / len(missed)
+    none = missed(size, min(budget, size))
+    windows = [_window(expected, size) for expected in wanted]
+    return 1 - fsum(none[windows]) / len(windows)
 
 
 def timeline_coverage(
@@ -151,10 +164,43 @@ def timeline_coverage(
     moments = [corpus.times[expected] for expected in wanted]
     start, end = min(moments), max(moments)
     covered = _merged([span for ids in spans if (span := _span(ids, corpus)) is not None])
+    chance = timeline_chance(start, end, [corpus.existing(ids) for ids in spans], corpus)
     if start == end:
-        return Value(float(any(low <= start <= high for low, high in covered)))
+        return Value(float(any(low <= start <= high for low, high in covered)), chance=chance)
     inside = [max(0.0, min(high, end) - max(low, start)) for low, high in covered]
-    return Value(min(1.0, fsum(inside) / (end - start)))
+    return Value(min(1.0, fsum(inside) / (end - start)), chance=chance)
+
+
+def timeline_chance(start: float, end: float, sizes: Sequence[int], corpus: Corpus) -> float:
+    """The coverage of the time from ``start`` to ``end`` to be expected of random phases.
+
+    A phase leaves a moment uncovered if none of its messages was sent up to then, or none from
+    then on; both, if none of its messages has a time. Phases are drawn independently of each
+    other. Between two messages that follow each other the probability is the same at each
+    moment, so the coverage is a sum over these gaps.
+
+    Examples
+    --------
+    Two of three messages span the whole time in one of three draws, else one half of it.
+
+    >>> corpus = Corpus(3, {1: 0.0, 2: 10.0, 3: 20.0})
+    >>> round(timeline_chance(0.0, 20.0, [2], corpus), 3)
+    0.667
+    """
+    moments = np.sort(np.fromiter(corpus.times.values(), dtype=np.float64))
+    if start == end:
+        parts, lengths = np.array([start]), np.ones(1)
+    else:
+        inside = moments[(start <= moments) & (moments <= end)]
+        parts, lengths = inside[:-1], np.diff(inside) / (end - start)
+    until = np.searchsorted(moments, parts, side="right")
+    side: Literal["left", "right"] = "left" if start == end else "right"
+    since = len(moments) - np.searchsorted(moments, parts, side=side)
+    uncovered = np.ones(len(parts))
+    for drawn in sizes:
+        none = missed(corpus.size, drawn)
+        uncovered *= none[until] + none[since] - none[len(moments)]
+    return float((lengths * (1 - uncovered)).sum())
 
 
 def groundedness(answer: ReturnedEvidence, corpus: Corpus) -> Value:
@@ -171,8 +217,28 @@ def groundedness(answer: ReturnedEvidence, corpus: Corpus) -> Value:
         ok and bool(ids) and all(_is_shown(id_, answer, corpus) for id_ in ids)
         for ids, ok in zip(phases, accepted, strict=True)
     ]
-    basis = "existence" if answer.accepted is None else "judge"
-    return Value(sum(grounded) / len(grounded), detail={"basis": basis, "phases": len(phases)})
+    by_judge = answer.accepted is not None
+    detail = {"basis": "judge" if by_judge else "existence", "phases": len(phases)}
+    chance = None if by_judge else groundedness_chance(answer, corpus)
+    return Value(sum(grounded) / len(grounded), detail=detail, chance=chance)
+
+
+def groundedness_chance(answer: ReturnedEvidence, corpus: Corpus) -> float:
+    """The share of random phases whose messages were all shown: C(s, b)/C(n, b) each.
+
+    1 where everything was shown. What a judge would say of a random phase is not known, so there
+    is no chance level where a judge verified.
+
+    Examples
+    --------
+    >>> groundedness_chance(ReturnedEvidence([1, 2], shown={1, 2, 3}), Corpus(4))
+    0.5
+    """
+    shown = corpus.size if answer.shown is None else corpus.existing(answer.shown)
+    sizes = [corpus.existing(ids) for ids in answer.spans]
+    hidden = corpus.size - shown
+    phases = [float(missed(corpus.size, drawn)[hidden]) if drawn else 0.0 for drawn in sizes]
+    return fsum(phases) / len(phases)
 
 
 def hallucinated_id_rate(returned: Sequence[int], corpus: Corpus) -> Value:
@@ -189,16 +255,18 @@ def _fuzzy(wanted: set[int], returned: set[int], corpus: Corpus) -> dict[str, Va
     real = [id_ for id_ in returned if corpus.holds(id_)]
     fuzzy, chance = fuzzy_recall(wanted, real), fuzzy_chance(wanted, len(real), corpus.size)
     return {
-        "fuzzy_recall": Value(fuzzy),
+        "fuzzy_recall": Value(fuzzy, chance=chance),
         "fuzzy_recall_chance": Value(chance),
         "fuzzy_recall_corrected": _corrected(fuzzy, chance),
     }
 
 
 def _corrected(fuzzy: float, chance: float) -> Value:
-    if chance >= 1:
+    """A run's figure is the ratio of the sums, as for every other metric over chance."""
+    corrected = over_chance(fuzzy, chance)
+    if corrected is None:
         return Value(None, CHANCE_REACHES_ALL)
-    return Value((fuzzy - chance) / (1 - chance))
+    return Value(corrected, share=Share(fuzzy - chance, 1 - chance))
 
 
 def _window(local_id: int, size: int) -> int:

@@ -26,7 +26,8 @@ class Value:
     """One score: a finite number, or ``None`` with the reason why there is none.
 
     ``detail`` is what a page needs to explain the number (plain JSON). ``share`` is what
-    the case adds to the sums of a metric of scope ``micro``.
+    the case adds to the sums of a metric of scope ``micro``. ``chance`` is what a random answer
+    of the same size is expected to score on this case, where the metric declares one.
 
     Raises
     ------
@@ -49,6 +50,7 @@ class Value:
     reason: Fact | None = None
     detail: Any = None
     share: Share | None = None
+    chance: float | None = None
 
     def __post_init__(self) -> None:
         if self.value is None and not self.reason:
@@ -80,6 +82,8 @@ class Metric:
     failure: float | None = None
     """What a failed case scores, where that is not the end of the range."""
     diagnostic: bool = False
+    chance: str = ""
+    """What a random answer of the same size is, where one may score; empty: no chance level."""
 
     @property
     def per_case(self) -> bool:
@@ -97,4 +101,8 @@ class Metric:
 def rows(layers: str, *definitions: tuple[str, str, str], **options: Any) -> list[Metric]:
     """Metrics that differ only in what they are called and what they say."""
     names = frozenset(layers.split())
-    return [Metric(id_, 1, names, title, summary, **options) for id_, title, summary in definitions]
+    version = options.pop("version", 1)
+    return [
+        Metric(id_, version, names, title, summary, **options)
+        for id_, title, summary in definitions
+    ]

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Sequence
 from math import fsum
+from typing import Any
 
+from evaluation.metrics.chance import expected_best_overlap, missed
 from evaluation.metrics.metric import Value
 
 
@@ -10,6 +12,8 @@ def score_narrative(
     expected: Sequence[Collection[int]],
     phases: Sequence[Collection[int]],
     returned: Collection[int] = (),
+    *,
+    size: int | None = None,
 ) -> dict[str, Value]:
     """The arc metrics of one case.
 
@@ -22,6 +26,8 @@ def score_narrative(
         The localIds of each returned phase.
     returned
         What was returned beside these: an answer may hold more than its phases do.
+    size
+        How many messages the conversation has; with it each figure has its chance level.
 
     Returns
     -------
@@ -55,9 +61,46 @@ def score_narrative(
     ]
     detail = {"phases": len(wanted), "unresolvable_phases": len(expected) - len(wanted)}
     everything: set[int] = set().union(*wanted)
-    return {
-        "global_recall": Value(len(everything & union) / len(everything), detail=detail),
-        "phase_coverage": Value(sum(share > 0 for share in shares) / len(shares), detail=detail),
-        "phase_recall": Value(fsum(shares) / len(shares), detail={"each": shares}),
-        "best_match_phase_recall": Value(fsum(best) / len(best), detail={"each": best}),
+    figures: dict[str, tuple[float, dict[str, Any]]] = {
+        "global_recall": (len(everything & union) / len(everything), detail),
+        "phase_coverage": (sum(share > 0 for share in shares) / len(shares), detail),
+        "phase_recall": (fsum(shares) / len(shares), {"each": shares}),
+        "best_match_phase_recall": (fsum(best) / len(best), {"each": best}),
     }
+    chance = narrative_chance(wanted, returned_sets, union, size) if size else {}
+    return {
+        name: Value(figure, detail=detail, chance=chance.get(name))
+        for name, (figure, detail) in figures.items()
+    }
+
+
+def narrative_chance(
+    wanted: Sequence[Collection[int]],
+    phases: Sequence[Collection[int]],
+    union: Collection[int],
+    size: int,
+) -> dict[str, float]:
+    """What each figure is expected to be of as many random messages, in phases as large.
+
+    Everything returned is one draw; for the best match each phase is drawn by itself.
+
+    Examples
+    --------
+    >>> chance = narrative_chance([{1, 2}], [{3}], {3}, 4)
+    >>> chance["global_recall"], chance["phase_coverage"], chance["best_match_phase_recall"]
+    (0.25, 0.5, 0.25)
+    """
+    drawn = _existing(union, size)
+    none = missed(size, drawn)
+    draws = tuple(_existing(phase, size) for phase in phases)
+    best = [expected_best_overlap(len(phase), draws, size) / len(phase) for phase in wanted]
+    return {
+        "global_recall": drawn / size,
+        "phase_coverage": 1 - fsum(none[[len(phase) for phase in wanted]]) / len(wanted),
+        "phase_recall": drawn / size,
+        "best_match_phase_recall": fsum(best) / len(best),
+    }
+
+
+def _existing(ids: Collection[int], size: int) -> int:
+    return sum(1 <= local_id <= size for local_id in set(ids))

@@ -3,7 +3,7 @@
 from evaluation.metrics.catalog import ROWS
 from evaluation.metrics.metric import Metric, Value
 
-METRICS_VERSION = "1.0"
+METRICS_VERSION = "2.0"
 """Raised whenever the definition of any metric changes; logged with each run."""
 
 PROTOCOL_VERSION = "1.0"

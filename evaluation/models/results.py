@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from evaluation.metrics.chance import over_chance
 from evaluation.models.runs import CaseRun, Run
 from labeling.models.fields import FactField
 
@@ -14,6 +15,7 @@ class Score(models.Model):
     metric = models.CharField(max_length=60)
     metric_version = models.PositiveSmallIntegerField()
     value = models.FloatField(null=True)
+    chance = models.FloatField(null=True, help_text="Expected of a random answer of the same size")
     reason = FactField()
     detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
 
@@ -47,6 +49,9 @@ class Aggregate(models.Model):
     n = models.PositiveIntegerField()
     n_undefined = models.PositiveIntegerField()
     n_failed = models.PositiveIntegerField()
+    chance = models.FloatField(
+        null=True, help_text="Mean chance level of the cases; NULL where the metric has none"
+    )
     reason = FactField(help_text="Why there is no value")
     detail = models.JSONField(default=dict, help_text="Curves, bins, micro counts")
 
@@ -64,3 +69,8 @@ class Aggregate(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} of run {self.run_id}"
+
+    @property
+    def over_chance(self) -> float | None:
+        """(mean − chance)/(1 − chance); ``None`` without a chance level, or where that is 1."""
+        return over_chance(self.mean, self.chance)

@@ -64,6 +64,8 @@ class SummaryRow(NamedTuple):
     interval: str
     floors: list[str]
     people: PeopleCell | None
+    chance: str
+    over_chance: str
 
 
 class PeopleCell(NamedTuple):
@@ -141,6 +143,8 @@ def summary_row(
             for known in floors.values()
         ],
         people=people,
+        chance=figure(row.chance),
+        over_chance=figure(row.over_chance),
     )
 
 

@@ -86,6 +86,7 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
         "floors": list(floors),
+        "by_chance": any(row.chance is not None for row in rows),
         **_details(run, aggregates),
         **_evidence(layer, aggregates),
         **stands,

@@ -336,4 +336,9 @@ def test_settings_beside_a_pipeline_may_name_the_versions(
 ) -> None:
     beside = ("--gold", "demo", "--pipeline", "nothing", "--config")
     assert "“protocol.version” is 2" in refused(*beside, config({"protocol": {"version": 2}}))
-    evaluate(*beside, config({"protocol": {"version": "1.0"}, "metrics": {"version": "1.0"}}))
+    evaluate(
+        *beside,
+        config(
+            {"protocol": {"version": PROTOCOL_VERSION}, "metrics": {"version": METRICS_VERSION}}
+        ),
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evaluation.management import summary
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import Run
 from evaluation.services.run import results
@@ -57,6 +58,11 @@ def means(run: Run) -> dict[str, float | None]:
     return {row.metric: row.mean for row in results.aggregates_of(run)}
 
 
+def tables(run: Run) -> list[str]:
+    counted = Run.objects.with_progress().get(pk=run.pk)
+    return [summary.rendered(table) for table in summary.summary_tables(counted)]
+
+
 def coverage(run: Run) -> dict[str, int]:
     return next(
         row.detail for row in results.aggregates_of(run) if row.metric == "cot_coverage_rate"
@@ -94,6 +100,18 @@ def test_a_thought_is_held_against_the_answer_and_never_in_the_main_table(
     main, _, diagnostics = page.partition('id="diagnostics-heading"')
     assert "Thought: faithfulness" not in main
     assert "Thought: faithfulness" in diagnostics
+    table, apart = tables(run)
+    assert "cot_" not in table
+    assert "cot_faithfulness" in apart
+
+
+def test_diagnostics_that_are_off_are_in_no_table_of_the_command(measure: Any) -> None:
+    run = measure(thought=True, enabled=False)
+
+    (table,) = tables(run)
+
+    assert "strict_f1" in table
+    assert "cot_" not in table
 
 
 def test_the_run_says_by_which_versions_and_which_model_it_was_measured(measure: Any) -> None:

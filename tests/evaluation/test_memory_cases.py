@@ -11,7 +11,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.management import summary
-from evaluation.models import SplitAccess, StageTrace
+from evaluation.models import Run, SplitAccess, StageTrace
 from evaluation.services.run import execution, results
 from labeling.words import in_english
 from pipelines.types import Case, Output
@@ -232,6 +232,52 @@ def test_what_was_shown_to_nobody_is_not_grounded(chat: Any, script: Any, finish
     run = finished(release=chat())
 
     assert value(run, "Chat_1:QA-001", "groundedness") == 0.0
+
+
+def test_a_figure_stands_next_to_its_chance_level_everywhere(
+    chat: Any, script: Any, finished: Any, signed_in: Any
+) -> None:
+    """Two of 12 messages returned for a question, one for another: by chance (2/12 + 1/12)/2."""
+    script(where_and_when)
+    run = finished(release=chat())
+
+    recall = aggregate(run, "evidence_recall")
+    assert (recall.mean, recall.chance) == (0.25, pytest.approx(0.125))
+    assert recall.over_chance == pytest.approx((0.25 - 0.125) / 0.875)
+    assert recall.over_chance == pytest.approx(0.142857, abs=1e-6)
+    shown = results.results_document(run)["metrics"]
+    assert shown["evidence_recall"]["chance"] == recall.chance
+    assert shown["evidence_recall"]["over_chance"] == recall.over_chance
+    assert "chance" not in shown["hallucinated_id_rate"]  # a random answer invents nothing
+    counted = Run.objects.with_progress().get(pk=run.pk)
+    (table,) = map(summary.rendered, summary.summary_tables(counted))
+    (line,) = (line for line in table.splitlines() if "evidence_recall" in line)
+    assert "0.125" in line
+    assert "0.143" in line
+    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    assert "Over chance" in page
+    assert "0.143" in page
+
+
+def test_fuzzy_recall_over_chance_is_that_of_the_whole_run(
+    chat: Any, script: Any, finished: Any
+) -> None:
+    """One estimand: the ratio of sums, not the mean of ratios that a single case can ruin."""
+
+    def fail_one(case: Case) -> Output:
+        if case.question == "When?":
+            raise ValueError("no")
+        return answer([4, 9])
+
+    release = chat()
+    for behaviour in (where_and_when, fail_one):
+        script(behaviour)
+        run = finished(release=release)
+        fuzzy = aggregate(run, "fuzzy_recall")
+
+        assert fuzzy.over_chance is not None
+        assert aggregate(run, "fuzzy_recall_corrected").mean == pytest.approx(fuzzy.over_chance)
+        assert aggregate(run, "fuzzy_recall_chance").mean == pytest.approx(fuzzy.chance)
 
 
 def test_the_table_of_cases_lists_local_ids(chat: Any, script: Any, finished: Any) -> None:

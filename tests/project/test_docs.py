@@ -183,6 +183,16 @@ def test_no_metric_is_documented_that_does_not_exist():
     assert sorted(rows) == sorted(METRICS)
 
 
+def test_every_metric_with_a_chance_level_is_in_the_section_about_them():
+    section = text_of("metrics").partition("## Chance levels")[2].partition("## Matching")[0]
+    named = set(re.findall(r"`(\w+)`", section))
+
+    declared = {re.sub(r"_\d+$", "_K", metric.id) for metric in METRICS.values() if metric.chance}
+    assert declared <= named
+    families = {re.sub(r"_\d+$", "_K", name) for name in METRICS}
+    assert named & families == declared
+
+
 def test_the_versions_of_metrics_and_protocol_are_named():
     text = text_of("metrics")
 

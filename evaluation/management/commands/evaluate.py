@@ -96,7 +96,8 @@ class Command(BaseCommand):
             if verbose:
                 for line in summary.case_lines(run):
                     self.stdout.write(line)
-            self.stdout.write(summary.rendered(summary.summary_table(run)))
+            for table in summary.summary_tables(run):
+                self.stdout.write(summary.rendered(table))
             for line in [*summary.notes(run), *results.ids_report(run)]:
                 self.stdout.write(line)
             self._say_more(run)

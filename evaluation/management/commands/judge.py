@@ -60,7 +60,8 @@ class Command(BaseCommand):
             raise CommandError(message, returncode=130) from None
 
     def _report(self, run: Run) -> None:
-        self.stdout.write(summary.rendered(summary.summary_table(run)))
+        for table in summary.summary_tables(run):
+            self.stdout.write(summary.rendered(table))
         self.stdout.write(summary.usage_line(run))
         problem = foreground.why_not_measurable(run)
         if problem:

@@ -14,6 +14,7 @@ from django.db.models import Prefetch, Q
 from evaluation import adapters
 from evaluation.layers import Example, gold_layer
 from evaluation.metrics.gate import JUDGED
+from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import certificates
@@ -152,6 +153,8 @@ def _metrics(run: Run) -> dict[str, dict[str, Any]]:
 def _figures(row: Aggregate) -> dict[str, Any]:
     figures: dict[str, Any] = {name: getattr(row, name) for name in FIGURES}
     figures |= {"version": row.metric_version, "reason": _worded(row.reason)}
+    if METRICS[row.metric].chance:
+        figures |= {"chance": row.chance, "over_chance": row.over_chance}
     return figures | row.detail
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
-from evaluation.layers.base import failure_values, undefined_values
+from evaluation.layers.base import chance_level, failure_values, undefined_values
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.registry import Metric, Value, metrics_for
 from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
@@ -25,8 +25,8 @@ from labeling.domain.facts import Fact
 from labeling.services import vectors
 
 FAILED = Fact("metric.pipeline_failed")
-SCORE_FIELDS = ["value", "reason", "detail"]
-AGGREGATE_FIELDS = [*FIGURES, "reason", "detail"]
+SCORE_FIELDS = ["value", "chance", "reason", "detail"]
+AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
 
 
@@ -157,7 +157,7 @@ def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dic
     metrics = metrics_for(layer.name)
     values = failure_values(metrics, FAILED)
     if any(metric.scope == "micro" for metric in metrics):
-        as_gold = layer.score(replace(example, output={layer.key: example.gold}), context)
+        as_gold = layer.score(replace(example, output=layer.as_output(example.gold)), context)
         for name, value in values.items():
             off = as_gold[name].reason in layer.off
             values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
@@ -173,6 +173,7 @@ def _score_rows(scored_case: ScoredCase, metrics: list[Metric]) -> Iterator[Scor
                 metric=metric.id,
                 metric_version=metric.version,
                 value=value.value,
+                chance=value.chance,
                 reason=value.reason,
                 detail=value.detail or {},
             )
@@ -199,6 +200,7 @@ def _aggregates(
             run=run,
             metric=metric.id,
             metric_version=metric.version,
+            chance=chance_level(metric, scored),
             reason=None if summaries[metric.id].n else _why_undefined(metric, scored),
             detail=details.get(metric.id, {}),
             **summaries[metric.id].as_json(),

@@ -161,7 +161,8 @@ class RequirementPairs:
     """All pairs between two lists of requirements, compared once and matched as often as needed.
 
     Lists may be in any order: records are sorted by what they say before matching, so that
-    ties do not depend on the order.
+    ties do not depend on the order. Of records on the right that fit a partner equally well in
+    every respect, the most confident one is matched.
     """
 
     def __init__(
@@ -199,19 +200,53 @@ class RequirementPairs:
         return self._assign(self.similarities > threshold)
 
     def _assign(self, allowed: Mask) -> list[Match]:
-        return _assign_in(self._order, self.similarities, allowed, self._likeness)
+        matches = _assign_in(self._order, self.similarities, allowed, self._likeness)
+        return self._with_most_confident(matches, allowed)
+
+    def _with_most_confident(self, matches: list[Match], allowed: Mask) -> list[Match]:
+        """Exchange partners for more confident ones that fit equally well.
+
+        Neither the number of matches nor any figure of them changes, but calibration would
+        otherwise depend on which of two equal predictions happens to be matched.
+        """
+        stated = [_confidence(record) for record in self.right]
+        free = set(range(len(self.right))) - {match.right for match in matches}
+        partner = {match.left: match.right for match in matches}
+        exchanged = bool(free)
+        while exchanged:
+            exchanged = False
+            for i in sorted(partner, key=lambda left: stated[partner[left]]):
+                j = partner[i]
+                equal = [k for k in free if allowed[i, k] and self._fits_equally(i, j, k)]
+                best = max(equal, key=stated.__getitem__, default=j)
+                if stated[best] > stated[j]:
+                    partner[i] = best
+                    free = free - {best} | {j}
+                    exchanged = True
+        return [Match(i, j, float(self.similarities[i, j])) for i, j in sorted(partner.items())]
+
+    def _fits_equally(self, i: int, j: int, k: int) -> bool:
+        return (
+            self.similarities[i, j] == self.similarities[i, k]
+            and self._parts(i, j) == self._parts(i, k)
+            and sorted(criteria(self.right[j])) == sorted(criteria(self.right[k]))
+        )
 
     def _likeness(self, i: int, j: int) -> float:
         """How alike two records are beyond their text, in [0, 1]."""
+        parts = self._parts(i, j)
+        return sum(parts) / len(parts)
+
+    def _parts(self, i: int, j: int) -> list[float]:
         a, b = self.left[i], self.right[j]
-        parts = [
-            a.get("type") == b.get("type"),
-            _plain(a.get("actor")) == _plain(b.get("actor")) or bool(self.same_actor[i, j]),
-            a.get("priority") == b.get("priority"),
+        same_actor = _plain(a.get("actor")) == _plain(b.get("actor"))
+        return [
+            float(a.get("type") == b.get("type")),
+            float(same_actor or self.same_actor[i, j]),
+            float(a.get("priority") == b.get("priority")),
             source_overlap(a, b),
             overlap(criteria(a), criteria(b)),
         ]
-        return sum(map(float, parts)) / len(parts)
 
 
 def f1(matches: int, left: int, right: int) -> float:
@@ -340,6 +375,12 @@ def same_table(left: list[Any], right: list[Any]) -> Mask:
 def _canonical_order(records: Sequence[Record]) -> list[int]:
     keys = [json.dumps(record, sort_keys=True, default=str) for record in records]
     return sorted(range(len(records)), key=keys.__getitem__)
+
+
+def _confidence(record: Record) -> float:
+    """Below every stated one where none is stated."""
+    stated = record.get("confidence")
+    return -1.0 if stated is None else float(stated)
 
 
 def _plain(actor: str | None) -> str:

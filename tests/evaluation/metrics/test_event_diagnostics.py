@@ -1,5 +1,7 @@
 """Whether events keep to the schema, to the text, and to the thoughts before them."""
 
+from itertools import permutations
+
 import pytest
 
 from evaluation.metrics.event_options import EventOptions
@@ -77,6 +79,21 @@ def test_arguments_stand_in_the_text_or_not(text, words, normalized, exact):
         found = scores([], e(*words), options, texts=[text])
         rates = found["hallucination_rate"].value, found["hallucination_entity_rate"].value
         assert rates == expected
+
+
+@pytest.mark.parametrize("mode", ["normalized_substring", "exact_span"])
+def test_which_wording_is_said_first_does_not_matter(mode):
+    """Two wordings make one triple, of which only one is in the text letter by letter."""
+    options = EventOptions(hallucination_match_mode=mode)
+    words = ["Acme", "ACME", "a c m e", "Bolt"]
+
+    found = {
+        (rates["hallucination_rate"].value, rates["hallucination_entity_rate"].value)
+        for said in permutations(words)
+        for rates in [scores([], e(*said), options, texts=["Acme and Bolt"])]
+    }
+
+    assert found == {(1.0, 2 / 4) if mode == "exact_span" else (0.0, 0.0)}
 
 
 def test_words_of_two_messages_do_not_make_one():

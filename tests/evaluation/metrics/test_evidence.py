@@ -1,9 +1,10 @@
-"""Evidence figures by hand, and fuzzy chance against counting every possible draw."""
+"""Evidence figures by hand, and chance levels against counting every possible draw."""
 
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 
+from evaluation.metrics.chance import over_chance
 from evaluation.metrics.evidence import (
     Corpus,
     ReturnedEvidence,
@@ -66,6 +67,88 @@ def test_chance_is_the_mean_over_all_draws(expected, budget):
     mean = sum(fuzzy_recall(expected, draw) for draw in draws) / len(draws)
 
     assert fuzzy_chance(expected, budget, 9) == pytest.approx(mean)
+
+
+# --- chance levels ------------------------------------------------------------------------------
+
+SIZE = 6
+UNEVEN = Corpus(SIZE, {1: 0.0, 2: 10.0, 3: 10.0, 4: 25.0, 5: 31.0, 6: 60.0})
+UNTIMED = Corpus(SIZE, {1: 0.0, 3: 10.0, 4: 25.0, 6: 60.0})  # two messages without a time
+
+
+def random_answers(sizes, **fields):
+    """Every way to fill phases of these sizes, each drawn by itself."""
+    draws = [list(combinations(range(1, SIZE + 1), drawn)) for drawn in sizes]
+    for phases in product(*draws):
+        together = sorted({local_id for phase in phases for local_id in phase})
+        yield ReturnedEvidence(together, phases, **fields)
+
+
+def mean_of(name, expected, answers, corpus):
+    found = [score_evidence(expected, answer, corpus)[name].value for answer in answers]
+    return sum(found) / len(found)
+
+
+def first(sizes, **fields):
+    return next(random_answers(sizes, **fields))
+
+
+@pytest.mark.parametrize("corpus", [UNEVEN, UNTIMED], ids=["uneven", "untimed"])
+@pytest.mark.parametrize("expected", [{1, 6}, {3, 4}, {1, 3, 4}, {4}, {3}])
+@pytest.mark.parametrize("sizes", [(1,), (2,), (4,), (6,), (1, 2), (2, 3)])
+def test_timeline_coverage_by_chance_is_the_mean_over_all_draws(corpus, expected, sizes):
+    mean = mean_of("timeline_coverage", expected, random_answers(sizes), corpus)
+
+    chance = score_evidence(expected, first(sizes), corpus)["timeline_coverage"].chance
+
+    assert chance == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("shown", [None, {1, 2, 3}, {1, 2, 3, 4, 5, 99}])
+@pytest.mark.parametrize("sizes", [(1,), (3,), (1, 2), (2, 2)])
+def test_groundedness_by_chance_is_the_mean_over_all_draws(shown, sizes):
+    mean = mean_of("groundedness", {1}, random_answers(sizes, shown=shown), Corpus(SIZE))
+
+    chance = score_evidence({1}, first(sizes, shown=shown), Corpus(SIZE))["groundedness"].chance
+
+    assert chance == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("name", ["evidence_recall", "evidence_precision", "fuzzy_recall"])
+@pytest.mark.parametrize("drawn", [1, 2, 5])
+def test_plain_figures_by_chance_are_the_mean_over_all_draws(name, drawn):
+    mean = mean_of(name, {1, 5}, random_answers((drawn,)), Corpus(SIZE))
+
+    assert score_evidence({1, 5}, first((drawn,)), Corpus(SIZE))[name].chance == pytest.approx(mean)
+
+
+def test_everything_is_no_better_than_chance():
+    found = score_evidence({1, 5}, ReturnedEvidence([*range(1, 7)], shown=range(1, 7)), UNEVEN)
+
+    levels = [found[name].chance for name in ("timeline_coverage", "groundedness", "fuzzy_recall")]
+    assert levels == pytest.approx([1.0, 1.0, 1.0])
+    assert over_chance(found["timeline_coverage"].value, found["timeline_coverage"].chance) is None
+
+
+def test_invented_messages_make_an_answer_no_larger():
+    invented = score_evidence({1}, ReturnedEvidence([2, 98, 99]), UNEVEN)
+    plain = score_evidence({1}, ReturnedEvidence([2]), UNEVEN)
+
+    for name in ("evidence_recall", "fuzzy_recall", "timeline_coverage"):
+        assert invented[name].chance == plain[name].chance > 0
+
+
+def test_what_a_judge_would_say_of_a_random_phase_is_unknown():
+    judged = ReturnedEvidence([1], [[1]], accepted=[True])
+
+    assert score_evidence({1}, judged, Corpus(SIZE))["groundedness"].chance is None
+
+
+def test_values_have_a_chance_level_exactly_where_their_metric_declares_it():
+    found = score_evidence({1, 5}, ReturnedEvidence([2], shown=[2, 3]), UNEVEN)
+
+    with_level = {name for name, value in found.items() if value.chance is not None}
+    assert with_level == {name for name in found if METRICS[name].chance}
 
 
 def test_fuzzy_recall_is_corrected_for_the_number_of_ids_returned():

@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import pytest
 
 from evaluation.metrics.items import (
@@ -103,6 +105,50 @@ def test_even_a_perfect_tie_does_not_hang_on_order(ruler):
     }
 
     assert len(found) == 1
+
+
+def points(gold, predicted, ruler):
+    return sorted(score_extraction(gold, predicted, ruler=ruler)["requirement_f1"].detail["points"])
+
+
+def test_of_equal_predictions_the_most_confident_one_is_matched(ruler):
+    """In any order and under any ids: calibration must not depend on them."""
+    confidences = (0.3, 0.9, 0.5)
+    gold = [requirement(LOGIN)]
+
+    found = [
+        points(
+            gold,
+            [requirement(LOGIN, id=f"R{at}", confidence=c) for at, c in enumerate(said)],
+            ruler,
+        )
+        for said in permutations(confidences)
+    ]
+
+    assert found == [[(0.3, 0), (0.5, 0), (0.9, 1)]] * 6
+
+
+def test_a_better_fit_goes_before_confidence(ruler):
+    gold = [requirement(LOGIN, priority="must")]
+    predicted = [
+        requirement(LOGIN, priority="must", confidence=0.2),
+        requirement(LOGIN, priority="could", confidence=0.9),
+    ]
+
+    assert points(gold, predicted, ruler) == [(0.2, 1), (0.9, 0)]
+
+
+def test_the_most_confident_of_equal_predictions_are_matched_where_gold_has_two(ruler):
+    gold = [requirement(LOGIN), requirement(LOGIN, type="security")]
+    predicted = [
+        requirement(LOGIN, confidence=0.1),
+        requirement(LOGIN, confidence=0.7),
+        requirement(LOGIN, type="security", confidence=0.2),
+        requirement(LOGIN, type="security", confidence=0.6),
+    ]
+
+    for said in permutations(predicted):
+        assert points(gold, said, ruler) == [(0.1, 0), (0.2, 0), (0.6, 1), (0.7, 1)]
 
 
 @pytest.mark.parametrize(

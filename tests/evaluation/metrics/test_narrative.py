@@ -1,5 +1,7 @@
 """Arc figures and the losses of a trace, by hand."""
 
+from itertools import combinations, product
+
 import pytest
 
 from evaluation.metrics.narrative import score_narrative
@@ -61,6 +63,29 @@ def test_nothing_returned_is_worth_nothing():
 def test_without_any_resolvable_phase_a_case_is_not_scorable():
     with pytest.raises(ValueError, match="no expected phase"):
         score_narrative([[], []], [[1]])
+
+
+@pytest.mark.parametrize("sizes", [(1,), (3,), (1, 2), (2, 2), (6, 1)])
+@pytest.mark.parametrize("expected", [[{1, 2}], [{1, 2, 3}, {6}], [{1, 2}, {2, 5}]])
+def test_the_best_match_by_chance_is_the_mean_over_all_draws(expected, sizes):
+    draws = [list(combinations(range(1, 7), drawn)) for drawn in sizes]
+    found = [values(expected, phases)["best_match_phase_recall"] for phases in product(*draws)]
+
+    answer = [range(1, drawn + 1) for drawn in sizes]
+    chance = score_narrative(expected, answer, size=6)["best_match_phase_recall"].chance
+
+    assert chance == pytest.approx(sum(found) / len(found))
+
+
+@pytest.mark.parametrize("name", ["global_recall", "phase_coverage", "phase_recall"])
+@pytest.mark.parametrize("drawn", [0, 1, 3, 6])
+def test_other_arc_figures_by_chance_are_the_mean_over_all_draws(name, drawn):
+    expected = [{1, 2, 3}, {3, 6}]
+    found = [values(expected, [draw])[name] for draw in combinations(range(1, 7), drawn)]
+
+    chance = score_narrative(expected, [range(1, drawn + 1)], size=6)[name].chance
+
+    assert chance == pytest.approx(sum(found) / len(found))
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,7 @@ def test_where_lower_is_better_the_worst_is_the_upper_bound():
     "module",
     [
         "calibration",
+        "chance",
         "comparison",
         "document",
         "event_options",

@@ -1,13 +1,15 @@
 """Ranked figures against two independent implementations."""
 
 import random
+from itertools import permutations
 
 import ir_measures
 import pytest
 import pytrec_eval
 from ir_measures import RR, P, R, Success
 
-from evaluation.metrics.retrieval import CUTS, score_ranking
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.retrieval import CUTS, metric_ids, score_ranking
 from labeling.domain.facts import Fact
 
 
@@ -80,3 +82,25 @@ def test_a_pipeline_that_does_not_rank_has_no_figures():
 def test_without_relevant_ids_there_is_nothing_to_score():
     with pytest.raises(ValueError, match="without relevant ids"):
         score_ranking(set(), [1])
+
+
+@pytest.mark.parametrize("ranked", [0, 1, 2, 4, 6])
+@pytest.mark.parametrize("expected", [{1}, {2, 5}, {1, 3, 6}])
+def test_chance_is_the_mean_over_all_rankings(expected, ranked):
+    rankings = list(permutations(range(1, 7), ranked))
+    scored = [values(expected, ranking) for ranking in rankings]
+
+    by_chance = score_ranking(expected, list(range(1, ranked + 1)), size=6)
+
+    for name, value in by_chance.items():
+        mean = sum(found[name] for found in scored) / len(rankings)
+        assert value.chance == pytest.approx(mean), name
+
+
+def test_ids_said_twice_make_a_ranking_no_longer_by_chance():
+    assert score_ranking({2}, [7, 7, 7, 3], size=10)["hit_rate_at_10"].chance == pytest.approx(0.2)
+
+
+def test_every_ranked_figure_declares_its_chance_level():
+    assert all(METRICS[name].chance for name in metric_ids())
+    assert {value.chance for value in score_ranking({2}, [2]).values()} == {None}  # size unknown
