@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.metrics.registry import Metric, Value
 from evaluation.metrics.summary import Summary
@@ -83,6 +83,21 @@ class Scored:
     """The conversation: cases of one conversation rise and fall together."""
 
 
+AggregateDetails = dict[str, Mapping[str, object]]
+"""What is stored with the aggregates, by metric; each layer types its own."""
+
+
+class CheckpointTrace(TypedDict):
+    """What retrieval held at one checkpoint; the columns of a ``StageTrace``."""
+
+    checkpoint: str
+    set_size: int
+    corpus_size: int
+    present: list[int]
+    ids: list[int] | None
+    scores: list[float] | None
+
+
 class GoldLayer(ABC):
     """Base of the layers; a layer overrides what differs from a list of labels per item."""
 
@@ -138,7 +153,7 @@ class GoldLayer(ABC):
         labels: list[Label] = output[self.key] if output is not None else []
         return labels
 
-    def as_output(self, labels: Sequence[Label]) -> dict[str, Any]:
+    def as_output(self, labels: Sequence[Label]) -> Mapping[str, Any]:
         """A person's labels of one case as if a pipeline had returned them."""
         return {self.key: list(labels)}
 
@@ -162,7 +177,7 @@ class GoldLayer(ABC):
         """The metrics of scope ``run``, over all cases together."""
         return {}
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         """What is stored with an aggregate, by metric: curves, bins, micro counts."""
         return {}
 
@@ -173,8 +188,8 @@ class GoldLayer(ABC):
     def returned_ids(self, example: Example) -> list[int]:
         return cited(self.predicted(example.output))
 
-    def traces(self, example: Example) -> list[dict[str, Any]]:
-        """The fields of a ``StageTrace`` for every checkpoint that the output tells of."""
+    def traces(self, example: Example) -> list[CheckpointTrace]:
+        """What a run stores (``StageTrace``) for every checkpoint that the output tells of."""
         return []
 
 

@@ -6,17 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.layers import checks
-from evaluation.layers.base import Context, Example, GoldLayer, MalformedOutput, Scored
+from evaluation.layers.base import (
+    AggregateDetails,
+    Context,
+    Example,
+    GoldLayer,
+    MalformedOutput,
+    Scored,
+)
 from evaluation.layers.breakdown import recall_by, standard
 from evaluation.layers.extraction import STATED, check_fields
 from evaluation.layers.inference import check_inferred
 from evaluation.layers.validation import check_issue
-from evaluation.metrics.document import score_document
-from evaluation.metrics.items import Counts, score_extraction
+from evaluation.metrics.alignment import AlignmentRow
+from evaluation.metrics.document import DocumentDetail, score_document
+from evaluation.metrics.items import Counts, ExtractionDetail, score_extraction
 from evaluation.metrics.registry import Value
 from labeling.domain.matching.matching import texts_to_prime
 
 SCORE = "rd_score"
+
+
+class AlignedDocument(DocumentDetail):
+    """What explains ``rd_score`` of a case."""
+
+    alignment: list[AlignmentRow]
 
 
 class EndToEnd(GoldLayer):
@@ -56,18 +70,19 @@ class EndToEnd(GoldLayer):
             synonyms=context.synonyms,
             threshold=context.threshold,
         )
-        aligned = extraction["requirement_f1"].detail
+        aligned: ExtractionDetail = extraction["requirement_f1"].detail
         document_scores = score_document(
-            Counts(*(aligned[name] for name in Counts._fields)),
+            Counts(aligned["matches"], aligned["gold"], aligned["predicted"]),
             stated,
             (example.output or {}).get("document"),
             message_count=len(example.messages),
         )
         score = document_scores[SCORE]
-        detail = score.detail | {"alignment": aligned["alignment"]}
+        found: DocumentDetail = score.detail
+        detail: AlignedDocument = {**found, "alignment": aligned["alignment"]}
         return document_scores | {SCORE: Value(score.value, detail=detail)}
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, SCORE, "type", "Type")
         groups = standard(scored, title="Document score", metric=SCORE, labels=by_type)
         return {SCORE: {"breakdowns": groups}}

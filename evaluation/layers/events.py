@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import checks
-from evaluation.layers.base import Context, Example, GoldLayer, Label, MalformedOutput, Scored
+from evaluation.layers.base import (
+    AggregateDetails,
+    Context,
+    Example,
+    GoldLayer,
+    Label,
+    MalformedOutput,
+    Scored,
+)
 from evaluation.metrics.event_options import EventOptions, read_options
-from evaluation.metrics.events import COT_OFF, NO_SCHEMA, Sample, score_events
+from evaluation.metrics.events import COT_OFF, NO_SCHEMA, MatchDetail, Sample, score_events
 from evaluation.metrics.metric import Value
 from evaluation.metrics.parsing import ParsedReply, parse_reply
 
@@ -22,6 +30,49 @@ DIAGNOSTICS = (
     "parse_extraction_failures",
 )
 POOLED = tuple(f"{kind}_f1" for kind in ("strict", "relaxed", "type"))
+
+
+class Count(TypedDict):
+    count: int
+
+
+class LeftOut(TypedDict):
+    """How many samples a rate leaves out."""
+
+    left_out: int
+
+
+class PooledCounts(TypedDict):
+    """The counts of all samples that ran, and the mean of their F1."""
+
+    counts: MatchDetail
+    macro: float | None
+
+
+class Parsing(Count):
+    """How the JSON of replies was found, and what repaired it, each with its number."""
+
+    methods: dict[str, int]
+    repair_steps: dict[str, int]
+
+
+class Compliance(TypedDict):
+    among_parsed: float | None
+    parsed: int
+    violations: dict[str, int]
+
+
+class CheckedWords(LeftOut):
+    """Words of arguments that were looked for in the text, and those that are not in it."""
+
+    checked: int
+    absent: int
+
+
+class Coverage(TypedDict):
+    cot_checked: int
+    cot_skipped: int
+    cot_parse_fail: int
 
 
 class Events(GoldLayer):
@@ -72,15 +123,15 @@ class Events(GoldLayer):
     def expected_ids(self, example: Example) -> list[int]:
         return _cited(example.gold)
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         """Counts beside the rates: over all samples, failed ones told apart."""
         ran = [case for case in scored if not case.failed]
         return {
             **{name: _pooled_counts(ran, name) for name in POOLED},
-            **{name: {"count": _count(ran, name)} for name in DIAGNOSTICS},
+            **{name: Count(count=_count(ran, name)) for name in DIAGNOSTICS},
             "parse_raw_success": _parsing(ran),
             "schema_compliance_rate": _compliance(ran),
-            "hallucination_rate": {"left_out": _undefined(ran, "hallucination_rate")},
+            "hallucination_rate": LeftOut(left_out=_undefined(ran, "hallucination_rate")),
             "hallucination_entity_rate": _checked(ran),
             "cot_coverage_rate": _coverage(ran),
         }
@@ -112,15 +163,19 @@ def _in(event: Mapping[str, Any]) -> list[int]:
     return [place for place in places if type(place) is int]
 
 
-def _pooled_counts(ran: Sequence[Scored], metric: str) -> dict[str, Any]:
-    details = [case.values[metric].detail for case in ran if case.values[metric].detail]
-    counts = {
-        name: sum(detail[name] for detail in details) for name in ("hits", "predicted", "gold")
+def _pooled_counts(ran: Sequence[Scored], metric: str) -> PooledCounts:
+    details: list[MatchDetail] = [
+        case.values[metric].detail for case in ran if case.values[metric].detail
+    ]
+    counts: MatchDetail = {
+        "hits": sum(detail["hits"] for detail in details),
+        "predicted": sum(detail["predicted"] for detail in details),
+        "gold": sum(detail["gold"] for detail in details),
     }
     return {"counts": counts, "macro": _mean([case.values[metric].value for case in ran])}
 
 
-def _parsing(ran: Sequence[Scored]) -> dict[str, Any]:
+def _parsing(ran: Sequence[Scored]) -> Parsing:
     details = [case.values["parse_raw_success"].detail or {} for case in ran]
     return {
         "count": _count(ran, "parse_raw_success"),
@@ -131,7 +186,7 @@ def _parsing(ran: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _compliance(ran: Sequence[Scored]) -> dict[str, Any]:
+def _compliance(ran: Sequence[Scored]) -> Compliance:
     parsed = [case for case in ran if case.values["parse_errors"].value != 1]
     values = [case.values["schema_compliance_rate"] for case in parsed]
     violations = [(value.detail or {}).get("violation") for value in values]
@@ -142,7 +197,7 @@ def _compliance(ran: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _checked(ran: Sequence[Scored]) -> dict[str, Any]:
+def _checked(ran: Sequence[Scored]) -> CheckedWords:
     shares = [case.values["hallucination_entity_rate"].share for case in ran]
     return {
         "checked": sum(int(share.denominator) for share in shares if share),
@@ -151,13 +206,17 @@ def _checked(ran: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def _coverage(ran: Sequence[Scored]) -> dict[str, Any]:
+def _coverage(ran: Sequence[Scored]) -> Coverage:
     states = Counter(
         case.values["cot_coverage_rate"].detail["state"]
         for case in ran
         if case.values["cot_coverage_rate"].detail
     )
-    return {f"cot_{state}": states[state] for state in ("checked", "skipped", "parse_fail")}
+    return {
+        "cot_checked": states["checked"],
+        "cot_skipped": states["skipped"],
+        "cot_parse_fail": states["parse_fail"],
+    }
 
 
 def _count(ran: Sequence[Scored], metric: str) -> int:

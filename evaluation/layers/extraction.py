@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import checks
-from evaluation.layers.base import Context, Example, GoldLayer, Scored
-from evaluation.layers.breakdown import recall_by, standard
+from evaluation.layers.base import AggregateDetails, Context, Example, GoldLayer, Scored
+from evaluation.layers.breakdown import Breakdown, recall_by, standard
 from evaluation.metrics import items
-from evaluation.metrics.calibration import Equal, calibration, summarize_calibration
+from evaluation.metrics.calibration import BinRow, Equal, calibration, summarize_calibration
+from evaluation.metrics.inference import RelevanceDetail
+from evaluation.metrics.items import CurveRow, ExtractionDetail
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.matching.matching import texts_to_prime
@@ -22,6 +24,36 @@ REQUIREMENT = (
 STATED = (*REQUIREMENT, "source_messages", "confidence")
 
 Point = tuple[float, int]
+
+
+class ExtractionAggregate(TypedDict):
+    """What a run stores next to ``requirement_f1``."""
+
+    micro: CurveRow
+    curve: list[CurveRow]
+    breakdowns: list[Breakdown]
+
+
+class FigureRow(TypedDict):
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+class EqualMass(TypedDict):
+    """Bins that hold about as many predictions each, and their figures."""
+
+    bins: list[BinRow]
+    ece: FigureRow
+    mce: FigureRow
+
+
+class Reliability(TypedDict):
+    """What a run stores next to ``ece``; ``bins`` are of equal width."""
+
+    bins: list[BinRow]
+    predictions: int
+    equal_mass: EqualMass
 
 
 class Extraction(GoldLayer):
@@ -51,16 +83,19 @@ class Extraction(GoldLayer):
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
         return pooled_calibration(scored, "requirement_f1", context)
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, "requirement_f1", "type", "Type")
         groups = standard(scored, title="F1", metric="requirement_f1", labels=by_type)
-        return {
-            "requirement_f1": self._micro(scored, context) | {"breakdowns": groups},
-            "ece": reliability(scored, "requirement_f1", context),
+        curve = self._curve(scored, context)
+        f1: ExtractionAggregate = {
+            "micro": next(row for row in curve if row["threshold"] == context.threshold),
+            "curve": curve,
+            "breakdowns": groups,
         }
+        return {"requirement_f1": f1, "ece": reliability(scored, "requirement_f1", context)}
 
-    def _micro(self, scored: Sequence[Scored], context: Context) -> dict[str, Any]:
-        """Counts over all cases together, at the run's threshold and along the curve."""
+    def _curve(self, scored: Sequence[Scored], context: Context) -> list[CurveRow]:
+        """Counts over all cases together, along the curve and at the run's threshold."""
         thresholds = sorted({*items.CURVE, context.threshold})
         curves = [
             dict.fromkeys(thresholds, items.lost(len(case.example.gold)))
@@ -74,9 +109,7 @@ class Extraction(GoldLayer):
             )
             for case in scored
         ]
-        rows = items.curve_rows(curves)
-        chosen = next(row for row in rows if row["threshold"] == context.threshold)
-        return {"micro": chosen, "curve": rows}
+        return items.curve_rows(curves)
 
 
 def check_requirement(label: Any, path: str, *, message_count: int) -> None:
@@ -96,8 +129,8 @@ def points_of(case: Scored, metric: str) -> list[Point]:
     """Each prediction's confidence and whether it was right, from the detail of ``metric``."""
     if case.failed:
         return []
-    points: list[Point] = case.values[metric].detail["points"]
-    return points
+    detail: ExtractionDetail | RelevanceDetail = case.values[metric].detail
+    return detail["points"]
 
 
 def pooled_calibration(
@@ -112,23 +145,24 @@ def pooled_calibration(
     )
 
 
-def reliability(scored: Sequence[Scored], metric: str, context: Context) -> dict[str, Any]:
+def reliability(scored: Sequence[Scored], metric: str, context: Context) -> Reliability:
     """The curve over bins of equal width, and curve and figures over bins of equal mass."""
     points = [point for case in scored for point in points_of(case, metric)]
     width = calibration(*_columns(points))
     mass = calibration(*_columns(points), equal="mass")
     figures = pooled_calibration(scored, metric, context, equal="mass")
     return {
-        "bins": width.as_json()["bins"],
+        "bins": width.curve,
         "predictions": width.n,
         "equal_mass": {
-            "bins": mass.as_json()["bins"],
-            **{name: _figure(figures[name]) for name in ("ece", "mce")},
+            "bins": mass.curve,
+            "ece": _figure(figures["ece"]),
+            "mce": _figure(figures["mce"]),
         },
     }
 
 
-def _figure(summary: Summary) -> dict[str, float | None]:
+def _figure(summary: Summary) -> FigureRow:
     return {"value": summary.mean, "ci_low": summary.ci_low, "ci_high": summary.ci_high}
 
 

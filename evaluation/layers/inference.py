@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import checks
 from evaluation.layers.base import (
+    AggregateDetails,
     Context,
     Example,
     GoldLayer,
@@ -22,8 +23,8 @@ from evaluation.layers.extraction import (
     pooled_calibration,
     reliability,
 )
-from evaluation.metrics.inference import MOST, score_inference
-from evaluation.metrics.items import Counts, pooled
+from evaluation.metrics.inference import MOST, Basis, RelevanceDetail, score_inference
+from evaluation.metrics.items import Counts, CountsDetail, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.gold.content import GoldContent
@@ -31,6 +32,15 @@ from labeling.domain.matching.matching import texts_to_prime
 
 RELEVANCE = "inference_relevance"
 INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")
+
+
+class RelevanceAggregate(TypedDict):
+    """What a run stores next to the relevance; in ``nothing`` cases nothing was inferred."""
+
+    basis: Basis
+    nothing: int
+    micro: CountsDetail
+    breakdowns: list[Breakdown]
 
 
 class Inference(GoldLayer):
@@ -67,22 +77,20 @@ class Inference(GoldLayer):
     def pooled(self, scored: Sequence[Scored], context: Context) -> dict[str, Summary]:
         return pooled_calibration(scored, RELEVANCE, context)
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         explained = [_detail(case) for case in scored if not case.failed]
         counts = pooled(
             Counts(detail["matches"], detail["gold"], detail["predicted"]) for detail in explained
         )
         lost = sum(len(case.example.gold) for case in scored if case.failed)
         groups = standard(scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored))
-        return {
-            RELEVANCE: {
-                "basis": next((detail["basis"] for detail in explained), "gold"),
-                "nothing": sum(detail["predicted"] == 0 for detail in explained),
-                "micro": counts._asdict() | {"gold": counts.gold + lost},
-                "breakdowns": groups,
-            },
-            "ece": reliability(scored, RELEVANCE, context),
+        relevance: RelevanceAggregate = {
+            "basis": next((detail["basis"] for detail in explained), "gold"),
+            "nothing": sum(detail["predicted"] == 0 for detail in explained),
+            "micro": {**counts.detail, "gold": counts.gold + lost},
+            "breakdowns": groups,
         }
+        return {RELEVANCE: relevance, "ece": reliability(scored, RELEVANCE, context)}
 
     def _by_type(self, scored: Sequence[Scored]) -> Breakdown:
         """What the predictions of each type are worth."""
@@ -108,6 +116,6 @@ def check_inferred(label: Any, path: str) -> None:
     checks.integers(label.get("source_messages") or [], f"{path}.source_messages")
 
 
-def _detail(case: Scored) -> dict[str, Any]:
-    detail: dict[str, Any] = case.values[RELEVANCE].detail
+def _detail(case: Scored) -> RelevanceDetail:
+    detail: RelevanceDetail = case.values[RELEVANCE].detail
     return detail

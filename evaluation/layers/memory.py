@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import checks
 from evaluation.layers.base import (
+    AggregateDetails,
+    CheckpointTrace,
     Context,
     Example,
     GoldLayer,
@@ -20,7 +22,7 @@ from evaluation.layers.base import (
     Part,
     Scored,
 )
-from evaluation.layers.breakdown import by_case, mean
+from evaluation.layers.breakdown import Group, by_case, mean
 from evaluation.metrics.evidence import Corpus, ReturnedEvidence, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
@@ -33,6 +35,36 @@ from labeling.domain.schema import LAYERS
 NO_EVIDENCE = Fact("metric.no_expected_message")
 FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other
 MANY = 3  # evidence messages from which a question counts as spread out
+
+
+class ReturnedPhase(TypedDict):
+    title: str
+    evidence: list[int]
+
+
+class EvidenceOutput(TypedDict):
+    """What a pipeline returns for a question or an arc, at least; ids count from 1."""
+
+    evidence: list[int]
+    phases: list[ReturnedPhase]
+
+
+class Untraced(TypedDict):
+    """Cases that the funnel leaves out, and their expected messages."""
+
+    cases: int
+    messages: int
+
+
+class RecallAggregate(TypedDict):
+    """What a run stores next to the recall: where expected messages were lost, and by group."""
+
+    unscorable: int
+    funnel: dict[str, int]
+    untraced: dict[str, Untraced]
+    by_evidence: list[Group]
+    by_category: list[Group]
+    returned_mean: float | None
 
 
 class Memory(GoldLayer):
@@ -59,8 +91,8 @@ class Memory(GoldLayer):
         phases = output.get("phases") or [{"title": "", "evidence": output["evidence"]}]
         return [dict(phase) for phase in phases]
 
-    def as_output(self, labels: Sequence[Label]) -> dict[str, Any]:
-        phases = [
+    def as_output(self, labels: Sequence[Label]) -> EvidenceOutput:
+        phases: list[ReturnedPhase] = [
             {"title": phase.get("title", ""), "evidence": _one_based(phase.get("evidence"))}
             for phase in labels[0].get("phases") or []
         ]
@@ -100,7 +132,7 @@ class Memory(GoldLayer):
     def expected_phases(self, example: Example) -> list[list[int]]:
         """The localIds of each expected phase; of a question, of its one."""
 
-    def traces(self, example: Example) -> list[dict[str, Any]]:
+    def traces(self, example: Example) -> list[CheckpointTrace]:
         trace = (example.output or {}).get("trace") or {}
         expected = set(self.expected_ids(example))
         return [
@@ -116,21 +148,19 @@ class Memory(GoldLayer):
             if trace.get(name)
         ]
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         able = [case for case in scored if not self.unscorable(case.example)]
         fates = [self.fates(case.example) for case in able]
-        return {
-            self.recall_metric: {
-                "unscorable": len(scored) - len(able),
-                "funnel": funnel(fates),
-                "untraced": self._untraced(
-                    [case for case, fate in zip(able, fates, strict=True) if not fate]
-                ),
-                "by_evidence": by_case(able, self.recall_metric, self._size),
-                "by_category": by_case(able, self.recall_metric, _category),
-                "returned_mean": mean([len(self.returned_ids(case.example)) for case in able]),
-            }
+        untraced = [case for case, fate in zip(able, fates, strict=True) if not fate]
+        recall: RecallAggregate = {
+            "unscorable": len(scored) - len(able),
+            "funnel": funnel(fates),
+            "untraced": self._untraced(untraced),
+            "by_evidence": by_case(able, self.recall_metric, self._size),
+            "by_category": by_case(able, self.recall_metric, _category),
+            "returned_mean": mean([len(self.returned_ids(case.example)) for case in able]),
         }
+        return {self.recall_metric: recall}
 
     def fates(self, example: Example) -> dict[int, Loss]:
         """Where each expected message was lost; empty if the output tells of no checkpoint."""
@@ -141,7 +171,7 @@ class Memory(GoldLayer):
             self.expected_ids(example), {name: set(trace[name]["ids"]) for name in CHECKPOINTS}
         )
 
-    def _untraced(self, cases: Sequence[Scored]) -> dict[str, dict[str, int]]:
+    def _untraced(self, cases: Sequence[Scored]) -> dict[str, Untraced]:
         """The cases that the funnel leaves out, and their expected messages, by the reason."""
         reasons = {
             "failed": [case.example for case in cases if case.failed],

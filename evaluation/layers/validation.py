@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import checks
 from evaluation.layers.base import (
+    AggregateDetails,
     Context,
     Example,
     GoldLayer,
@@ -15,13 +16,28 @@ from evaluation.layers.base import (
     Scored,
     given_requirements,
 )
-from evaluation.layers.breakdown import recall_by, standard
-from evaluation.metrics.items import Counts, lost, pooled
+from evaluation.layers.breakdown import Breakdown, recall_by, standard
+from evaluation.metrics.items import AlignedDetail, Counts, CountsDetail, lost, pooled
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
 from labeling.domain.gold.content import GoldContent
 
 TEXT_FIELDS = ("requirement", "issue_type", "severity", "field", "message", "suggested_fix")
+
+
+class MicroCounts(CountsDetail):
+    """The counts of all cases together, and their shares."""
+
+    recall: float
+    precision: float
+    f1: float
+
+
+class IssueAggregate(TypedDict):
+    """What a run stores next to ``issue_f1``."""
+
+    micro: MicroCounts
+    breakdowns: list[Breakdown]
 
 
 class Validation(GoldLayer):
@@ -44,10 +60,15 @@ class Validation(GoldLayer):
     def score(self, example: Example, context: Context) -> dict[str, Value]:
         return score_validation(example.gold, self.predicted(example.output), ruler=context.ruler)
 
-    def details(self, scored: Sequence[Scored], context: Context) -> dict[str, dict[str, Any]]:
+    def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, "issue_f1", "issue_type", "Issue type")
         groups = standard(scored, title="F1", metric="issue_f1", labels=by_type)
-        return {"issue_f1": {"micro": _micro(scored), "breakdowns": groups}}
+        f1: IssueAggregate = {"micro": _micro(scored), "breakdowns": groups}
+        return {"issue_f1": f1}
+
+
+def counts_in(detail: AlignedDetail) -> Counts:
+    return Counts(detail["matches"], detail["gold"], detail["predicted"])
 
 
 def check_issue(label: Any, path: str) -> None:
@@ -70,13 +91,15 @@ def _check_span(span: Any, path: str) -> None:
         raise MalformedOutput("output.no_text", path=f"{path}.text")
 
 
-def _micro(scored: Sequence[Scored]) -> dict[str, Any]:
+def _micro(scored: Sequence[Scored]) -> MicroCounts:
     """Over all cases together."""
     counts = pooled(
-        lost(len(case.example.gold))
-        if case.failed
-        else Counts(*(case.values["issue_f1"].detail[name] for name in Counts._fields))
+        lost(len(case.example.gold)) if case.failed else counts_in(case.values["issue_f1"].detail)
         for case in scored
     )
-    shares = {"recall": counts.recall, "precision": counts.precision, "f1": counts.f1}
-    return counts._asdict() | shares
+    return {
+        **counts.detail,
+        "recall": counts.recall,
+        "precision": counts.precision,
+        "f1": counts.f1,
+    }

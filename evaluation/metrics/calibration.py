@@ -6,8 +6,8 @@ matched. All figures are in [0, 1], lower is better, and undefined without a pre
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,16 @@ class _Bins:
         return np.digitize(confidences, self.edges, right=self.closed == "right")
 
 
+class BinRow(TypedDict):
+    """A :class:`Bin` as plain JSON."""
+
+    lower: float
+    upper: float
+    count: int
+    confidence: float | None
+    accuracy: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Bin:
     """One point of the reliability curve; the means are ``None`` in an empty bin."""
@@ -70,8 +80,19 @@ class Calibration:
     n: int
     undefined: Fact | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    @property
+    def curve(self) -> list[BinRow]:
+        """The bins as plain JSON."""
+        return [
+            {
+                "lower": each.lower,
+                "upper": each.upper,
+                "count": each.count,
+                "confidence": each.confidence,
+                "accuracy": each.accuracy,
+            }
+            for each in self.bins
+        ]
 
 
 def calibration(

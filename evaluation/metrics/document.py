@@ -8,11 +8,20 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from evaluation.metrics.items import Counts
+from evaluation.metrics.items import Counts, CountsDetail
 from evaluation.metrics.registry import Value
 from labeling.domain.matching.matching import Record, criteria
 from labeling.domain.schema import Requirement
 from labeling.domain.schema.fields import MIN_CRITERIA
+
+
+class DocumentDetail(CountsDetail):
+    """What a document lacks: sections, and requirements by position."""
+
+    missing_sections: list[str]
+    incomplete: list[int]
+    untraced: list[int]
+
 
 WEIGHTS = {"rd_coverage": 0.4, "rd_accuracy": 0.3, "rd_structure": 0.2, "rd_traceability": 0.1}
 
@@ -77,11 +86,11 @@ def score_document(
         "rd_structure": structure,
         "rd_traceability": _share(traced) if traced or nothing_to_state else 0.0,
     }
-    detail = {
+    detail: DocumentDetail = {
         "missing_sections": [name for name in SECTIONS if name not in present],
         "incomplete": [at for at, whole in enumerate(complete) if not whole],
         "untraced": [at for at, is_whole in enumerate(traced) if not is_whole],
-        **counts._asdict(),
+        **counts.detail,
     }
     score = fsum(weight * parts[name] for name, weight in WEIGHTS.items())
     return {

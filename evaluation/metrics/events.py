@@ -7,10 +7,10 @@ nothing, and event instances are not kept apart. A null or blank argument is no 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -168,8 +168,13 @@ def score_events(sample: Sample, options: EventOptions | None = None) -> dict[st
         **_thoughts(sample, predicted, gold, options),
     }
     if pairs:
-        detail = {"pairs": [list(pair) for pair in pairs]}
-        scores["relaxed_f1"] = _with_detail(scores["relaxed_f1"], detail)
+        detail: RelaxedDetail = {
+            "hits": len(pairs),
+            "predicted": sizes[0],
+            "gold": sizes[1],
+            "pairs": [list(pair) for pair in pairs],
+        }
+        scores["relaxed_f1"] = replace(scores["relaxed_f1"], detail=detail)
     return scores
 
 
@@ -263,6 +268,41 @@ def _span_iou(a: str, b: str, threshold: float) -> bool:
     return common / (total - common) >= threshold
 
 
+class MatchDetail(TypedDict):
+    """The counts behind an F1."""
+
+    hits: int
+    predicted: int
+    gold: int
+
+
+class RelaxedDetail(MatchDetail):
+    """With the pairs of predicted and gold events that overlap enough."""
+
+    pairs: list[list[int]]
+
+
+class ParsingDetail(TypedDict):
+    method: str
+    repair_steps: list[str]
+
+
+class ViolationDetail(TypedDict):
+    violation: str
+
+
+class AbsentDetail(TypedDict):
+    """Words of arguments that no message holds."""
+
+    absent: list[str]
+
+
+class CoverageDetail(TypedDict):
+    """What became of the thought: ``checked``, ``skipped`` or ``parse_fail``."""
+
+    state: str
+
+
 def _precision_recall_f1(name: str, hits: int, predicted: int, gold: int) -> dict[str, Value]:
     """F1 as 2·hits/(predicted + gold), which is the harmonic mean and can be summed."""
     shares = {
@@ -272,7 +312,7 @@ def _precision_recall_f1(name: str, hits: int, predicted: int, gold: int) -> dic
     }
     if not predicted and not gold:
         return {metric: Value(None, NOTHING) for metric in shares}
-    detail = {"hits": hits, "predicted": predicted, "gold": gold}
+    detail: MatchDetail = {"hits": hits, "predicted": predicted, "gold": gold}
     return {
         metric: Value(_ratio(share), detail=detail if metric.endswith("_f1") else None, share=share)
         for metric, share in shares.items()
@@ -290,8 +330,8 @@ def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
         return {name: Value(None, NO_REPLY) for name in (*names, "parse_extraction_failures")}
     outcomes = (reply.outcome == "raw", reply.outcome == "repaired", reply.outcome == "error")
     values = {name: Value(float(hit)) for name, hit in zip(names, outcomes, strict=True)}
-    detail = {"method": reply.method, "repair_steps": list(reply.repair_steps)}
-    values["parse_raw_success"] = _with_detail(values["parse_raw_success"], detail)
+    detail: ParsingDetail = {"method": reply.method, "repair_steps": list(reply.repair_steps)}
+    values["parse_raw_success"] = replace(values["parse_raw_success"], detail=detail)
     values["parse_extraction_failures"] = Value(float(reply.method == NO_JSON))
     return values
 
@@ -299,12 +339,14 @@ def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
 def _compliance(sample: Sample, options: EventOptions) -> Value:
     """A reply that did not parse complies with nothing."""
     if not sample.parsed:
-        return Value(0.0, detail={"violation": "The reply did not parse."})
+        return Value(0.0, detail=ViolationDetail(violation="The reply did not parse."))
     if options.schema_mode == "schema_strict" and not sample.schema:
         return Value(None, NO_SCHEMA)
     events = list(sample.predicted)
     violation = schema_violation(events, options.schema_mode, sample.schema)
-    return Value(float(not violation), detail={"violation": violation} if violation else None)
+    return Value(
+        float(not violation), detail=ViolationDetail(violation=violation) if violation else None
+    )
 
 
 def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) -> dict[str, Value]:
@@ -317,7 +359,7 @@ def _hallucination(sample: Sample, predicted: Reading, options: EventOptions) ->
     absent = [said for said, words in checked if not _stands_in(words, texts)]
     share = Share(len(absent), len(checked))
     return {
-        "hallucination_rate": Value(float(bool(absent)), detail={"absent": absent[:50]}),
+        "hallucination_rate": Value(float(bool(absent)), detail=AbsentDetail(absent=absent[:50])),
         "hallucination_entity_rate": Value(_ratio(share), share=share)
         if checked
         else Value(None, NOTHING_CHECKED),
@@ -351,12 +393,12 @@ def _thoughts(
     thought = _thought_of(sample.reply, options)
     if thought is None or not sample.parsed:
         why, state = (NO_THOUGHT, "skipped") if thought is None else (NOT_PARSED, "parse_fail")
-        missed = Value(0.0, detail={"state": state})
+        missed = Value(0.0, detail=CoverageDetail(state=state))
         return {**{name: Value(None, why) for name in names}, "cot_coverage_rate": missed}
     consistency = _consistency(read_thought(thought, **_names(sample, predicted, gold)), predicted)
     return {
         **{name: Value(float(ok)) for name, ok in zip(names, consistency, strict=True)},
-        "cot_coverage_rate": Value(1.0, detail={"state": "checked"}),
+        "cot_coverage_rate": Value(1.0, detail=CoverageDetail(state="checked")),
     }
 
 
@@ -377,7 +419,13 @@ def _consistency(thought: Thought, predicted: Reading) -> tuple[bool, bool, bool
     return types, arguments, types and arguments
 
 
-def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
+class KnownNames(TypedDict):
+    types: set[str]
+    roles: set[str]
+    arguments: set[str]
+
+
+def _names(sample: Sample, predicted: Reading, gold: Reading) -> KnownNames:
     """Every type and role by which a thought may call things, and the words that are arguments."""
     used = (*predicted.arguments, *gold.arguments)
     roles = {role for roles in sample.schema.values() for role in roles}
@@ -386,7 +434,3 @@ def _names(sample: Sample, predicted: Reading, gold: Reading) -> dict[str, Any]:
         "roles": roles | {argument.role for argument in used},
         "arguments": {argument.text for argument in predicted.wordings},
     }
-
-
-def _with_detail(value: Value, detail: dict[str, Any]) -> Value:
-    return Value(value.value, value.reason, {**(value.detail or {}), **detail}, value.share)

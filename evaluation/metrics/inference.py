@@ -6,10 +6,10 @@ The definitions are in templates/docs/metrics.md, "Inference". A prediction's sc
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from evaluation.metrics.alignment import alignment
-from evaluation.metrics.items import Counts
+from evaluation.metrics.items import AlignedDetail, Counts
 from evaluation.metrics.registry import Value
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
@@ -41,6 +41,21 @@ class Verdict(NamedTuple):
     score: float
     is_false: bool
     """Most of its judges say that it is not needed, or gold does not know it."""
+
+
+Basis = Literal["gold", "human"]
+
+
+class BasisDetail(TypedDict):
+    basis: Basis
+
+
+class RelevanceDetail(AlignedDetail, BasisDetail):
+    """What explains ``inference_relevance`` of a case; see :func:`score_inference`."""
+
+    judges: int
+    scores: list[float]
+    points: list[tuple[float, int]]
 
 
 class Figures(NamedTuple):
@@ -82,7 +97,7 @@ def by_gold(
     ruler: Ruler,
     synonyms: Synonyms = DEFAULT_SYNONYMS,
     threshold: float = THRESHOLD,
-) -> tuple[list[Verdict], dict[str, Any]]:
+) -> tuple[list[Verdict], AlignedDetail]:
     """What gold says of each prediction, and the detail that explains it (counts, alignment)."""
     pairs = RequirementPairs(gold, predicted, ruler=ruler, synonyms=synonyms)
     matches = pairs.matches(threshold)
@@ -90,7 +105,7 @@ def by_gold(
     scores = [worth.get(position, 0) for position in range(len(predicted))]
     texts = pairs.text_matches(threshold)
     return [Verdict(float(score), score == 0) for score in scores], {
-        **Counts(len(matches), len(gold), len(predicted))._asdict(),
+        **Counts(len(matches), len(gold), len(predicted)).detail,
         "alignment": alignment(pairs, matches, texts, threshold=threshold),
     }
 
@@ -138,14 +153,15 @@ def score_inference(
         confidence and correct for the run's calibration), and from gold ``matches``, ``gold``,
         ``predicted`` (counts) and ``alignment``.
     """
-    verdicts, detail = by_gold(gold, predicted, ruler=ruler, synonyms=synonyms, threshold=threshold)
-    basis = "gold" if ratings is None else "human"
+    verdicts, known = by_gold(gold, predicted, ruler=ruler, synonyms=synonyms, threshold=threshold)
+    basis: Basis = "gold" if ratings is None else "human"
     if ratings is not None and predicted:
         if not ratings:
-            return _undefined(detail)
+            return _undefined(known)
         verdicts = by_judges(len(predicted), ratings)
     case_figures, why = figures(verdicts), None if predicted else NOTHING
-    detail |= {
+    detail: RelevanceDetail = {
+        **known,
         "basis": basis,
         "judges": len(ratings or []),
         "scores": [verdict.score for verdict in verdicts],
@@ -153,7 +169,7 @@ def score_inference(
     }
     return {
         "inference_relevance": Value(case_figures.relevance, why, detail),
-        "false_inference_rate": Value(case_figures.false_rate, why, {"basis": basis}),
+        "false_inference_rate": Value(case_figures.false_rate, why, BasisDetail(basis=basis)),
     }
 
 
@@ -161,11 +177,17 @@ def _worth(label: Record) -> int:
     return SCORES.get(str(label.get("necessity")), 0)
 
 
-def _undefined(detail: dict[str, Any]) -> dict[str, Value]:
-    open_ = detail | {"basis": "human", "judges": 0, "scores": [], "points": []}
+def _undefined(known: AlignedDetail) -> dict[str, Value]:
+    detail: RelevanceDetail = {
+        **known,
+        "basis": "human",
+        "judges": 0,
+        "scores": [],
+        "points": [],
+    }
     return {
-        "inference_relevance": Value(None, NOBODY_YET, open_),
-        "false_inference_rate": Value(None, NOBODY_YET, {"basis": "human"}),
+        "inference_relevance": Value(None, NOBODY_YET, detail),
+        "false_inference_rate": Value(None, NOBODY_YET, BasisDetail(basis="human")),
     }
 
 

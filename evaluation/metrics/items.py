@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import NamedTuple, TypedDict
 
-from evaluation.metrics.alignment import alignment, confidence_points
+from evaluation.metrics.alignment import AlignmentRow, alignment, confidence_points
 from evaluation.metrics.registry import Value
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matching import (
@@ -46,6 +46,34 @@ class CurveRow(TypedDict):
     f1: float
 
 
+class CountsDetail(TypedDict):
+    """The :class:`Counts` of a case, as plain JSON."""
+
+    matches: int
+    gold: int
+    predicted: int
+
+
+class AlignedDetail(CountsDetail):
+    alignment: list[AlignmentRow]
+
+
+class ExtractionDetail(AlignedDetail):
+    """What explains ``requirement_f1`` of a case; ``points`` are confidence and correct."""
+
+    points: list[tuple[float, int]]
+
+
+class PairsDetail(TypedDict):
+    """How many pairs a mean is over."""
+
+    pairs: int
+
+
+class MatchesDetail(TypedDict):
+    matches: int
+
+
 class Counts(NamedTuple):
     """What recall, precision and F1 are made of; counts of several cases may be added."""
 
@@ -64,6 +92,10 @@ class Counts(NamedTuple):
     @property
     def f1(self) -> float:
         return f1(self.matches, self.gold, self.predicted)
+
+    @property
+    def detail(self) -> CountsDetail:
+        return {"matches": self.matches, "gold": self.gold, "predicted": self.predicted}
 
     def _share(self, size: int) -> float:
         """A correct "nothing here" is right; one empty side is as wrong as can be."""
@@ -102,14 +134,15 @@ def score_extraction(
     pairs = RequirementPairs(gold, predicted, ruler=ruler, synonyms=synonyms)
     matches, text_matches = pairs.matches(threshold), pairs.text_matches(threshold)
     counts = Counts(len(matches), len(gold), len(predicted))
-    detail = counts._asdict() | {
+    detail: ExtractionDetail = {
+        **counts.detail,
         "alignment": alignment(pairs, matches, text_matches, threshold=threshold),
         "points": confidence_points(predicted, matches),
     }
     texts = [(match.left, match.right) for match in text_matches]
     return {
-        "requirement_recall": Value(counts.recall, detail=counts._asdict()),
-        "requirement_precision": Value(counts.precision, detail=counts._asdict()),
+        "requirement_recall": Value(counts.recall, detail=counts.detail),
+        "requirement_precision": Value(counts.precision, detail=counts.detail),
         "requirement_f1": Value(counts.f1, detail=detail),
         "type_accuracy": _mean_of_pairs([float(pairs.same_type[pair]) for pair in texts]),
         "actor_accuracy": _mean_of_pairs([float(pairs.same_actor[pair]) for pair in texts]),
@@ -197,11 +230,11 @@ def curve_rows(curves: Sequence[dict[float, Counts]]) -> list[CurveRow]:
 def _mean_of_pairs(shares: Sequence[float]) -> Value:
     if not shares:
         return Value(None, NO_TEXT_MATCH)
-    return Value(fsum(shares) / len(shares), detail={"pairs": len(shares)})
+    return Value(fsum(shares) / len(shares), detail=PairsDetail(pairs=len(shares)))
 
 
 def _completeness(matched: Sequence[tuple[Record, Record]], ruler: Ruler) -> Value:
     if not matched:
-        return Value(0.0, detail={"matches": 0})
+        return Value(0.0, detail=MatchesDetail(matches=0))
     shares = [criteria_share(gold, predicted, ruler=ruler) for gold, predicted in matched]
-    return Value(fsum(shares) / len(shares), detail={"matches": len(shares)})
+    return Value(fsum(shares) / len(shares), detail=MatchesDetail(matches=len(shares)))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from evaluation.metrics.alignment import AlignmentRow
-from evaluation.metrics.items import Counts
+from evaluation.metrics.items import AlignedDetail, Counts, PairsDetail
 from evaluation.metrics.metric import Share, Value
 from labeling.domain.facts import Fact
 from labeling.domain.matching.matchers import Rules, match_labels
@@ -59,11 +59,12 @@ def score_validation(
     """
     matches = match_labels("validation", gold, predicted, Rules(ruler))
     counts = Counts(len(matches), len(gold), len(predicted))
-    detail = counts._asdict()
+    detail = counts.detail
+    aligned: AlignedDetail = {**detail, "alignment": _rows(counts, matches)}
     return {
         "issue_recall": Value(counts.recall, detail=detail),
         "issue_precision": Value(counts.precision, detail=detail),
-        "issue_f1": Value(counts.f1, detail=detail | {"alignment": _rows(counts, matches)}),
+        "issue_f1": Value(counts.f1, detail=aligned),
         "severity_accuracy": _severity([(gold[i], predicted[j]) for i, j, _ in matches]),
         **_pii(compare_pii(pii_strings(gold), pii_strings(predicted))),
     }
@@ -93,7 +94,7 @@ def _severity(pairs: Sequence[tuple[Record, Record]]) -> Value:
     if not pairs:
         return Value(None, NO_MATCH)
     same = sum(left.get("severity") == right.get("severity") for left, right in pairs)
-    return Value(same / len(pairs), detail={"pairs": len(pairs)})
+    return Value(same / len(pairs), detail=PairsDetail(pairs=len(pairs)))
 
 
 def _pii(overlap: PiiOverlap) -> dict[str, Value]:

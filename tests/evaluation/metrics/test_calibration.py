@@ -71,7 +71,7 @@ def test_without_predictions_all_is_undefined():
 
     assert (found.ece, found.mce, found.brier, found.n) == (None, None, None, 0)
     assert found.undefined == NO_PREDICTION
-    assert len(found.as_json()["bins"]) == 10
+    assert len(found.curve) == 10
 
 
 @pytest.mark.parametrize("confidence", [-0.01, 1.01, math.nan, math.inf])
