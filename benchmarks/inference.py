@@ -1,6 +1,6 @@
 """Do the intervals cover, and do the verdicts keep their word? By simulation with known truth.
 
-    .venv/bin/python benchmarks/inference.py [--sets 1000] [--only ratio|kappa|alarms|power]
+    .venv/bin/python benchmarks/inference.py [--sets 1000] [--only ratio|kappa|alarms|power|judges]
 
 Uses the functions that the product uses. Each cell draws that many data sets: conversations whose
 own rates differ (intra-class correlation 0 or 0.3), of 12 cases each or of very unequal sizes.
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from evaluation.metrics.judges import Requirements, disagreements, judge_agreement
 from labeling.domain.agreement.agreement import pair_agreement
 from labeling.domain.uncertainty import detectable, difference, ratio
 
@@ -29,12 +30,12 @@ PREVALENCE, PREVALENCE_ICC = 0.3, 0.1
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=1000, help="data sets a cell")
+    parser.add_argument("--sets", type=int, help="data sets a cell (default: 1000; of judges 300)")
     parser.add_argument("--only", choices=list(TABLES), help="one of the tables")
     options = parser.parse_args()
     for name, table in TABLES.items():
         if options.only in (None, name):
-            table(options.sets)
+            table(options.sets or (300 if name == "judges" else 1000))
 
 
 def sizes(random: np.random.Generator, conversations: int, *, balanced: bool) -> NDArray[np.int64]:
@@ -198,6 +199,41 @@ def called(sets: int, conversations: int, mean: float, icc: float, *, balanced: 
     return hits / sets
 
 
+def judges(sets: int) -> None:
+    """How often a judge is certified that is level with people, or that many points off."""
+    sizes_of = ((5, 6), (10, 6), (20, 3), (10, 10), (20, 5))
+    print("\n## How often a judge gets its certificate for its first sample, %\n")
+    names = [f"{count} × {size}" for count, size in sizes_of]
+    head("judge − people", "spread", "κ", *names)
+    for off, spread in ((0.0, 0.7), (0.0, 1.0), (0.25, 1.0), (0.5, 1.0), (1.0, 0.7), (1.0, 1.0)):
+        limit = (0.0, 0.05) if off >= 1 else (0.0, 1.0)
+        row, kappa = [], 0.0
+        for count, size in sizes_of:
+            share, kappa = certified(sets, count, size, off, spread)
+            row.append(marked(share, limit))
+        line(f"{off:+.2f}", spread, f"{kappa:.2f}", *row)
+
+
+def certified(
+    sets: int, conversations: int, size: int, off: float, spread: float
+) -> tuple[float, float]:
+    """People rate in whole points; how far a judge is from them differs between conversations."""
+    random = np.random.default_rng([conversations, size, int(100 * off), int(10 * spread)])
+    hits, values = 0, []
+    for _ in range(sets):
+        pairs = {}
+        for name in range(conversations):
+            worth = random.normal(random.normal(5.5, 1), 2, size)
+            people = np.clip(np.round(worth + random.normal(0, 0.5, size)), 0, 10)
+            noise = random.normal(off + random.normal(0, spread / 3), spread, size)
+            judge = np.clip(np.round(people + noise), 0, 10)
+            pairs[str(name)] = list(zip(judge.tolist(), people.tolist(), strict=True))
+        agreement = judge_agreement(pairs)
+        hits += not list(disagreements(agreement, 0, Requirements()))
+        values.append(agreement.kappa or 0.0)
+    return hits / sets, float(np.mean(values))
+
+
 def marked(share: float, limits: tuple[float, float]) -> str:
     low, high = limits
     return f"{100 * share:.1f}" + ("" if low <= round(share, 3) <= high else " !")
@@ -217,6 +253,7 @@ TABLES: dict[str, Callable[[int], None]] = {
     "kappa": kappa_coverage,
     "alarms": alarms,
     "power": power,
+    "judges": judges,
 }
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from evaluation.models import (
     Answer,
     AnswerPanel,
     AnswerRating,
+    AnswerSample,
     BuiltLayer,
     CachedReply,
     CaseRun,
@@ -36,6 +37,7 @@ from evaluation.models import (
     Rating,
     RatingPanel,
     Run,
+    SampledAnswer,
     Score,
     SplitAccess,
     StageTrace,
@@ -295,11 +297,18 @@ read_only(
 )
 read_only(
     AnswerRating,
-    "id answer kind rater score rated_at",
+    "id answer kind rater score frozen rated_at",
     "kind score",
     "note rater__username =answer__case__run__id",
 )
 read_only(AnswerPanel, "id run opened_by opened_at", search="=run__id")
+read_only(
+    AnswerSample,
+    "id panel kind drawn_from drawn_by drawn_at closed_by closed_at given_up",
+    "kind given_up",
+    "reason =panel__run__id",
+)
+read_only(SampledAnswer, "id sample number answer", search="=sample__id =answer__id")
 read_only(
     Probing,
     "id project kind model state requested_by created_at",
@@ -308,7 +317,7 @@ read_only(
 )
 read_only(
     JudgeCertificate,
-    "id project kind model passed kappa n issued_at",
+    "id project kind model passed attempt bias kappa n issued_at",
     "passed kind model",
     "judge_sha256 model",
 )

@@ -272,6 +272,26 @@ JUDGES: dict[str, Text] = {
         "no certificate: this judge was not yet asked the probes and compared with people, so "
         "it decides nothing; see the page Judges of answers"
     ),
+    "certificate.not_yet": _("no certificate yet (see the page Judges of answers): {next}"),
+    "certificate.needs_level": _(
+        "no longer valid: this certificate is from before samples were drawn, and does not say "
+        "whether the judge is too generous or too strict; draw a sample on the page of a run with "
+        "answers, and have people rate it"
+    ),
+    "certificate.no_sample": _(
+        "no sample of answers is drawn for people to rate: draw one on the page of a run"
+    ),
+    "certificate.sample_open": _(
+        "people have rated {rated} of the {size} answers of the sample of run {run:d}: the "
+        "certificate follows when it is complete and closed"
+    ),
+    "certificate.sample_not_judged": _(
+        "this judge has not judged the sample of answers that people have rated: have the "
+        "answers of run {run:d} judged again"
+    ),
+    "certificate.due": _(
+        "the probes are asked and a sample is complete: compare the judge with people"
+    ),
     "certificate.not_judged": _(
         "no judge has judged the answers of this run to the end: judge them again"
     ),
@@ -288,23 +308,39 @@ JUDGES: dict[str, Text] = {
         "the judge passed {held} of {asked} probes, and failed on an answer that is “{trick}”"
     ),
     "certificate.too_few_rated": _(
-        "people have rated {n} answers that this judge scored, and {rated} are needed: rate "
-        "answers on the page of a run"
+        "the samples have {n} answers that people rated and this judge scored, and {rated} are "
+        "needed: draw another sample"
+    ),
+    "certificate.too_generous": _(
+        "the judge gives {off:.2f} points more than people (interval {low:+.{digits}f} to "
+        "{high:+.{digits}f}), and may differ by {most} at most"
+    ),
+    "certificate.too_strict": _(
+        "the judge gives {off:.2f} points less than people (interval {low:+.{digits}f} to "
+        "{high:+.{digits}f}), and may differ by {most} at most"
+    ),
+    "certificate.level_uncertain": _(
+        "it is not certain how far the judge is from people: the interval of the mean difference "
+        "goes from {low:+.{digits}f} to {high:+.{digits}f}, and has to be inside ± {most}; draw "
+        "another sample, of more conversations if there are any"
+    ),
+    "certificate.kappa_hangs_on_one": _(
+        "without one of its conversations the sample says nothing of κ: draw another sample"
     ),
     "certificate.agreement_undefined": _("agreement with people is undefined: {why}"),
     "certificate.judge_failed": _(
-        "the judge failed on {failed} of the answers that people rated, beside {n} that it scored"
+        "the judge gave no score for {failed} answers of the samples, and scored {n}"
     ),
     "certificate.kappa_too_low": _("agreement with people is κ {kappa}, and {least} is needed"),
     "certificate.one_conversation": _(
-        "the rated answers are of a single conversation: rate answers of others, too"
+        "the rated answers are of a single conversation: draw a sample of several"
     ),
     "certificate.kappa_may_be_low": _(
-        "κ may be as low as {low}, and {least} is needed: rate more answers"
+        "κ may be as low as {low}, and {least} is needed: draw another sample"
     ),
     "certificate.other_model": _(
         "no certificate: “{served}” has judged, and the certificate is of “{certified}”; ask "
-        "the probes again and have people rate answers that this model has judged"
+        "the probes and draw a sample of answers that this model has judged"
     ),
     "certificate.refused": _("no certificate (see the page Judges of answers): {reason}"),
     "probing.several_models": _(
@@ -391,6 +427,27 @@ REFUSALS: dict[str, Text] = {
     ),
     "rating.no_answer_written": _("No answer could be written, so there is nothing to rate."),
     "rating.answer_out_of_range": _("A rating of an answer is a whole number from 0 to 10."),
+    "sample.too_small": _("A sample has at least one answer."),
+    "sample.one_is_open": _(
+        "A sample for {kind} is open already, of run {run:d}: close it when all of it is rated, "
+        "or give it up."
+    ),
+    "sample.nothing_left": _(
+        "No answer of this run is left to draw: all are in a sample, or somebody has rated them. "
+        "Launch another run."
+    ),
+    "sample.not_complete": _(
+        "People have rated {rated} of the {size} answers of this sample: it can be closed when "
+        "all of them are rated."
+    ),
+    "sample.few_rated_twice": _(
+        "Two people have rated {twice} answers of this sample, and {needed} are needed to know "
+        "how far people agree with each other: have a second person rate, or say why there is "
+        "none."
+    ),
+    "sample.no_reason": _("Say why the sample is given up."),
+    "sample.reason_too_long": _("A reason has at most {most} characters."),
+    "sample.closed": _("This sample is closed: its ratings stay as they are."),
     "rating.note_too_long": _("A note has at most {most} characters."),
     "answers.no_question": _(
         "Answers cannot be evaluated on the layer “{layer}”: it asks no question. Layers that "

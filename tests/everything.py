@@ -9,13 +9,15 @@ from django.contrib.auth.models import User
 from evaluation.models import (
     Answer,
     AnswerPanel,
+    AnswerSample,
     CaseRun,
+    JudgeCertificate,
     Probing,
     RatedLabel,
     RatingPanel,
     Run,
+    SampledAnswer,
 )
-from evaluation.services.judging import certificates
 from labeling.models import Annotation, Assignment, ImportReport, Membership, Project
 from labeling.services import comments, invitations, tokens
 from labeling.services.quality import checks
@@ -108,7 +110,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("run run-judge run-progress run-control run-results run-cases-csv", [run.pk]),
         ("api-run api-run-cases api-run-control", [run.pk]),
         ("run-answer-ratings run-answer-ratings-change", [written.run_id]),
-        ("judge judge-ask", [*of_project, judge.kind, judge.judge_sha256]),
+        ("judge judge-ask api-judge", [*of_project, judge.kind, judge.judge_sha256]),
         ("run-gate run-ratings run-ratings-change", [run.pk]),
         ("gate-thresholds gate-thresholds-store", of_project),
         ("workspace api-annotation api-annotation-submit api-annotation-skip", [mine.pk]),
@@ -138,8 +140,11 @@ def _answers(project: Project, people: dict[str, User]) -> AnswerPanel:
     case = CaseRun.objects.filter(run=run)[0]
     case.state, case.output = CaseRun.State.DONE, {"evidence": [1], "ranked": [1], "model": None}
     case.save()
-    Answer.objects.create(case=case, state=Answer.State.DONE, text="In Rome.", message_ids=[1])
-    return AnswerPanel.objects.create(run=run)
+    answer = Answer.objects.create(case=case, state="done", text="In Rome.", message_ids=[1])
+    panel = AnswerPanel.objects.create(run=run)
+    sample = AnswerSample.objects.create(panel=panel, kind="faithfulness", seed=1, drawn_from=1)
+    SampledAnswer.objects.create(sample=sample, answer=answer, number=1)
+    return panel
 
 
 def _judge(project: Project) -> Probing:
@@ -159,5 +164,16 @@ def _judge(project: Project) -> Probing:
         state=Probing.State.DONE,
         results=[said],
     )
-    certificates.look(probing, by=None)
+    JudgeCertificate.objects.create(
+        project=project,
+        judge_sha256=probing.judge_sha256,
+        kind=probing.kind,
+        model=probing.model,
+        prompt_sha256=probing.prompt_sha256,
+        parser_version="1",
+        n=40,
+        kappa=0.7,
+        passed=True,
+        comparison={"probes_held": 1, "probes_asked": 1},
+    )
     return probing

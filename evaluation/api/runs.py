@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from evaluation.access import require_reader
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services.judging import corrections
 from evaluation.services.launch import launch, predictions
 from evaluation.services.launch.launch import MAX_SEED, MOST_REPETITIONS, LaunchRequest
 from evaluation.services.work import steering
@@ -123,6 +124,12 @@ class RunDetailOut(RunOut):
     aggregates = AggregateOut(many=True)
     failure = WordsField()
     pause_reason = WordsField()
+    people_corrected = serializers.SerializerMethodField(
+        help_text="By metric the judged mean corrected by people, where its judge is certified"
+    )
+
+    def get_people_corrected(self, run: Run) -> dict[str, Any]:
+        return corrections.as_json(run)
 
     class Meta(RunOut.Meta):
         fields = [
@@ -135,6 +142,7 @@ class RunDetailOut(RunOut):
             "config",
             "spec",
             "aggregates",
+            "people_corrected",
         ]
 
 

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from evaluation.api.judges import JudgeView
 from evaluation.api.runs import RunCasesView, RunControlView, RunListView, RunView
 
 urlpatterns = [
@@ -7,4 +8,9 @@ urlpatterns = [
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
+    path(
+        "projects/<slug:slug>/judges/<slug:kind>/<slug:sha256>/",
+        JudgeView.as_view(),
+        name="api-judge",
+    ),
 ]

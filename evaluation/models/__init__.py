@@ -6,7 +6,13 @@ from evaluation.models.answers import (
     Kind,
 )
 from evaluation.models.ceilings import HumanCeiling
-from evaluation.models.certificates import AnswerPanel, JudgeCertificate, Probing
+from evaluation.models.certificates import (
+    AnswerPanel,
+    AnswerSample,
+    JudgeCertificate,
+    Probing,
+    SampledAnswer,
+)
 from evaluation.models.gates import GateResult, GateThresholds
 from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
@@ -22,6 +28,7 @@ __all__ = [
     "Answer",
     "AnswerPanel",
     "AnswerRating",
+    "AnswerSample",
     "BuiltLayer",
     "CachedReply",
     "CaseRun",
@@ -39,6 +46,7 @@ __all__ = [
     "RatingPanel",
     "Run",
     "RunSpec",
+    "SampledAnswer",
     "Score",
     "SplitAccess",
     "StageTrace",

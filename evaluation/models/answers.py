@@ -144,7 +144,10 @@ class Judgement(Work):
 
 
 class AnswerRating(models.Model):
-    """What one person says of an answer, on the judge's scale; the last word counts."""
+    """What one person says of an answer, on the judge's scale; the last word counts.
+
+    Until the sample that the answer belongs to is closed: then it is frozen (triggers).
+    """
 
     answer = models.ForeignKey(Answer, models.CASCADE, related_name="ratings")
     kind = models.CharField(max_length=12, choices=Kind)
@@ -152,6 +155,7 @@ class AnswerRating(models.Model):
     score = models.PositiveSmallIntegerField()
     note = models.TextField(blank=True)
     rated_at = models.DateTimeField(auto_now=True)
+    frozen = models.BooleanField(default=False, help_text="Its sample is closed")
 
     class Meta:
         ordering = ["answer", "kind", "rater"]

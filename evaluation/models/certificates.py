@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from evaluation.models.answers import Kind
+from evaluation.models.answers import Answer, Kind
 from evaluation.models.ratings import PanelQuerySet
 from evaluation.models.runs import Run
 from evaluation.models.work import Work, WorkQuerySet
@@ -17,8 +17,7 @@ from labeling.models import Project
 class AnswerPanel(models.Model):
     """The rating of the answers of one run, by people who are told nothing of it.
 
-    They know it by its ``code``. It is never closed: what was found out about a judge is kept with
-    its certificate, whatever people rate later.
+    They know it by its ``code``. What there is to rate are the answers of its samples.
     """
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="answer_panel")
@@ -41,8 +40,69 @@ class AnswerPanel(models.Model):
         return reverse("answer-rating", args=[self.code])
 
 
+class AnswerSample(models.Model):
+    """Answers of one run that were drawn for people to rate in one respect, before anybody had.
+
+    Which they are never changes (triggers). It is open until somebody closes it, which needs that
+    all of it is rated, or gives it up; from then on its ratings are frozen.
+    """
+
+    panel = models.ForeignKey(AnswerPanel, models.CASCADE, related_name="samples")
+    kind = models.CharField(max_length=12, choices=Kind)
+    seed = models.PositiveBigIntegerField(help_text="That the answers were drawn with")
+    drawn_from = models.PositiveIntegerField(help_text="How many answers could have been drawn")
+    drawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    drawn_at = models.DateTimeField(auto_now_add=True)
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    closed_at = models.DateTimeField(null=True)
+    given_up = models.BooleanField(default=False, help_text="Closed before all of it was rated")
+    reason = models.TextField(
+        blank=True, help_text="Why it was given up, or why few of its answers have two raters"
+    )
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(name="sample_kind_known", condition=Q(kind__in=Kind.values)),
+            models.CheckConstraint(
+                name="sample_given_up_is_closed",
+                condition=Q(given_up=False) | Q(closed_at__isnull=False),
+            ),
+            models.UniqueConstraint(
+                name="sample_one_open",
+                fields=["panel", "kind"],
+                condition=Q(closed_at__isnull=True),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"sample {self.pk} for {self.kind}"
+
+
+class SampledAnswer(models.Model):
+    """One answer of a sample, with its place in the order in which people rate."""
+
+    sample = models.ForeignKey(AnswerSample, models.CASCADE, related_name="answers")
+    answer = models.ForeignKey(Answer, models.CASCADE, related_name="sampled")
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["sample", "number"]
+        constraints = [
+            models.UniqueConstraint(name="sampled_answer_once", fields=["sample", "answer"]),
+            models.UniqueConstraint(name="sampled_number_once", fields=["sample", "number"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} of sample {self.sample_id}"
+
+
 class Probing(Work):
-    """Asking one judge the probes, again each time: what it said before does not count.
+    """Asking one judge the probes. The first reply to each probe counts, whatever is asked later.
 
     ``judge_sha256`` is of the model and how it is asked, the prompt and the parser;
     ``served_model`` is what the server called itself in its replies.
@@ -93,11 +153,12 @@ class Probing(Work):
 
 
 class JudgeCertificate(models.Model):
-    """What a judge was found to be worth against people and probes, when somebody looked.
+    """What a judge is worth against people and probes: computed once a sample is complete.
 
     It belongs to one hash of model, settings, prompt and parser: a judge of another hash has none.
-    Of several the newest counts, so that a later look can take a certificate back. Append-only
-    (triggers).
+    Each is an attempt, with the answers of all samples so far; the newest holds the most answers
+    and counts. Without a ``sample`` it is from before samples were drawn, and counts no longer.
+    Append-only (triggers).
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="judge_certificates")
@@ -108,14 +169,28 @@ class JudgeCertificate(models.Model):
     prompt_sha256 = models.CharField(max_length=64)
     parser_version = models.CharField(max_length=20)
     probes_version = models.CharField(max_length=20, blank=True)
+    sample = models.ForeignKey(
+        AnswerSample,
+        models.RESTRICT,
+        null=True,
+        related_name="certificates",
+        help_text="The newest of those that it rests on",
+    )
+    attempt = models.PositiveIntegerField(
+        null=True, help_text="Of this judge, with samples given up before it"
+    )
     n = models.PositiveIntegerField(help_text="Answers that people rated and the judge scored")
+    bias = models.FloatField(null=True, help_text="Mean of judge minus people, in points")
+    bias_low = models.FloatField(null=True)
+    bias_high = models.FloatField(null=True)
     kappa = models.FloatField(null=True, help_text="Weighted by the square of the distance")
     ci_low = models.FloatField(null=True)
     ci_high = models.FloatField(null=True)
     spearman = models.FloatField(null=True)
     mae = models.FloatField(null=True)
     comparison = models.JSONField(
-        default=dict, help_text="Raters, conversations, further intervals, and what was required"
+        default=dict,
+        help_text="Samples, raters and their own agreement, intervals, and what was required",
     )
     probes = models.JSONField(default=list, help_text="Each probe with what the judge said of it")
     passed = models.BooleanField()
@@ -130,6 +205,11 @@ class JudgeCertificate(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="certificate_kind_known", condition=Q(kind__in=Kind.values)
+            ),
+            models.UniqueConstraint(
+                name="certificate_once_per_sample",
+                fields=["sample", "judge_sha256", "served_model", "probes_version"],
+                condition=Q(sample__isnull=False),
             ),
         ]
         indexes = [

@@ -54,6 +54,7 @@ class Entry(NamedTuple):
     title: str
     scale: str
     rating: AnswerRating | None
+    closed: bool
     answer: dict[str, Any] | None
 
 
@@ -112,12 +113,18 @@ def _after(request: HttpRequest, places: list[Place], own: Own) -> int:
     asked = sheets.asked_after(request, len(places))
     if asked is not None:
         return asked
-    left = (place.number for place in places if (place.answer, place.kind) not in own)
+    left = (
+        place.number
+        for place in places
+        if not place.closed and (place.answer, place.kind) not in own
+    )
     return (next(left, 1) - 1) // PAGE * PAGE
 
 
 def _progress(panel: AnswerPanel, places: list[Place], own: Own) -> dict[str, Any]:
-    return {"panel": panel, "mine": len(own), "all": len(places)}
+    mine = sum((place.answer, place.kind) in own for place in places)
+    still_open = sum(not place.closed for place in places)
+    return {"panel": panel, "mine": mine, "all": len(places), "still_open": still_open}
 
 
 def _entries(panel: AnswerPanel, page: list[Place], own: Own) -> list[Entry]:
@@ -135,6 +142,7 @@ def _entry(panel: AnswerPanel, place: Place, own: Own, answer: Answer | None) ->
         str(Kind(place.kind).label),
         SCALES[place.kind],
         own.get((place.answer, place.kind)),
+        place.closed,
         _answer(answer) if answer else None,
     )
 

@@ -26,7 +26,7 @@ from evaluation.models import (
     Kind,
     Run,
 )
-from evaluation.services.judging import certificates, judge_marks, judgings
+from evaluation.services.judging import certificates, corrections, judge_marks, judgings
 from evaluation.services.judging.answers import shown
 from evaluation.services.run.answer_scoring import JUDGED
 from evaluation.views import present
@@ -58,12 +58,14 @@ def answers_context(run: Run, aggregates: dict[str, Aggregate]) -> dict[str, Any
     history = judgings.history(run)
     counting = judgings.counting(run)
     details = {kind: aggregates[kind].detail for kind in JUDGED if kind in aggregates}
+    corrected = corrections.of_run(run)
     return {
         "judged": {
             "history": [_judging_row(judging, counting) for judging in history],
             "counting": counting,
             "rows": [
                 {"metric": METRICS[kind], "row": aggregates[kind], **details[kind]}
+                | {"corrected": corrected.get(kind)}
                 | _worth(run, kind)
                 for kind in details
                 if "judge" in details[kind]

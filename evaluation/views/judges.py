@@ -10,11 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from evaluation import probes as probe_set
 from evaluation.access import require_reader
 from evaluation.judge import judge_sha256
 from evaluation.models import JudgeCertificate, Judging, Kind, Probing
 from evaluation.probes import TRICKS
-from evaluation.services.judging import certificates, judges, probings
+from evaluation.services.judging import attempts, certificates, judges, probings
 from evaluation.services.judging.judges import Judge
 from evaluation.services.language_models import endpoints
 from labeling.domain.errors import RuleError
@@ -31,7 +32,11 @@ BADGES = {
     judges.ASKING: ("info", lazy("being asked")),
     judges.UNKNOWN: ("", lazy("no certificate")),
 }
-HISTORY = 20
+SAMPLE_STATES = {
+    "open": ("info", lazy("being rated")),
+    "complete": ("ok", lazy("complete")),
+    "given_up": ("warn", lazy("given up")),
+}
 
 
 class JudgeRow(NamedTuple):
@@ -61,14 +66,20 @@ def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpR
     project = access.readable(request.user, slug)
     judge = _judge(project, kind, sha256)
     rows = JudgeCertificate.objects.filter(project=project, kind=kind, judge_sha256=sha256)
-    looks = list(rows.select_related("issued_by").order_by("-pk")[:HISTORY])
+    looks = list(rows.select_related("issued_by", "sample__panel").order_by("-pk"))
+    tried = attempts.of_judge(project, kind, sha256)
+    missing = certificates.missing(project, kind, sha256)
     context = {
         "project": project,
         "row": _row(judge),
         "newest": looks[0] if looks else None,
-        "probes": [_probe(probe) for probe in looks[0].probes] if looks else [],
-        "looks": looks,
+        "probes": [_probe(probe) for probe in _marked(project, judge)],
+        "looks": [(look, list(map(words, certificates.reasons_of(look)))) for look in looks],
+        "attempts": tried,
+        "samples": [(sample, SAMPLE_STATES[sample["state"]]) for sample in tried["samples"]],
         "required": certificates.requirements(),
+        "next": missing,
+        "due": missing == certificates.DUE,
         "problem": _why_not_askable(judge),
         "may_write": access.leads(request.user, project),
     }
@@ -77,12 +88,12 @@ def judge_page(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpR
 
 @require_POST
 def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpResponse:
-    """Ask the probes, or look again at what was said, with the ratings there are now."""
+    """Ask the probes, or compare with people on the samples that are complete by now."""
     project = access.led(request.user, slug)
     judge = _judge(project, kind, sha256)
     try:
         if request.POST.get("action") == "compare":
-            certificate = certificates.look(
+            certificate = certificates.attempt(
                 probings.last_of(project, kind, sha256), by=request.user
             )
             message = (
@@ -133,10 +144,10 @@ def _prompt_of(project: Project, kind: str, sha256: str) -> str:
 
 
 def _judge(project: Project, kind: str, sha256: str) -> Judge:
-    for judge in judges.seen(Project.objects.filter(pk=project.pk)):
-        if (judge.key.kind, judge.key.sha256) == (kind, sha256):
-            return judge
-    raise Http404
+    judge = judges.find(project, kind, sha256)
+    if judge is None:
+        raise Http404
+    return judge
 
 
 def _row(judge: Judge) -> JudgeRow:
@@ -151,8 +162,18 @@ def _row(judge: Judge) -> JudgeRow:
     )
 
 
+def _marked(project: Project, judge: Judge) -> list[Any]:
+    """The replies that count, also before anything is compared with people."""
+    probing = certificates.last_probing(project, judge.key.kind, judge.key.sha256)
+    if probing is None:
+        return []
+    return list(probe_set.marked(judge.key.kind, certificates.first_replies(probing)))
+
+
 def _reasons(judge: Judge) -> list[str]:
     if judge.state == judges.EXPIRED:
+        if not judge.has_level:
+            return [words(certificates.NEEDS_LEVEL)]
         if judge.in_use:
             return [_("There are newer probes: ask them.")]
         return [
@@ -167,6 +188,8 @@ def _reasons(judge: Judge) -> list[str]:
         why = words_of(judge.probing["error"])
         return [_("The probes could not be asked: {why}").format(why=why)]
     if judge.state == judges.UNKNOWN:
+        if judge.probing:
+            return [_("It was not yet compared with people.")]
         return [_("It was not yet asked the probes.")]
     return []
 

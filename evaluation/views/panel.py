@@ -11,17 +11,18 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from evaluation.models import AnswerPanel, RatingPanel, Run
-from evaluation.services.judging import answer_ratings, certificates, panels
+from evaluation.models import AnswerPanel, JudgeCertificate, Kind, RatingPanel, Run
+from evaluation.services.judging import answer_ratings, attempts, certificates, panels, samples
 from evaluation.services.judging.panels import Panel
 from evaluation.services.run import ratings, scoring
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.numbers import whole_number
 from labeling.views import access
 from labeling.words import words
 
@@ -29,6 +30,12 @@ from labeling.words import words
 class Invitable(NamedTuple):
     user: User
     invited: bool
+
+
+class SampleRow(NamedTuple):
+    progress: samples.Progress
+    kind: str
+    state: str
 
 
 @require_GET
@@ -61,10 +68,15 @@ def run_ratings_change(request: HttpRequest, pk: int) -> HttpResponse:
 def run_answer_ratings(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_run(request, pk)
     panel = AnswerPanel.objects.filter(run=run).select_related("run__release").first()
+    problem = samples.why_not_ratable(run)
+    left = {} if problem else samples.available(run)
     context = {
-        **_frame(request, run, panel, answer_ratings.why_not_ratable(run)),
+        **_frame(request, run, panel, problem),
         "raters": answer_ratings.raters(panel) if panel else [],
-        "needed": certificates.requirements().rated,
+        "required": certificates.requirements(),
+        "samples": _samples(panel) if panel else [],
+        "drawable": [(kind, str(Kind(kind).label), left[kind]) for kind in left if left[kind]],
+        "size": min(samples.DEFAULT_SIZE, max(left.values(), default=0)),
     }
     return render(request, "evaluation/run_answer_ratings.html", context)
 
@@ -114,12 +126,42 @@ def _act(action: str, run: Run, panel: RatingPanel | None, request: HttpRequest)
     return _("The rating is closed; the figures are being computed for the last time.")
 
 
+def _samples(panel: AnswerPanel) -> list[SampleRow]:
+    drawn = panel.samples.select_related("drawn_by", "closed_by")
+    return [
+        SampleRow(done, str(Kind(done.sample.kind).label), attempts.state_of(done.sample))
+        for done in samples.progress(drawn)
+    ][::-1]
+
+
 def _act_on_answers(run: Run, panel: AnswerPanel | None, request: HttpRequest) -> str:
-    if request.POST.get("action") == "invite" and panel:
-        answer_ratings.invite(panel, request.POST.getlist("judge"), by=request.user)
+    posted = request.POST
+    action = posted.get("action", "")
+    if action == "draw":
+        size = whole_number(posted.get("size", "")) or 0
+        samples.draw(run, size=size, kinds=posted.getlist("kind"), by=request.user)
+        return _("The sample is drawn: pass the link on to the raters.")
+    if panel is None or action not in ("invite", "close", "give_up"):
+        raise panels.RatingRefused("There is no such action.")
+    if action == "invite":
+        answer_ratings.invite(panel, posted.getlist("judge"), by=request.user)
         return _("The invitations are stored.")
-    answer_ratings.open_panel(run, by=request.user)
-    return _("The rating is open: pass its link on to the raters.")
+    sample = get_object_or_404(panel.samples, pk=whole_number(posted.get("sample", "")) or 0)
+    reason = posted.get("reason", "")
+    if action == "give_up":
+        samples.give_up(sample, by=request.user, reason=reason)
+        return _("The sample is given up. It stays listed with its reason.")
+    samples.close(sample, by=request.user, reason=reason)
+    return _compared(certificates.attempt_all(sample, by=request.user))
+
+
+def _compared(issued: list[JudgeCertificate]) -> str:
+    if not issued:
+        return _("The sample is closed. No judge was asked the probes yet: ask them next.")
+    certified = sum(certificate.passed for certificate in issued)
+    return _("The sample is closed. Judges compared: {all}; certified: {certified}.").format(
+        all=len(issued), certified=certified
+    )
 
 
 def _panel_context(panel: RatingPanel, user: Any) -> dict[str, Any]:

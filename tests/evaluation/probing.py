@@ -7,9 +7,9 @@ from typing import Any
 from uuid import uuid4
 
 from evaluation import probes
-from evaluation.models import Probing
+from evaluation.models import AnswerRating, AnswerSample, JudgeCertificate, Probing, Run
 from evaluation.probes import Expectation, Probe
-from evaluation.services.judging import probings
+from evaluation.services.judging import certificates, judgings, probings, samples
 from labeling.models import Project
 from tests.evaluation import answers as asked
 from tests.evaluation.answers import data_of, kind_of, verdict
@@ -65,3 +65,30 @@ def probe(project: Project, *kinds: str, by: Any = None, **options: Any) -> list
     for one in made:
         probings.work(one.pk, uuid4())
     return [Probing.objects.get(pk=one.pk) for one in made]
+
+
+def agree(
+    run: Run, raters: list[Any], *, off: int = 0, kinds: tuple[str, ...] = (KIND,)
+) -> list[JudgeCertificate]:
+    """A sample of all answers of which people say what the judge says, or ``off`` points more."""
+    return [
+        certificate
+        for sample in samples.draw(run, kinds=kinds, size=1000, by=None)
+        for certificate in rate_and_close(sample, raters, off=off)
+    ]
+
+
+def rate_and_close(
+    sample: AnswerSample, raters: list[Any], *, off: int = 0
+) -> list[JudgeCertificate]:
+    judging = judgings.counting(sample.panel.run)
+    assert judging is not None
+    drawn = sample.answers.values("answer")
+    for judged in judging.judgements.filter(kind=sample.kind, answer__in=drawn):
+        for rater in raters:
+            score = min(round(judged.score or 0) + off, 10)
+            AnswerRating.objects.create(
+                answer=judged.answer, kind=sample.kind, rater=rater, score=score
+            )
+    samples.close(sample, by=None, reason="There is nobody else.")
+    return certificates.attempt_all(sample, by=None)

@@ -12,8 +12,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from evaluation import tasks
-from evaluation.models import AnswerPanel, AnswerRating, JudgeCertificate, Probing, Run
-from evaluation.services.judging import answer_ratings, judgings
+from evaluation.models import (
+    AnswerPanel,
+    AnswerRating,
+    AnswerSample,
+    JudgeCertificate,
+    Probing,
+    Run,
+)
+from evaluation.services.judging import answer_ratings, judgings, panels, samples
 from evaluation.services.run import execution
 from labeling.domain.facts import Fact
 from labeling.models import Project
@@ -40,7 +47,7 @@ def run(server: LanguageServer, project: Project, people: dict[str, User], scrip
 
 @pytest.fixture
 def panel(run: Run, people: dict[str, User]) -> AnswerPanel:
-    return answer_ratings.open_panel(run, by=people["rita"])
+    return samples.draw(run, by=people["rita"])[0].panel
 
 
 def test_raters_see_neither_pipeline_nor_model_nor_the_judge(
@@ -62,6 +69,31 @@ def test_the_order_is_the_same_for_everybody_and_correctness_needs_a_reference(
     assert len(places) == PLACES
     assert [one.number for one in places] == list(range(1, PLACES + 1))
     assert sum(one.kind == "correctness" for one in places) == 2
+    assert len({one.answer for one in places[:4]}) == 1  # all that is asked of one answer at once
+
+
+def test_only_what_was_drawn_is_offered_and_a_closed_sample_takes_no_rating(
+    run: Run, people: dict[str, User], signed_in: Any
+) -> None:
+    drawn = samples.draw(run, size=2, kinds=["relevance", "faithfulness"], by=people["rita"])
+    panel = drawn[0].panel
+    places = answer_ratings.places(panel)
+    assert [one.kind for one in places] == ["faithfulness", "relevance"] * 2
+    noor = signed_in("noor")
+    assert "You have rated 0 of 4" in markup(noor, panel.get_absolute_url())
+
+    samples.give_up(drawn[0], by=people["rita"], reason="Enough.")
+    assert [one[:3] for one in answer_ratings.places(panel)] == [one[:3] for one in places]
+    closed, still_open = (
+        reverse("answer-rating-store", args=[panel.code, one.number])
+        for one in answer_ratings.places(panel)[:2]
+    )
+    if not answer_ratings.places(panel)[0].closed:
+        closed, still_open = still_open, closed
+    htmx = {"HX-Request": "true"}
+    assert noor.post(closed, {"score": "5"}, headers=htmx).status_code == 400
+    assert noor.post(still_open, {"score": "5"}, headers=htmx).status_code == 200
+    assert AnswerRating.objects.count() == 1
 
 
 def test_a_rating_is_stored_changed_taken_back_and_held_to_its_scale(
@@ -93,8 +125,8 @@ def test_annotators_rate_when_they_are_invited(
 ) -> None:
     rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
     beside = reverse("run-answer-ratings", args=[run.pk])
-    assert "Open the rating" in markup(rita, beside)
-    rita.post(change, {"action": "open"})
+    assert "Draw a sample" in markup(rita, beside)
+    rita.post(change, {"action": "draw", "size": "3", "kind": list(panels.KINDS)})
     panel = AnswerPanel.objects.get()
     ana, address = signed_in("ana"), panel.get_absolute_url()
     assert ana.get(address).status_code == 404
@@ -151,8 +183,33 @@ def test_a_lead_asks_the_probes_on_the_page_and_sees_each_of_them(
     text = markup(rita, page)
     assert "Splendid." in text
     assert "vague but on the subject" in text
-    assert "refused" in markup(rita, reverse("judges"))
     rita.post(ask, {"action": "compare"})
-    assert JudgeCertificate.objects.count() == 2
+    assert not JudgeCertificate.objects.exists()  # nobody has rated anything
+    assert "No sample of answers is drawn" in markup(rita, page)
     unknown = reverse("judge", args=[project.slug, "faithfulness", "0" * 64])
     assert rita.get(unknown).status_code == 404
+
+
+def test_a_lead_closes_a_sample_on_the_page_when_all_of_it_is_rated(
+    run: Run, people: dict[str, User], signed_in: Any
+) -> None:
+    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
+    beside = reverse("run-answer-ratings", args=[run.pk])
+    rita.post(change, {"action": "draw", "size": "2", "kind": ["relevance"]})
+    (sample,) = AnswerSample.objects.all()
+    end = {"sample": str(sample.pk), "reason": "Only noor rates."}
+    assert "0/2" in markup(rita, beside)
+    assert "People have rated 0 of the 2" in markup(
+        rita, rita.post(change, {"action": "close", **end}).url
+    )
+    noor = signed_in("noor")
+    for place in answer_ratings.places(sample.panel):
+        noor.post(
+            reverse("answer-rating-store", args=[sample.panel.code, place.number]), {"score": "7"}
+        )
+    assert signed_in("noor").post(change, {"action": "close", **end}).status_code == 403
+    rita.post(change, {"action": "close", **end})
+    sample.refresh_from_db()
+    assert (sample.closed_by, sample.given_up) == (people["rita"], False)
+    assert "Only noor rates." in markup(rita, beside)
+    assert "Draw another sample" in markup(rita, beside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from io import StringIO
 from pathlib import Path
@@ -17,8 +18,15 @@ from django.urls import reverse
 
 from evaluation import judge, probes
 from evaluation.metrics.gate import NO_CERTIFICATE
-from evaluation.models import Answer, AnswerRating, JudgeCertificate, Probing, Run
-from evaluation.services.judging import certificates, judgings, probings
+from evaluation.models import Answer, AnswerRating, AnswerSample, JudgeCertificate, Run
+from evaluation.services.judging import (
+    attempts,
+    certificates,
+    judgings,
+    panels,
+    probings,
+    samples,
+)
 from evaluation.services.run import execution, gates, results
 from evaluation.services.work import steering
 from labeling.domain.facts import Fact
@@ -26,7 +34,7 @@ from labeling.models import Project
 from labeling.words import in_english, words_of
 from tests.evaluation import answers as asked
 from tests.evaluation import launching
-from tests.evaluation.probing import CHATS, KIND, decent, lenient, probe
+from tests.evaluation.probing import CHATS, KIND, agree, decent, lenient, probe, rate_and_close
 from tests.llm_server import LanguageServer
 
 pytestmark = pytest.mark.django_db
@@ -47,15 +55,6 @@ def start(server: LanguageServer, project: Project, people: dict[str, User], scr
 def work(run: Run) -> Run:
     execution.work(run.pk, uuid4())
     return Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
-
-
-def agree(run: Run, raters: list[User], *, off: int = 0) -> None:
-    """People say of every answer what the judge says, or ``off`` points more."""
-    judging = judgings.counting(run)
-    for one in judging.judgements.filter(kind=KIND, score__isnull=False):
-        for rater in raters:
-            score = min(round(one.score) + off, 10)
-            AnswerRating.objects.create(answer=one.answer, kind=KIND, rater=rater, score=score)
 
 
 @pytest.fixture
@@ -82,9 +81,11 @@ def test_the_probes_catch_a_lenient_judge_and_the_gate_refuses_it(
     settings.JUDGE_MIN_RATED = 4
     server.default = lenient
     run = start()
-    agree(run, [people["noor"]])  # people are as lenient: the probes alone have to catch it
-    probe(project, *probings.KINDS)
+    # people are as lenient: the probes alone have to catch it
+    agree(run, [people["noor"]], kinds=panels.KINDS)
+    probe(project, *panels.KINDS)
 
+    assert JudgeCertificate.objects.count() == len(panels.KINDS)
     for found in JudgeCertificate.objects.all():
         caught = {one["trick"] for one in found.probes if not one["held"]}
         assert not found.passed
@@ -107,14 +108,17 @@ def test_with_people_who_agree_a_decent_judge_is_certified_and_decides(
     assert gate(run) == (False, in_english(NO_CERTIFICATE))
 
     probe(project)
-    passed, why = gate(run)
-    assert not passed
-    assert f"people have rated 0 answers that this judge scored, and {3 * CHATS}" in why
+    assert "no sample of answers is drawn" in gate(run)[1]
+    (sample,) = samples.draw(run, kinds=[KIND], by=people["rita"])
+    assert f"people have rated 0 of the {3 * CHATS} answers" in gate(run)[1]
+    assert not JudgeCertificate.objects.exists()
 
-    agree(run, [people["noor"], people["rita"]])
-    probing = Probing.objects.get()
-    found = certificates.look(probing, by=people["rita"])
+    settings.JUDGE_MIN_TWICE = 3 * CHATS
+    (found,) = rate_and_close(sample, [people["noor"], people["rita"]])
     assert (found.passed, found.n, found.kappa, found.mae) == (True, 3 * CHATS, 1.0, 0.0)
+    assert (found.bias, found.attempt, found.comparison["people"]["n"]) == (0.0, 1, 3 * CHATS)
+    assert sample.answers.count() == 3 * CHATS
+    assert AnswerSample.objects.get().reason == ""  # none is needed
     assert found.served_model == "small-1-2026-01-31"
     assert gate(run) == (True, "")
     beside = results.results_document(run)["metrics"]
@@ -212,33 +216,223 @@ def test_people_who_disagree_or_are_too_few_or_of_one_conversation_are_not_enoug
 ) -> None:
     server.default = decent
     run = start()
-    agree(run, [people["noor"]], off=4)
-    (probing,) = probe(project)
+    probe(project)
+    (found,) = agree(run, [people["noor"]], off=4)
+    codes = [reason.code for reason in certificates.reasons_of(found)]
     too_few = Fact("certificate.too_few_rated", n=9, rated=30)
-    assert certificates.reasons_of(JudgeCertificate.objects.get())[0] == too_few
-    settings.JUDGE_MIN_RATED = 4
-    found = certificates.look(probing, by=None)
-    assert not found.passed
-    assert any("κ" in in_english(one) for one in certificates.reasons_of(found))
+    assert certificates.reasons_of(found)[0] == too_few
+    assert codes[1:3] == ["certificate.too_strict", "certificate.kappa_too_low"]
     # off by 4, but cut at 10: 3, 5, 7 against 7, 9, 10, three answers each
     assert found.mae == pytest.approx((4 + 4 + 3) / 3)
+    assert found.bias == pytest.approx(-(4 + 4 + 3) / 3)
+    told = [in_english(reason) for reason in certificates.reasons_of(found)]
+    assert "the judge gives 3.67 points less than people" in told[1]
 
-    first = Answer.objects.filter(case__item__item_id="Chat_1")
-    AnswerRating.objects.exclude(answer__in=first).delete()
+
+def test_a_sample_of_one_conversation_says_nothing_of_others(
+    server: LanguageServer, project: Project, settings: Any, people: dict[str, User], script: Any
+) -> None:
     settings.JUDGE_MIN_RATED = 3
-    found = certificates.look(probing, by=None)
-    assert not found.passed
+    script(asked.retrieve)
+    server.default = decent
+    options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
+    release = asked.questions(project)
+    run = work(launching.launch(release, pipeline="lexical", **options))
+    probe(project)
+    (found,) = agree(run, [people["noor"]])
+    assert "certificate.one_conversation" in [each["code"] for each in found.reasons]
 
 
-def test_the_newest_look_counts_and_none_is_ever_changed(run: Run, project: Project) -> None:
+# --- samples ---
+
+
+def test_a_sample_is_drawn_before_anybody_rates_and_never_changes(
+    run: Run, project: Project, start: Any, people: dict[str, User]
+) -> None:
+    again = start()
+    rated = Answer.objects.filter(case__run=again).order_by("pk")[:2]
+    for answer in rated:
+        AnswerRating.objects.create(answer=answer, kind=KIND, rater=people["noor"], score=3)
+    assert samples.available(again)[KIND] == 3 * CHATS - 2
+    (sample,) = samples.draw(again, kinds=[KIND], size=4, by=people["rita"])
+
+    drawn = list(sample.answers.values_list("answer", flat=True))
+    left = [pk for pk in again_answers(again) if pk not in [answer.pk for answer in rated]]
+    assert drawn == samples.drawn_by_seed(left, sample.seed)[:4]
+    assert (sample.drawn_by, sample.drawn_from) == (people["rita"], len(left))
+    with pytest.raises(panels.RatingRefused) as refusal:
+        samples.draw(again, kinds=[KIND], by=None)
+    assert refusal.value.fact == Fact("sample.one_is_open", kind=KIND, run=again.pk)
+    for change in (
+        lambda: sample.answers.all().delete(),
+        lambda: sample.answers.update(number=9),
+        lambda: AnswerSample.objects.filter(pk=sample.pk).update(seed=1),
+        lambda: AnswerSample.objects.filter(pk=sample.pk).delete(),
+    ):
+        with pytest.raises(DatabaseError), transaction.atomic():
+            change()
+
+
+def again_answers(run: Run) -> list[int]:
+    return list(Answer.objects.filter(case__run=run).values_list("pk", flat=True))
+
+
+def test_ratings_outside_of_the_sample_count_for_nothing(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    probe(project)
+    (sample,) = samples.draw(run, kinds=[KIND], size=6, by=None)
+    inside = sample.answers.values("answer")
+    for answer in Answer.objects.filter(case__run=run).exclude(pk__in=inside):
+        AnswerRating.objects.create(answer=answer, kind=KIND, rater=people["ana"], score=0)
+    (found,) = rate_and_close(sample, [people["noor"]])
+    assert (found.n, found.bias, found.comparison["raters"]) == (6, 0.0, 1)
+
+
+def test_a_sample_is_closed_when_all_of_it_is_rated_and_by_two_or_with_a_reason(
+    server: LanguageServer, start: Any, project: Project, people: dict[str, User]
+) -> None:
+    server.default = decent
+    run = start()
+    (sample,) = samples.draw(run, kinds=[KIND], size=4, by=people["rita"])
+    answers = list(sample.answers.values_list("answer", flat=True))
+
+    def refused(**options: Any) -> str:
+        with pytest.raises(panels.RatingRefused) as refusal:
+            samples.close(sample, by=people["rita"], **options)
+        return refusal.value.fact.code
+
+    for answer in answers[:3]:
+        AnswerRating.objects.create(answer_id=answer, kind=KIND, rater=people["noor"], score=5)
+    # in another respect: no rating of this sample
+    AnswerRating.objects.create(
+        answer_id=answers[3], kind="relevance", rater=people["noor"], score=5
+    )
+    assert refused(reason="I am alone.") == "sample.not_complete"
+    AnswerRating.objects.create(answer_id=answers[3], kind=KIND, rater=people["noor"], score=5)
+    assert refused() == "sample.few_rated_twice"
+    samples.close(sample, by=people["rita"], reason="I am alone.")
+    assert refused(reason="Again.") == "sample.closed"
+    sample.refresh_from_db()
+    assert (sample.closed_by, sample.reason) == (people["rita"], "I am alone.")
+    with pytest.raises(DatabaseError, match="closed"), transaction.atomic():
+        AnswerRating.objects.filter(kind=KIND).update(score=9)
+    AnswerRating.objects.filter(kind="relevance").update(score=9)
+
+
+def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_attempt(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run, again = start(), start()
+    (probing,) = probe(project)
+    (first,) = samples.draw(run, kinds=[KIND], by=people["rita"])
+    with pytest.raises(panels.RatingRefused):
+        samples.give_up(first, by=people["rita"], reason=" ")
+    samples.give_up(first, by=people["rita"], reason="The raters left.")
+    assert certificates.missing(project, KIND, probing.judge_sha256) == certificates.NO_SAMPLE
+    (found,) = agree(again, [people["noor"]])
+    assert (found.attempt, found.comparison["level"]) == (2, 0.975)
+    listed = attempts.of_judge(project, KIND, probing.judge_sha256)["samples"]
+    assert [(each["state"], each["reason"]) for each in listed] == [
+        ("complete", "There is nobody else."),
+        ("given_up", "The raters left."),
+    ]
+
+
+# --- attempts ---
+
+
+def test_a_further_sample_is_compared_with_all_before_it_and_no_attempt_is_ever_changed(
+    run: Run, start: Any, project: Project, people: dict[str, User]
+) -> None:
     (probing,) = probe(project)
     assert gate(run)[0]
-    AnswerRating.objects.all().update(score=5)
-    assert gate(run)[0]  # what was issued stands for what was rated then
-    certificates.look(probing, by=None)
+    first = JudgeCertificate.objects.get()
+    assert certificates.attempt(probing, by=None) == first  # nothing new: no attempt
+    (found,) = agree(start(), [people["noor"]], off=4)
+
+    assert (found.attempt, found.n, found.comparison["level"]) == (2, 6 * CHATS, 0.975)
+    assert found.bias == pytest.approx(-(4 + 4 + 3) / 6)  # the nine answers before it were right
     assert not gate(run)[0]
+    listed = attempts.of_judge(project, KIND, probing.judge_sha256)
+    assert [
+        (each["attempt"], each["passed"], each["counts"]) for each in listed["comparisons"]
+    ] == [
+        (2, False, True),
+        (1, True, False),
+    ]
     with pytest.raises(DatabaseError, match="never changes"), transaction.atomic():
         JudgeCertificate.objects.update(passed=True)
+
+
+def test_probes_count_on_the_first_try_however_often_they_are_asked(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    settings.JUDGE_MIN_RATED = 4
+    server.default = decent
+    run = start()
+    server.default = lenient
+    (failed,) = probe(project)
+    server.default = decent
+    (repeated,) = probe(project)
+    (found,) = agree(run, [people["noor"]])
+
+    assert [each["code"] for each in found.reasons] == ["certificate.probes_failed"]
+    listed = attempts.of_judge(project, KIND, repeated.judge_sha256)["probes"]
+    asked_of = len(failed.results)
+    assert [(each["probing"], each["replies"], each["counted"]) for each in listed] == [
+        (repeated.pk, asked_of, 0),
+        (failed.pk, asked_of, asked_of),
+    ]
+    assert listed[0]["passed"] == asked_of
+
+
+def test_replies_of_an_asking_that_broke_off_count_too(
+    server: LanguageServer, start: Any, project: Project, settings: Any, people: dict[str, User]
+) -> None:
+    """Otherwise a budget of a few tokens would be a way to try again."""
+    settings.JUDGE_MIN_RATED = 4
+    server.default = lenient
+    (broken_off,) = probe(project, budget_tokens=400)
+    assert broken_off.state == "failed"
+    assert broken_off.results
+    server.default = decent
+    (asked_again,) = probe(project)
+    replies = certificates.first_replies(asked_again)
+    for reply in broken_off.results:
+        assert replies[reply["id"]] == reply
+    assert len(replies) == len(asked_again.results)
+
+
+def test_a_certificate_from_before_samples_is_no_longer_valid_and_says_why(
+    run: Run, project: Project, people: dict[str, User], signed_in: Any
+) -> None:
+    judging = judgings.counting(run)
+    told = judging.spec["prompts"][KIND]
+    JudgeCertificate.objects.create(
+        project=project,
+        judge_sha256=told["judge_sha256"],
+        kind=KIND,
+        model=judging.model,
+        served_model="small-1-2026-01-31",
+        prompt_sha256=told["sha256"],
+        parser_version="1",
+        probes_version=probes.load().version,
+        n=40,
+        kappa=0.8,
+        passed=True,
+        comparison={"probes_held": 9, "probes_asked": 9},
+    )
+    assert gate(run) == (False, in_english(certificates.NEEDS_LEVEL))
+    noor = signed_in("noor")
+    page = noor.get(reverse("judge", args=[project.slug, KIND, told["judge_sha256"]]))
+    assert "No longer valid: this certificate is from before samples" in page.content.decode()
+    assert "no certificate" in noor.get(reverse("runs")).content.decode()
 
 
 def test_another_model_behind_the_same_name_and_newer_probes_end_a_certificate(
@@ -267,7 +461,7 @@ def certify(project: Project, *arguments: str) -> tuple[int, str]:
     return 0, out.getvalue()
 
 
-def test_the_command_asks_looks_and_says_what_is_missing(
+def test_the_command_asks_compares_lists_and_says_what_is_missing(
     server: LanguageServer,
     start: Any,
     project: Project,
@@ -280,13 +474,21 @@ def test_the_command_asks_looks_and_says_what_is_missing(
     run = start()
     status, said = certify(project, "--kind", KIND)
     assert status == 1
-    assert "rate answers" in said
+    assert "no sample of answers is drawn" in said
 
     agree(run, [people["noor"]])
     calls = len(server.requests)
     status, said = certify(project, "--kind", KIND, "--compare")
     assert (status, len(server.requests)) == (0, calls)
     assert "certified" in said
+    status, said = certify(project, "--kind", KIND, "--list", "--format", "json")
+    (listed,) = json.loads(said)
+    assert (status, listed["certified"]) == (0, True)
+    assert [len(listed["attempts"][name]) for name in ("probes", "samples", "comparisons")] == [
+        1,
+        1,
+        1,
+    ]
 
     changed = tmp_path / "prompt.md"
     changed.write_text(judge.shipped(KIND).text + " ")  # only spaces at the end: the same prompt

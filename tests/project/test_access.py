@@ -198,6 +198,7 @@ EXPECTED = {
     "api-runs": API_READERS,
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
+    "api-judge": API_READERS,
     "api-run-control": Row(403, 404, 404, 400, 400, post=True),
 }
 

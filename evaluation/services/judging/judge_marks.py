@@ -30,7 +30,7 @@ class _Judge(NamedTuple):
 
 
 class _Look(NamedTuple):
-    """The newest look at a judge; ``model`` is the one that it was, as the server named it."""
+    """The newest attempt of a judge; ``model`` is the one that it was, as the server named it."""
 
     passed: bool
     compared: bool
@@ -66,15 +66,26 @@ def _mark(look: _Look | None, served: set[str]) -> str:
 
 
 def _newest_looks(judges: Collection[_Judge]) -> dict[_Judge, _Look]:
-    """A certificate over older probes counts for none."""
+    """One over older probes counts for none, nor one without a sample."""
     if not judges:
         return {}
     rows = JudgeCertificate.objects.filter(judge_sha256__in={judge.sha256 for judge in judges})
     fresh = probes.load().version
     return {
-        _Judge(project, kind, sha256): _Look(passed and version == fresh, n > 0, model)
-        for project, kind, sha256, passed, version, n, model in rows.order_by("pk").values_list(
-            "project", "kind", "judge_sha256", "passed", "probes_version", "n", "served_model"
+        _Judge(project, kind, sha256): _Look(
+            passed and version == fresh and sample is not None, n > 0, model
+        )
+        for project, kind, sha256, passed, version, n, model, sample in rows.order_by(
+            "pk"
+        ).values_list(
+            "project",
+            "kind",
+            "judge_sha256",
+            "passed",
+            "probes_version",
+            "n",
+            "served_model",
+            "sample",
         )
     }
 

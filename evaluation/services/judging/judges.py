@@ -11,11 +11,12 @@ from django.db.models.fields.json import KT
 
 from evaluation import probes
 from evaluation.models import JudgeCertificate, Judging, Probing
-from evaluation.services.judging.probings import KINDS
+from evaluation.services.judging.panels import KINDS
 from evaluation.services.language_models import endpoints
 from labeling.models import Project
 
 VALID, EXPIRED, REFUSED, ASKING, UNKNOWN = "valid", "expired", "refused", "asking", "unknown"
+STATES = (VALID, EXPIRED, REFUSED, ASKING, UNKNOWN)
 
 
 class Key(NamedTuple):
@@ -50,7 +51,12 @@ class Judge:
         if not self.certificate["passed"]:
             return REFUSED
         fresh = self.certificate["probes_version"] == probes.load().version
-        return VALID if self.in_use and fresh else EXPIRED
+        return VALID if self.in_use and fresh and self.has_level else EXPIRED
+
+    @property
+    def has_level(self) -> bool:
+        """Whether the certificate rests on a sample, and so bounds how far off the judge is."""
+        return self.certificate is not None and self.certificate["sample"] is not None
 
 
 def seen(projects: QuerySet[Project]) -> list[Judge]:
@@ -70,6 +76,13 @@ def seen(projects: QuerySet[Project]) -> list[Judge]:
             by_key[key][1].certificate = certificate
     rows = sorted(by_key.values(), key=lambda row: (row[1].slug, not row[1].in_use, -row[0]))
     return [judge for _last, judge in rows]
+
+
+def find(project: Project, kind: str, sha256: str) -> Judge | None:
+    for judge in seen(Project.objects.filter(pk=project.pk)):
+        if (judge.key.kind, judge.key.sha256) == (kind, sha256):
+            return judge
+    return None
 
 
 def _that_judged(projects: QuerySet[Project], kind: str) -> dict[Key, tuple[int, Judge]]:
@@ -142,7 +155,8 @@ def _newest_certificates(projects: QuerySet[Project]) -> Iterable[Any]:
     )
     return rows.values(
         "pk", "project", "kind", "judge_sha256", "passed", "probes_version", "n", "kappa",
-        "ci_low", "ci_high", "spearman", "mae", "reasons", "issued_at", "held", "asked",
+        "ci_low", "ci_high", "spearman", "mae", "reasons", "issued_at", "held", "asked", "sample",
+        "bias", "bias_low", "bias_high", "attempt",
     )  # fmt: skip
 
 

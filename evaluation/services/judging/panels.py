@@ -8,10 +8,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from evaluation import judge
+from evaluation.metrics.gate import JUDGED
 from evaluation.models import AnswerPanel, RatingPanel
 from labeling.domain.errors import RuleError
 from labeling.models import Membership
 from labeling.services import events
+
+KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
+"""The kinds of judgement with a figure of their own, which is what a gate may look at."""
 
 LONGEST_NOTE = 2000
 

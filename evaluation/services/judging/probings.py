@@ -1,7 +1,8 @@
 """Asking a judge the probes, by the client that runs use: within a budget, each call counted.
 
-A probing asks again: its replies are kept under a repetition of their own, so that none comes from
-an earlier probing, but one that was broken off goes on without paying twice.
+Of each probe the first reply counts, also where the asking broke off later. A probing asks again
+all the same: its replies are kept under a repetition of their own, so that none comes from an
+earlier probing, but one that was broken off goes on without paying twice.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from django.utils import timezone
 
 from evaluation import adapters, judge, probes
 from evaluation.metrics.answers import PARSER_VERSION, Unreadable
-from evaluation.metrics.gate import JUDGED
 from evaluation.models import Probing, WorkQuerySet
 from evaluation.probes import Probe, ProbeReply
 from evaluation.services.judging import certificates
+from evaluation.services.judging.panels import KINDS
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import PaidModel
 from evaluation.services.work import leases, working
@@ -32,9 +33,6 @@ from labeling.services import events, wakeups
 from pipelines.llm import InvalidReply, ModelError, Refused, Reply
 
 logger = logging.getLogger(__name__)
-
-KINDS = tuple(kind for kind in judge.KINDS if kind in JUDGED)
-"""The kinds of judgement with a figure of their own, which is what a gate may look at."""
 
 TOLD_ANOTHER = Fact("probing.several_models")
 
@@ -129,7 +127,7 @@ def wake_unattended() -> None:
 
 
 def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> None:
-    """Ask what is left to ask, unless somebody else is at it, and then look at the judge."""
+    """Ask what is left to ask, unless somebody else is at it, and then compare with people."""
     taken = leases.claim(Probing.objects.filter(pk=probing_id), owner)
     if taken is None:
         return
@@ -153,13 +151,18 @@ def work(probing_id: int, owner: UUID, *, progress: Progress | None = None) -> N
             lease.give_back()
             raise
     if leases.finish(probing, owner, finished_at=timezone.now(), **ended):
-        _look(probing, ended["state"])
+        _compare(probing, ended["state"])
 
 
-def _look(probing: Probing, state: str) -> None:
-    if state == Probing.State.DONE:
-        probing.refresh_from_db()
-        certificates.look(probing, by=probing.requested_by)
+def _compare(probing: Probing, state: str) -> None:
+    """Where people have rated a sample already; otherwise when it is closed."""
+    if state != Probing.State.DONE:
+        return
+    probing.refresh_from_db()
+    try:
+        certificates.attempt(probing, by=probing.requested_by)
+    except certificates.NothingToCompute as problem:
+        logger.info("Probing %s: %s", probing.pk, problem.fact)
 
 
 def _ask_all(probing: Probing, owner: UUID, progress: Progress | None) -> None:
@@ -232,10 +235,9 @@ def asked_last(project: Project, kind: str, given: dict[str, str] | None = None)
 
 
 def last_of(project: Project, kind: str, judge_sha256: str) -> Probing:
-    rows = Probing.objects.filter(project=project, kind=kind, judge_sha256=judge_sha256)
-    probing = rows.filter(state=Probing.State.DONE).order_by("-pk").first()
+    probing = certificates.last_probing(project, kind, judge_sha256)
     if probing is None:
-        raise certificates.NotLookedAt(certificates.NOT_PROBED, kind=kind)
+        raise certificates.NothingToCompute(certificates.NOT_PROBED, kind=kind)
     return probing
 
 

@@ -17,7 +17,7 @@ from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import FIGURES
 from evaluation.models import Aggregate, CaseRun, Run, Score
-from evaluation.services.judging import certificates
+from evaluation.services.judging import certificates, corrections
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch
 from evaluation.services.run import answer_scoring, ceilings
@@ -142,10 +142,12 @@ def _metrics(run: Run) -> dict[str, dict[str, Any]]:
     """Every figure, with what people reach beside it, and what its judge is worth."""
     rows = aggregates_of(run)
     people = ceilings.beside(run, rows)
+    corrected = corrections.as_json(run)
     return {
         row.metric: _figures(row)
         | ({"human_ceiling": ceilings.as_json(people[row.metric])} if row.metric in people else {})
         | ({"certificate": certificates.as_json(run, row.metric)} if row.metric in JUDGED else {})
+        | ({"people_corrected": corrected[row.metric]} if row.metric in corrected else {})
         for row in rows
     }
 
