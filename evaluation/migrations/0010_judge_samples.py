@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0008_facts'),
+        ('evaluation', '0009_chance_levels'),
         ('labeling', '0017_facts_of_checks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
