@@ -22,9 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 APPS = ("labeling", "evaluation")
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "lazy", "msgid"}
 PLURAL_MARKS = {"ngettext", "ngettext_lazy"}
-CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
-"""Of a fact: its words are in labeling/words.py and evaluation/words.py."""
-
 SCRIPT_TEXT = re.compile(r"""\bt\(\s*(?:"((?:[^"\\]|\\.)*)"|`([^`$]*)`)""")
 
 THE_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # always the same: equal texts make equal files
@@ -81,25 +78,19 @@ def _of_python() -> Iterator[Text]:
         for path in sorted((ROOT / app).rglob("*.py"))
         if not {"migrations", "management"} & set(path.parts)
     ]
-    errors = below({"RuleError"}, trees)
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                yield from _of_call(node, errors)
+                yield from _of_call(node)
 
 
-def _of_call(node: ast.Call, errors: set[str]) -> Iterator[Text]:
+def _of_call(node: ast.Call) -> Iterator[Text]:
     name = getattr(node.func, "id", getattr(node.func, "attr", ""))
     texts = [text for one in node.args for text in _constants(one)]
     if name in PLURAL_MARKS and len(texts) > 1:
         yield texts[0], texts[1]
     elif name in MARKS:
         yield from ((text, "") for one in node.args[:1] for text in _constants(one))
-    elif name in errors:
-        texts = [text for one in node.args[:1] for text in _constants(one)]
-        yield from ((text, "") for text in texts if not CODE.fullmatch(text))
-    elif name in ("Problem", "PydanticCustomError"):
-        yield from ((text, "") for one in node.args[1:] for text in _constants(one))
 
 
 def _constants(node: ast.expr) -> list[str]:
@@ -108,20 +99,6 @@ def _constants(node: ast.expr) -> list[str]:
     if isinstance(node, ast.IfExp):
         return [*_constants(node.body), *_constants(node.orelse)]
     return []
-
-
-def below(roots: set[str], trees: list[ast.Module]) -> set[str]:
-    """These classes and all that derive from them, by name."""
-    bases = {
-        node.name: {getattr(base, "id", "") for base in node.bases}
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef)
-    }
-    found = set(roots)
-    while more := {name for name, above in bases.items() if above & found} - found:
-        found |= more
-    return found
 
 
 def _of_scripts() -> Iterator[str]:

@@ -327,7 +327,7 @@ def _done(job: Job, args: tuple[Any, ...], has_progress: bool) -> _Finished:
     told: dict[str, Any] = {"progress": _tell} if has_progress else {}
     try:
         return _Finished(result=job(*args, **told))
-    except Exception:
+    except Exception:  # not every exception can be sent: the traceback is, and raised by JobFailed
         return _Finished(error=traceback.format_exc())
     finally:
         connections.close_all()

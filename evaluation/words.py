@@ -94,6 +94,7 @@ LAUNCHES: dict[str, Text] = {
         "“{what}.version” is {asked}, and this is {known}: figures would not be comparable. Read "
         "what has changed, then correct the number or leave it out."
     ),
+    "threshold.not_a_number": _("A threshold is a number, such as 0.85."),
     "threshold.unknown_metric": _("There is no metric “{name}”."),
     "threshold.out_of_range": _(
         "“{name}” lies between {lower} and {upper}: {value} is not a threshold."
@@ -265,6 +266,7 @@ JUDGES: dict[str, Text] = {
         "There is nothing to check: this layer has no thresholds. Set some for the project, or"
         " name a baseline run."
     ),
+    "gate.unknown_baseline": _("There is no such baseline run."),
     "gate.own_baseline": _("Run {pk:d} cannot be its own baseline: choose an earlier run."),
     "gate.run_failed": _("Run {pk:d} could not finish: {failure}"),
     "gate.run_unfinished": _("Run {pk:d} has not finished; try the gate when it has."),
@@ -419,6 +421,7 @@ REFUSALS: dict[str, Text] = {
     "rating.run_unfinished": _("Wait until the run is finished: then its labels can be rated."),
     "rating.nothing_inferred": _("The run has inferred nothing, so there is nothing to rate."),
     "rating.closed": _("This rating is closed: its ratings stay as they are."),
+    "rating.unknown_action": _("There is no such action."),
     "rating.out_of_range": _("A rating is 0, 1 or 2."),
     "rating.nothing_rated": _("Nobody has rated anything yet, so there is nothing to close."),
     "rating.no_answers": _("This run has no answers: launch one that is to evaluate answers."),
@@ -485,8 +488,91 @@ REFUSALS: dict[str, Text] = {
     "estimate.tokens_each": _("{basis} of {prompt} + {reply} tokens each"),
 }
 
+CONFIGURATIONS: dict[str, Text] = {
+    "config.agent_of_no_dataset": _("Pipeline “{pipeline}” makes the layer of no data set here."),
+    "config.at": "{file}:{line:d}: {why}",
+    "config.bad_character": _("holds a character that cannot be stored."),
+    "config.dataset_of_no_agent": _(
+        "No agent is measured on “{dataset}”: none makes its layer “{layer}”."
+    ),
+    "config.faults": "{faults: ·}",
+    "config.invalid": _("“{key}”: {said}."),
+    "config.key_twice": _("“{key}” is there twice."),
+    "config.metrics_not_listed": _(
+        "“metrics.{dataset}” must be a list of metrics of this data set."
+    ),
+    "config.missing": _("“{key}” is missing."),
+    "config.not_a_mapping": _("It must hold “datasets” and “agents”."),
+    "config.not_utf8": _("{file} is not UTF-8."),
+    "config.not_yaml": _("{file} is not YAML: {said}."),
+    "config.not_yaml_here": _("not YAML: {said}."),
+    "config.slash_in_name": _("it names a folder, so it must not hold a slash"),
+    "config.unknown_dataset": _("There is no data set “{dataset}”. {hint}"),
+    "config.unknown_format": _("There is no format “{format}”. {hint}"),
+    "config.unknown_key": _("There is no “{key}”. {hint}"),
+    "config.unknown_metric": _("“{dataset}” has no metric “{metric}”. {hint}"),
+    "config.unknown_threshold": _("No data set here has a metric “{metric}”. {hint}"),
+    "metrics.must_be_bool": _("“metrics.{key}” must be true or false, not {value}."),
+    "metrics.must_be_one_of": _("“metrics.{key}” must be one of {known}, not {value}."),
+    "metrics.must_be_share": _(
+        "“metrics.{key}” must be a number above 0 and at most 1, not {value}."
+    ),
+    "metrics.unknown_setting": _("There is no setting “metrics.{key}”. {hint}"),
+}
+
+GENERATED: dict[str, Text] = {
+    "generation.no_project": _(
+        "There is no project “{project}”: import conversations into it first."
+    ),
+    "generation.number_of_conversations": _(
+        "Between 1 and {most} conversations can be made at once."
+    ),
+    "generation.number_of_questions": _("Between 1 and {most} questions can be made at once."),
+    "generation.split_of": _("the split “{split}” of {project}"),
+    "generation.too_short": _(
+        "No conversation in {where} has {least} messages: import some first."
+    ),
+    "generation.unknown_difficulty": _(
+        "There is no difficulty “{difficulty}”. Known are: {known}."
+    ),
+    "generation.unknown_domain": _("There is no domain “{domain}”. Known are: {known}."),
+    "generation.unknown_split": _("There is no split “{split}”."),
+    "sample.conversation_again": _("the same conversation again"),
+    "sample.empty_question": _("an empty question or answer"),
+    "sample.labels_break_schema": _("labels: {field}"),
+    "sample.not_all_needed": _("second look: not every message is needed"),
+    "sample.not_answered": _("second look: the messages do not answer it"),
+    "sample.not_stated_by_user": _("a requirement that no user states"),
+    "sample.question_again": _("the same question again"),
+    "sample.requirement_missing": _("second look: a stated requirement is missing"),
+    "sample.requirement_not_stated": _("second look: a requirement is not stated"),
+    "sample.requirement_twice": _("a requirement is there twice"),
+    "sample.too_few_criteria": _("too few acceptance criteria for this difficulty"),
+    "sample.too_few_messages": _("too few messages"),
+    "sample.too_few_requirements": _("too few requirements"),
+    "sample.too_many_messages": _("too many messages"),
+    "sample.too_many_requirements": _("too many requirements"),
+    "sample.unusable_reply": _("the model gave no usable reply ({code})"),
+    "sample.wrong_answer": _("second look: the answer is wrong"),
+}
+
+VIOLATIONS: dict[str, Text] = {
+    "violation.argument_not_an_object": _("An argument of {type} is not a JSON object."),
+    "violation.event_not_an_object": _("An event is not a JSON object."),
+    "violation.no_argument": _("The role {role} of {type} has no argument."),
+    "violation.no_arguments": _("An event of type {type} has no list of arguments."),
+    "violation.no_event_type": _("An event has no event_type."),
+    "violation.no_role": _("An argument of {type} has no role."),
+    "violation.not_a_list": _("The answer is not a list of events."),
+    "violation.unknown_role": _("The event type {type} has no role {role}."),
+    "violation.unknown_type": _("There is no event type {type}."),
+}
+
 WORDS = (
     PREDICTIONS
+    | CONFIGURATIONS
+    | GENERATED
+    | VIOLATIONS
     | MODELS
     | BUDGETS
     | LAUNCHES

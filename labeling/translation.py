@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from django.conf import settings
-from django.utils.translation import get_language, gettext, gettext_lazy, override
+from django.utils.translation import get_language, gettext, gettext_lazy
 from django.utils.translation.trans_real import DjangoTranslation
 from django.views.i18n import JavaScriptCatalog
 
@@ -25,12 +25,6 @@ def lazy(text: str) -> str:
 def translated(text: Any) -> str:
     """A text of a table; what no catalogue knows stays as it is."""
     return gettext(text) if text else ""  # gettext("") is the head of the catalogue
-
-
-def in_english(text: Any) -> str:
-    """For what is stored: gold and the audit log do not depend on who reads which language."""
-    with override(None):
-        return str(text)
 
 
 def translated_tree(value: Any, *, shown: Iterable[str] = SHOWN) -> Any:

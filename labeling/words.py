@@ -221,9 +221,139 @@ WORDS: dict[str, Text] = {
     "invitation.over": _("This invitation is over: ask a lead of the project for a new link."),
     "invitation.revoked": _("This invitation was revoked."),
     "invitation.used": _("This invitation has been used."),
+    "chat.bad_name": _("the file's name cannot name a conversation"),
+    "chat.bad_value": _('{place}: "{key}" is {value}, not like {example}'),
+    "chat.few_messages": _("a chat needs at least {least} messages, not {messages}"),
+    "chat.id_twice": _("the id {key} is in the file twice"),
+    "chat.list_expected": _("{place}: a list is expected"),
+    "chat.list_of_cases": _(
+        "the file holds a list of cases: import it with import_gold --layer arc"
+    ),
+    "chat.must_hold_texts": _("{place} must hold texts"),
+    "chat.no_case": _("the file holds no case"),
+    "chat.object_expected": _("{place}: an object is expected"),
+    "chat.other_format": _(
+        "this is not a {format} chat: it has no sessions where {format} has them"
+    ),
+    "chat.too_many_phases": _("{place}: {phases} phases; 1 to {most} are allowed"),
+    "chat.unknown_category": _('{place}: "category" is {value}; known are {known}'),
+    "doccano.entity_outside": _("the entity “{label}” does not lie inside of one message"),
+    "doccano.entity_twice": _("two entities have one id"),
+    "doccano.foreign_label": _(
+        "a label of “{key}” that belongs to the text was not written by Assay"
+    ),
+    "doccano.message_outside": _("a message lies outside of the text"),
+    "doccano.no_entity": _("a relation names an entity that is not there"),
+    "doccano.unknown_entity": _(
+        "unknown entity “{kind}”, or one that nothing leads to: Requirement/…, Question/…, Phase, "
+        "Event/… and Argument/…"
+    ),
     "file.at_column": _("{said} at column {column:d}"),
+    "file.bad_character": _("{path} holds a character that cannot be stored"),
+    "file.bad_conversation_id": _("{path} cannot name a conversation"),
+    "file.blank": _("{path} is empty"),
+    "file.did_you_mean": _('did you mean "{name}"?'),
     "file.empty": _("the file is empty"),
-    "file.fault": "{text}",
+    "file.few_messages": _("a conversation needs at least {least} messages, not {messages}"),
+    "file.half_surrogate": _("{path} contains half of a surrogate pair, which is not text"),
+    "file.id_not_clean": _("{path} has white space around it or a control character in it"),
+    "file.in_place": "{place}: {why}",
+    "file.key_twice": _('the key "{key}" is in one object twice'),
+    "file.known_are": _("known are {names}"),
+    "file.line_not_json": _("not valid JSON: {why}; each line must be one whole JSON object"),
+    "file.line_not_utf8_at": _(
+        "the line is not UTF-8 (byte {byte} at position {position:d} of the line); save the file "
+        "as UTF-8"
+    ),
+    "file.list_not_ended": _("a comma or the end of the list is missing"),
+    "file.longer_than": _("{path} has more than {most} characters"),
+    "file.missing": _("{path} is missing"),
+    "file.must_be_bool": _("{path} must be true or false"),
+    "file.must_be_count": _("{path} must be a whole number from 0"),
+    "file.must_be_filled": _("{path} must be text and not empty"),
+    "file.must_be_id": _("{path} must be a number or text"),
+    "file.must_be_list": _("{path} must be a list"),
+    "file.must_be_list_not": _("{path} must be a list, not {kind}"),
+    "file.must_be_number": _("{path} must be a number from 0"),
+    "file.must_be_object": _("{path} must be an object"),
+    "file.must_be_object_not": _("{path} must be an object, not {kind}"),
+    "file.must_be_one_of": _("{path} must be one of {known}"),
+    "file.must_be_text": _("{path} must be text"),
+    "file.must_be_text_not": _("{path} must be text, not {kind}"),
+    "file.no_time_zone": _("{path} names no time zone: write it like 2026-01-31T14:05:00Z"),
+    "file.not_a_time": _("{path} is not an ISO 8601 time such as 2026-01-31T14:05:00Z"),
+    "file.not_a_time_but": _(
+        '{path} is "{value}", which is not an ISO 8601 time such as 2026-01-31T14:05:00Z'
+    ),
+    "file.not_json_at": _("line {line:d}, column {column:d}: not valid JSON: {said}"),
+    "file.not_json_lines": _("not valid JSON, but a table, plain text or one long document"),
+    "file.not_native": _(
+        "{why}: write a conversation a line, as {example}, or name the format of the file"
+    ),
+    "file.not_utf8_at": _("the file is not UTF-8 (byte {byte:d})"),
+    "file.nul_character": _("{path} contains a NUL character (\\u0000), which cannot be stored"),
+    "file.number_too_large": _("{path} must be a whole number up to {most}, either side of 0"),
+    "file.offset_outside": _("offset {offset:d} lies outside of the text"),
+    "file.offset_within_character": _("offset {offset:d} lies inside of a character"),
+    "file.text_too_long": _("{path} has {characters} characters; {most} are allowed"),
+    "file.time_out_of_range": _("{path} is outside of the years 1 to 9999"),
+    "file.too_long": _("the file is longer than {limit} bytes"),
+    "file.unknown_choice": _('unknown {key} "{value}"; known are {known}'),
+    "file.unknown_key": _('unknown key "{key}"; {hint}'),
+    "gold_file.cases_of_layers": _("cases are of the layers {layers}, not {layer}"),
+    "gold_file.chat_has_questions": _(
+        "a chat brings questions: import them with one of these as --layer: {layers}"
+    ),
+    "gold_file.duee_of_layers": _("DuEE files are of these layers: {layers}"),
+    "gold_file.no_conversation": _(
+        "there is no conversation {conversation} in {project}: import it first with "
+        "import_conversations"
+    ),
+    "gold_file.no_list": _('"gold" has no list "{key}"'),
+    "gold_file.no_message": _('"conversation" has no message'),
+    "gold_file.not_a_published_chat": _(
+        "{conversation} was not imported as a published chat, so its messages have no ids"
+    ),
+    "gold_file.other_layer": _('"layer" is {named}, and {layer} was asked for'),
+    "gold_file.unknown_context": _('"given" holds "{key}", to which {layer} does not refer'),
+    "gold_file.which_conversation": _(
+        "which conversation is it about? The file's name fits none; say it with --conversation ID"
+    ),
+    "gold_file.which_of_conversations": _(
+        "which conversation is it about? The file's name fits {fitting}; say it with "
+        "--conversation ID"
+    ),
+    "import.conversation": _('conversation "{conversation}" {why}'),
+    "import.known_otherwise": _('is known with {key} "{known}", not "{wanted}"'),
+    "import.known_with_other_text": _("is known with other text; give changed text a new id"),
+    "json.bool": _("true or false"),
+    "json.list": _("a list"),
+    "json.null": "null",
+    "json.number": _("a number"),
+    "json.object": _("an object"),
+    "json.text": _("text"),
+    "labelstudio.no_author": _("a paragraph names no author"),
+    "labelstudio.no_field": _("{control} have no field “{name}”"),
+    "labelstudio.no_message": _("there is no message {value}"),
+    "labelstudio.no_region": _("a value belongs to no region"),
+    "labelstudio.number_missing": _("a number is missing"),
+    "labelstudio.other_control": _("“{name}” does not belong to a {control} region"),
+    "labelstudio.region_labels": _("a region must have one label"),
+    "labelstudio.relation_labels": _("a relation must have one label"),
+    "labelstudio.several_messages": _("a region reaches over several messages"),
+    "labelstudio.several_values": _("a field that holds one value has several"),
+    "labelstudio.unknown_control": _("unknown control “{control}”; known are {known}"),
+    "labelstudio.unknown_type": _("results of type {type} cannot be read"),
+    "place.entity": _("an entity"),
+    "place.entity_id": _("the id of an entity"),
+    "place.entity_label": _("the label of an entity"),
+    "place.label_of": _("a label of “{key}”"),
+    "place.line": _("a line"),
+    "place.message": _("a message"),
+    "place.paragraph": _("a paragraph"),
+    "place.relation": _("a relation"),
+    "place.relation_type": _("the type of a relation"),
+    "place.task": _("a task"),
     "file.line_not_utf8": _("the line is not UTF-8; save the file as UTF-8"),
     "file.line_too_long": _("the line is longer than {limit} bytes"),
     "file.not_a_list": _("the file must hold one JSON list of tasks"),
@@ -235,6 +365,23 @@ WORDS: dict[str, Text] = {
     "import.other_split": _(
         'conversation "{conversation}" names split "{split}", and "{wanted}" was asked for'
     ),
+    "labels.active_seconds_too_large": _("active_seconds is too large"),
+    "labels.bad_user_name": _("“{name}” cannot be a user name"),
+    "labels.in_the_future": _("it was made in the future"),
+    "labels.no_answers": _('"answers" is missing: this line holds no labels'),
+    "labels.no_answers_to_decide": _("there are no answers that it could be about"),
+    "labels.not_in_project": _("is not in the project; import the conversations first"),
+    "labels.other_messages": _("its messages are not those of the project"),
+    "labels.person_outside": _(
+        "“{name}” has an account outside of the project; add them as a member"
+    ),
+    "labels.skipped_without_reason": _("it was skipped without a reason"),
+    "labels.unknown_kind": _("“{kind}” is not a kind of decision; known are {known}"),
+    "labels.unknown_person": _("nobody called “{name}” is in the project; add them as a member"),
+    "labels.unknown_person_but": _(
+        "nobody called “{name}” is in the project; did you mean {near}?"
+    ),
+    "labels.without_reason": _("it is without a reason"),
     "labels.in_conversation": _("conversation '{conversation}': {why}"),
     "labels.in_decision": _("conversation '{conversation}', a decision: {why}"),
     "labels.in_answer": _("conversation '{conversation}', {annotator}: {why}"),

@@ -21,6 +21,7 @@ from evaluation.metrics.event_options import EventOptions, read_options
 from evaluation.metrics.events import COT_OFF, NO_SCHEMA, MatchDetail, Sample, score_events
 from evaluation.metrics.metric import Value
 from evaluation.metrics.parsing import ParsedReply, parse_reply
+from labeling.domain.facts import Fact, StoredFact
 
 LONGEST_REPLY = 1_000_000  # characters
 DIAGNOSTICS = (
@@ -56,10 +57,15 @@ class Parsing(Count):
     repair_steps: dict[str, int]
 
 
+class CountedViolation(TypedDict):
+    reason: StoredFact
+    count: int
+
+
 class Compliance(TypedDict):
     among_parsed: float | None
     parsed: int
-    violations: dict[str, int]
+    violations: list[CountedViolation]
 
 
 class CheckedWords(LeftOut):
@@ -189,11 +195,15 @@ def _parsing(ran: Sequence[Scored]) -> Parsing:
 def _compliance(ran: Sequence[Scored]) -> Compliance:
     parsed = [case for case in ran if case.values["parse_errors"].value != 1]
     values = [case.values["schema_compliance_rate"] for case in parsed]
-    violations = [(value.detail or {}).get("violation") for value in values]
+    violations = Counter(
+        Fact.from_json(value.detail["violation"]) for value in values if value.detail
+    )
     return {
         "among_parsed": _mean([value.value for value in values]),
         "parsed": len(parsed),
-        "violations": dict(Counter(filter(None, violations)).most_common(20)),
+        "violations": [
+            {"reason": why.as_json(), "count": count} for why, count in violations.most_common(20)
+        ],
     }
 
 

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 
 from evaluation.management.bars import bar
 from evaluation.services.launch.generated import Generated
+from labeling.words import in_english
 
 
 def add_options(parser: ArgumentParser, does: str) -> None:
@@ -45,7 +46,7 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
 
 def report_losses(batch: Generated[Any], out: Any) -> None:
     if batch.n_rejected:
-        reasons = "; ".join(f"{text} ({n})" for text, n in batch.rejected.most_common())
+        reasons = "; ".join(f"{in_english(why)} ({n})" for why, n in batch.rejected.most_common())
         out.write(f"{batch.n_rejected} were thrown out: {reasons}.")
     if batch.usage.prompt_tokens:
         used = batch.usage.prompt_tokens + batch.usage.completion_tokens
@@ -54,5 +55,5 @@ def report_losses(batch: Generated[Any], out: Any) -> None:
 
 def check_complete(batch: Generated[Any], wanted: int, *, why: str) -> None:
     if len(batch.accepted) < wanted:
-        why = batch.stopped or why
+        why = in_english(batch.stopped) if batch.stopped else why
         raise CommandError(f"Only {len(batch.accepted)} of {wanted} were made. {why}")

@@ -5,8 +5,11 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from labeling.domain.errors import FileFault
+from labeling.domain.facts import Fact
 
-class WrongOption(ValueError):
+
+class WrongOption(FileFault):
     """A setting that does not exist, or a value that it cannot have."""
 
 
@@ -59,8 +62,8 @@ def read_options(settings: Mapping[str, Any]) -> EventOptions:
     >>> read_options({"relaxed": {"match_mod": "span_iou"}})
     Traceback (most recent call last):
         ...
-    evaluation.metrics.event_options.WrongOption: There is no setting \
-“metrics.relaxed.match_mod”. Did you mean “metrics.relaxed.match_mode”?
+    evaluation.metrics.event_options.WrongOption: metrics.unknown_setting \
+key=relaxed.match_mod hint=(hint.nearest name=metrics.relaxed.match_mode)
     """
     return EventOptions(
         **{key.replace(".", "_"): _checked(key, value) for key, value in _flat(settings)}
@@ -78,25 +81,26 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def _checked(key: str, value: Any) -> Any:
     if key not in KEYS:
-        raise WrongOption(f"There is no setting “metrics.{key}”. {_hint(key)}")
+        raise WrongOption("metrics.unknown_setting", key=key, hint=_hint(key))
     allowed = KEYS[key]
     if isinstance(allowed, tuple):
         if value not in allowed:
-            known = " or ".join(f"“{option}”" for option in allowed)
-            raise WrongOption(f"“metrics.{key}” is {known}, not {value!r}.")
+            raise WrongOption(
+                "metrics.must_be_one_of", key=key, known=list(allowed), value=repr(value)
+            )
         return value
     if allowed is bool:
         if not isinstance(value, bool):
-            raise WrongOption(f"“metrics.{key}” is true or false, not {value!r}.")
+            raise WrongOption("metrics.must_be_bool", key=key, value=repr(value))
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value <= 1:
-        raise WrongOption(f"“metrics.{key}” is a number above 0 and at most 1, not {value!r}.")
+        raise WrongOption("metrics.must_be_share", key=key, value=repr(value))
     return float(value)
 
 
-def _hint(key: str) -> str:
+def _hint(key: str) -> Fact:
     nearest = get_close_matches(key, list(KEYS), n=1, cutoff=0.4)
     if nearest:
-        return f"Did you mean “metrics.{nearest[0]}”?"
-    return "Known are: " + ", ".join(f"metrics.{name}" for name in KEYS) + "."
+        return Fact("hint.nearest", name=f"metrics.{nearest[0]}")
+    return Fact("hint.known", names=[f"metrics.{name}" for name in KEYS])

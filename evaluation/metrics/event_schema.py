@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from labeling.domain.facts import Fact
+
 Schema = Mapping[str, Sequence[str]]
 """Event types with their roles."""
 
@@ -12,39 +14,39 @@ def event_type(event: Mapping[str, Any]) -> str | None:
     return kind.strip() or None if isinstance(kind, str) else None
 
 
-def schema_violation(value: Any, mode: str, schema: Schema) -> str:
-    """The first thing in which events break the format; empty if nothing does.
+def schema_violation(value: Any, mode: str, schema: Schema) -> Fact | None:
+    """The first thing in which events break the format; None if nothing does.
 
     An empty list complies: a text may tell of no event.
     """
     if not isinstance(value, list):
-        return "The answer is not a list of events."
-    return next(filter(None, (_event_violation(event, mode, schema) for event in value)), "")
+        return Fact("violation.not_a_list")
+    return next(filter(None, (_event_violation(event, mode, schema) for event in value)), None)
 
 
-def _event_violation(event: Any, mode: str, schema: Schema) -> str:
+def _event_violation(event: Any, mode: str, schema: Schema) -> Fact | None:
     if not isinstance(event, Mapping):
-        return "An event is not a JSON object."
+        return Fact("violation.event_not_an_object")
     kind = event_type(event)
     if not kind:
-        return "An event has no event_type."
+        return Fact("violation.no_event_type")
     if not isinstance(event.get("arguments"), list):
-        return f"An event of type {kind} has no list of arguments."
+        return Fact("violation.no_arguments", type=kind)
     if mode == "schema_strict" and kind not in schema:
-        return f"There is no event type {kind}."
+        return Fact("violation.unknown_type", type=kind)
     roles = schema.get(kind, ()) if mode == "schema_strict" else None
     violations = (_argument_violation(argument, kind, roles) for argument in event["arguments"])
-    return next(filter(None, violations), "")
+    return next(filter(None, violations), None)
 
 
-def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> str:
+def _argument_violation(argument: Any, kind: str, roles: Collection[str] | None) -> Fact | None:
     if not isinstance(argument, Mapping):
-        return f"An argument of {kind} is not a JSON object."
+        return Fact("violation.argument_not_an_object", type=kind)
     role = argument.get("role")
     if not isinstance(role, str) or not role.strip():
-        return f"An argument of {kind} has no role."
+        return Fact("violation.no_role", type=kind)
     if "argument" not in argument and "span" not in argument:
-        return f"The role {role} of {kind} has no argument."
+        return Fact("violation.no_argument", role=role, type=kind)
     if roles is not None and role.strip() not in roles:
-        return f"The event type {kind} has no role {role}."
-    return ""
+        return Fact("violation.unknown_role", type=kind, role=role)
+    return None

@@ -20,7 +20,7 @@ from evaluation.metrics.metric import Share, Value
 from evaluation.metrics.overlap import longest_common_substring
 from evaluation.metrics.parsing import NO_JSON, ParsedReply
 from evaluation.metrics.thoughts import Thought, read_thought
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.matching.matching import assign
 
 SHORT = 100  # characters; the same short words are compared again and again
@@ -288,7 +288,7 @@ class ParsingDetail(TypedDict):
 
 
 class ViolationDetail(TypedDict):
-    violation: str
+    violation: StoredFact
 
 
 class AbsentDetail(TypedDict):
@@ -339,13 +339,14 @@ def _parse_diagnostics(reply: ParsedReply | None) -> dict[str, Value]:
 def _compliance(sample: Sample, options: EventOptions) -> Value:
     """A reply that did not parse complies with nothing."""
     if not sample.parsed:
-        return Value(0.0, detail=ViolationDetail(violation="The reply did not parse."))
+        return Value(0.0, detail=ViolationDetail(violation=NOT_PARSED.as_json()))
     if options.schema_mode == "schema_strict" and not sample.schema:
         return Value(None, NO_SCHEMA)
     events = list(sample.predicted)
     violation = schema_violation(events, options.schema_mode, sample.schema)
     return Value(
-        float(not violation), detail=ViolationDetail(violation=violation) if violation else None
+        float(not violation),
+        detail=ViolationDetail(violation=violation.as_json()) if violation else None,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evaluation.questions.sample import Asked, Said, Talk, order_of
+from labeling.domain.facts import Fact
 from labeling.domain.schema.labels import CATEGORIES
 from pipelines import prompting
 from pipelines.llm import ChatModel
@@ -50,10 +51,10 @@ def ask(talk: Talk, chosen: tuple[Said, ...], *, model: ChatModel, repetition: i
     return Asked(talk.id, *texts, evidence, data["category"])
 
 
-def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> list[str]:
+def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> list[Fact]:
     """What a second look finds wrong, by a prompt that shows the chosen messages alone."""
     if not asked.question or not asked.answer:
-        return ["an empty question or answer"]
+        return [Fact("sample.empty_question")]
     prompt = prompting.read(PROMPTS, CHECK).filled(
         question=asked.question,
         answer=asked.answer,
@@ -61,9 +62,9 @@ def problems_of(asked: Asked, chosen: tuple[Said, ...], *, model: ChatModel) -> 
     )
     verdict = model.complete(prompt, schema=VERDICT).data
     problems = {
-        "answerable": "second look: the messages do not answer it",
-        "right": "second look: the answer is wrong",
-        "all_needed": "second look: not every message is needed",
+        "answerable": Fact("sample.not_answered"),
+        "right": Fact("sample.wrong_answer"),
+        "all_needed": Fact("sample.not_all_needed"),
     }
     return [problem for name, problem in problems.items() if not verdict[name]]
 

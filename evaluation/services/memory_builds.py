@@ -128,8 +128,8 @@ def work(build_id: int, owner: UUID, *, progress: Callable[[], None] | None = No
         _finish(build_id, owner, finished_at=timezone.now(), attempts=0)
     except LeaseLost:
         logger.warning("The build %s was taken over; what this one began is dropped.", build_id)
-    except Exception as error:
-        logger.info("Build %s failed.", build_id, exc_info=True)
+    except Exception as error:  # the page of the conversation says why
+        working.log_failure(logger, build, error)
         _finish(build_id, owner, **_failure(error, build.attempts))
     except BaseException:  # Ctrl-C, or the process is told to end
         HeldBuild(build_id, owner).give_back()

@@ -9,6 +9,7 @@ from typing import Any
 
 from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
 from evaluation.synthetic.templates import ANALYST, starters
+from labeling.domain.facts import Fact
 from labeling.domain.schema.labels import PRIORITIES, TYPES
 from pipelines import prompting
 from pipelines.llm import ChatModel
@@ -42,7 +43,7 @@ def generate(
     return _sample(name, domain, difficulty, reply.data)
 
 
-def unsupported(sample: Sample, *, model: ChatModel) -> list[str]:
+def unsupported(sample: Sample, *, model: ChatModel) -> list[Fact]:
     """What a second look by the model finds wrong with the labels."""
     prompt = prompting.read(PROMPTS, VERIFY).filled(
         messages=[
@@ -55,9 +56,9 @@ def unsupported(sample: Sample, *, model: ChatModel) -> list[str]:
     stated = {requirement["id"] for requirement in verdict["requirements"] if requirement["stated"]}
     problems = []
     if any(requirement["id"] not in stated for requirement in sample.requirements):
-        problems.append("second look: a requirement is not stated")
+        problems.append(Fact("sample.requirement_not_stated"))
     if verdict["missing"]:
-        problems.append("second look: a stated requirement is missing")
+        problems.append(Fact("sample.requirement_missing"))
     return problems
 
 

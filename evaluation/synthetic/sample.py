@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER, check_payload
 
 USER = "user"
@@ -69,37 +70,38 @@ def difficulties(name: str, count: int) -> list[str]:
     return names
 
 
-def problems_of(sample: Sample) -> list[str]:
+def problems_of(sample: Sample) -> list[Fact]:
     """Why a sample is thrown out; nothing if it verifies."""
     return list(_problems(sample))
 
 
-def _problems(sample: Sample) -> Iterator[str]:
+def _problems(sample: Sample) -> Iterator[Fact]:
     asked = DIFFICULTIES[sample.difficulty]
-    yield from _out_of(len(sample.turns), asked.messages, "messages")
-    yield from _out_of(len(sample.requirements), asked.requirements, "requirements")
-    for problem in _of_schema(sample):
-        yield f"labels: {problem}"
+    if len(sample.turns) < asked.messages.least:
+        yield Fact("sample.too_few_messages")
+    elif len(sample.turns) > asked.messages.most:
+        yield Fact("sample.too_many_messages")
+    if len(sample.requirements) < asked.requirements.least:
+        yield Fact("sample.too_few_requirements")
+    elif len(sample.requirements) > asked.requirements.most:
+        yield Fact("sample.too_many_requirements")
+    for name in _fields_against_schema(sample):
+        yield Fact("sample.labels_break_schema", field=name)
     titles = Counter(
         str(requirement.get("title", "")).strip().lower() for requirement in sample.requirements
     )
     if titles and titles.most_common(1)[0][1] > 1:
-        yield "a requirement stands twice"
+        yield Fact("sample.requirement_twice")
     criteria = [
         len(requirement.get("acceptance_criteria") or []) for requirement in sample.requirements
     ]
     if max(criteria, default=0) < asked.criteria:
-        yield "too few acceptance criteria for this difficulty"
+        yield Fact("sample.too_few_criteria")
     if not all(_said_by_user(requirement, sample.turns) for requirement in sample.requirements):
-        yield "a requirement that no user states"
+        yield Fact("sample.not_stated_by_user")
 
 
-def _out_of(number: int, size: Size, what: str) -> Iterator[str]:
-    if not size.least <= number <= size.most:
-        yield f"too {'few' if number < size.least else 'many'} {what}"
-
-
-def _of_schema(sample: Sample) -> list[str]:
+def _fields_against_schema(sample: Sample) -> list[str]:
     problems = check_payload(
         {"requirements": list(sample.requirements)},
         layers=[DEFAULT_LAYER],

@@ -9,6 +9,7 @@ from evaluation import adapters
 from evaluation.layers.events import Events, reply_of
 from evaluation.metrics.events import Argument, read_events
 from evaluation.models import CaseRun, Score
+from labeling.words import words_of
 
 
 class TypeRow(NamedTuple):
@@ -45,7 +46,7 @@ def events_of(case: CaseRun, layer: Events, scores: Sequence[Score]) -> dict[str
             for name in sorted(gold.types | predicted.types)
         ],
         "reply": reply,
-        "violation": _detail(scores, "schema_compliance_rate").get("violation", ""),
+        "violation": words_of(_detail(scores, "schema_compliance_rate").get("violation")),
         "messages": example.messages,
     }
 

@@ -52,7 +52,7 @@ def run_gate(request: HttpRequest, pk: int) -> HttpResponse:
         baseline = visible.select_related("release").filter(pk=number).first()
     try:
         if request.POST.get("baseline") and baseline is None:
-            raise gates.GateImpossible("There is no such baseline run.")
+            raise gates.GateImpossible("gate.unknown_baseline")
         result = gates.ask(run, baseline=baseline, by=request.user)
     except RuleError as error:
         messages.error(request, words(error.fact))
@@ -94,7 +94,7 @@ def _number(text: str) -> float | None:
     try:
         return float(text.replace(",", "."))
     except ValueError as error:
-        raise thresholds.ThresholdRefused("A threshold is a number, such as 0.85.") from error
+        raise thresholds.ThresholdRefused("threshold.not_a_number") from error
 
 
 def _layers(project: Project) -> list[str]:

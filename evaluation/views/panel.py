@@ -118,7 +118,7 @@ def _act(action: str, run: Run, panel: RatingPanel | None, request: HttpRequest)
         ratings.open_panel(run, by=request.user)
         return _("The rating is open: pass its link on to the judges.")
     if panel is None or action not in ("invite", "close"):
-        raise panels.RatingRefused("There is no such action.")
+        raise panels.RatingRefused("rating.unknown_action")
     if action == "invite":
         ratings.invite(panel, request.POST.getlist("judge"), by=request.user)
         return _("The invitations are stored.")

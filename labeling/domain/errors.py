@@ -9,13 +9,12 @@ RuleError
 Further errors derive from :class:`RuleError`, next to the rule they belong to.
 """
 
-import re
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from labeling.domain.facts import Fact
-
-CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+from labeling.domain.facts import Fact, Value
 
 
 class RuleError(Exception):
@@ -34,31 +33,17 @@ class RuleError(Exception):
     def __init__(
         self, fact: str | Fact, /, *, details: Mapping[str, Any] | None = None, **values: Any
     ) -> None:
-        # A text instead of a code, with the details as keywords: until all of them are facts.
-        is_text = isinstance(fact, str) and not CODE.fullmatch(fact)
-        if is_text:
-            details = {**values, **(details or {})}
-            self.fact = Fact("legacy.text", text=fact)
-        else:
-            self.fact = Fact(fact, **values) if isinstance(fact, str) else fact
-        self.message: str = fact if isinstance(fact, str) and is_text else str(self.fact)
+        self.fact = Fact(fact, **values) if isinstance(fact, str) else fact
         self.details = dict(details or {})
-        super().__init__(self.message)
-
-
-class FileFault(Exception):
-    """A file, or a part of one, cannot be taken; ``fact`` says why.
-
-    What a reader of files says of a line is in English in a ``file.fault``.
-    """
-
-    def __init__(self, fact: Fact | str) -> None:
-        self.fact = fact if isinstance(fact, Fact) else file_fault(fact)
         super().__init__(str(self.fact))
 
 
-def file_fault(text: str) -> Fact:
-    return Fact("file.fault", text=text)
+class FileFault(Exception):
+    """A file, or a part of one, cannot be taken; ``fact`` says why."""
+
+    def __init__(self, fact: str | Fact, /, **values: Value | Sequence[Value]) -> None:
+        self.fact = Fact(fact, **values) if isinstance(fact, str) else fact
+        super().__init__(str(self.fact))
 
 
 class StaleVersion(RuleError):

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, TypedDict
 
 Value: TypeAlias = "bool | int | float | str | Fact | list[Value] | None"
 """What a fact may hold: plain JSON, and facts again."""
+
+
+CODE = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
 class StoredFact(TypedDict):
@@ -51,6 +55,8 @@ class Fact:
     values: Mapping[str, Value]
 
     def __init__(self, code: str, /, **values: Value | Sequence[Value]) -> None:
+        if not CODE.fullmatch(code):
+            raise MalformedFact(f"not a code: {code!r:.200}")
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "values", {name: _value(value) for name, value in values.items()})
 
@@ -89,7 +95,7 @@ class Fact:
         if not isinstance(stored, Mapping) or set(stored) != {"code", "values"}:
             raise MalformedFact(f"not a fact: {stored!r:.200}")
         code, values = stored["code"], stored["values"]
-        if not isinstance(code, str) or not code or not isinstance(values, Mapping):
+        if not isinstance(code, str) or not isinstance(values, Mapping):
             raise MalformedFact(f"not a fact: {stored!r:.200}")
         return cls(code, **{str(name): _from_json(value) for name, value in values.items()})
 

@@ -123,7 +123,7 @@ def check(
         conversation=assignment.conversation.external_id,
         annotator=assignment.annotator.get_username(),
         version=newest.version,
-        found="still stands" if stands else "has to be labelled again",
+        found="stands" if stands else "outdated",
     )
     return check_
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.forms.audit import AuditFilter
 from labeling.forms.project_settings import SettingsForm
-from labeling.models import Event, Project
+from labeling.models import Disagreement, Event, Project, Review
 from labeling.templatetags.figures import exact, figure
 from labeling.templatetags.words import layer_title
 from labeling.translation import lazy as _
@@ -179,7 +179,14 @@ def _told(event: Event) -> dict[str, str]:
 
 
 OUR_WORDS = ("role", "before", "kind", "verdict", "outcome", "found", "result")
-"""What events hold under these is a word of the product, as it is stored."""
+"""What events hold under these is a state; where its code is not its word, LABELS has that."""
+
+LABELS: dict[str, dict[str, Any]] = {
+    "verdict": dict(Review.Verdict.choices),
+    "outcome": dict(Disagreement.Outcome.choices),
+    "found": {"stands": _("still stands"), "outdated": _("has to be labelled again")},
+}
+"""Events never change: old ones hold the English word in place of the code."""
 
 
 class _Known(dict[str, Any]):
@@ -188,7 +195,9 @@ class _Known(dict[str, Any]):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(
             {
-                key: translated(value) if key in OUR_WORDS and value else _text(value)
+                key: translated(LABELS.get(key, {}).get(value, value))
+                if key in OUR_WORDS and value
+                else _text(value)
                 for key, value in data.items()
             }
         )

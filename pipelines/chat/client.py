@@ -183,7 +183,7 @@ class OpenAIModel:
         given = [{"role": one.role, "content": one.content} for one in messages]
         try:
             message = background.run(self._chat.ainvoke(given, **options), seconds=limit)
-        except Exception as error:
+        except Exception as error:  # of three libraries: failures.typed tells them apart
             unfinished = _unfinished(error, self.endpoint)
             if unfinished is not None:
                 return unfinished

@@ -169,7 +169,7 @@ def test_every_data_set_meets_every_agent_that_makes_its_layer(
         ({"thresholds": {"requirement_f1": 80}}, "“requirement_f1” lies between 0 and 1: 80"),
         (
             {"agents": {"../x": {"pipeline": "nothing"}}},
-            "config.yaml:5: “agents.../x”: a name becomes that of a folder, so it holds no slash.",
+            "config.yaml:5: “agents.../x”: it names a folder, so it must not hold a slash.",
         ),
         ({"reporting": {"formats": ["jsn"]}}, "There is no format “jsn”. Did you mean “json”?"),
         ({"reporting": {"formats": "json"}}, "“reporting.formats”: Input should be a valid list"),
@@ -194,10 +194,10 @@ def test_the_end_of_an_open_scale_is_no_threshold(project: Project, config: Any)
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("datasets: [", "config.yaml:1: no YAML"),
+        ("datasets: [", "config.yaml:1: not YAML"),
         ("- 1", "config.yaml:1: It must hold “datasets” and “agents”."),
         ("", "It must hold “datasets” and “agents”."),
-        ("name: a\nname: b\n", "config.yaml:2: “name” stands twice."),
+        ("name: a\nname: b\n", "config.yaml:2: “name” is there twice."),
         ("confidence: 1\n", "There is no “confidence”"),
         ('name: a\nversion: "1\\0"\n', "config.yaml:2: holds a character that cannot be stored."),
         ('name: a\n"\\uD800": 1\n', "config.yaml:2: holds a character that cannot be stored."),

@@ -12,6 +12,7 @@ from labeling.domain.facts import Fact
 from labeling.words import WORDS, in_english
 
 migration: Any = import_module("evaluation.migrations.0008_facts")
+violations: Any = import_module("evaluation.migrations.0010_violations_as_facts")
 
 SAMPLES = {
     None: "some text",
@@ -109,3 +110,38 @@ def test_a_fact_is_left_alone_when_the_migration_is_tried_again() -> None:
 
 def test_every_code_of_an_old_sentence_has_words() -> None:
     assert {code for _text, code in migration.TEXTS} <= set(WORDS)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        Fact("metric.not_parsed"),
+        Fact("violation.not_a_list"),
+        Fact("violation.event_not_an_object"),
+        Fact("violation.no_event_type"),
+        Fact("violation.no_arguments", type="Hire."),
+        Fact("violation.unknown_type", type="Hire. Fire"),
+        Fact("violation.argument_not_an_object", type="Hire"),
+        Fact("violation.no_role", type="Hire"),
+        Fact("violation.no_argument", role="who", type="Hire"),
+        Fact("violation.unknown_role", type="Hire", role="wh\no"),
+    ],
+    ids=lambda fact: fact.code,
+)
+def test_an_old_violation_becomes_a_fact(fact: Fact) -> None:
+    old = "The reply did not parse." if fact.code == "metric.not_parsed" else in_english(fact)
+
+    (of_case,) = violations.of_case({"violation": old}).values()
+    of_run = violations.of_run({"parsed": 3, "violations": {old: 2, "unknown": 1}})
+
+    assert Fact.from_json(of_case) == fact
+    assert of_run["violations"] == [
+        {"reason": fact.as_json(), "count": 2},
+        {"reason": Fact("legacy.text", text="unknown").as_json(), "count": 1},
+    ]
+    assert violations.of_run(of_run) == of_run
+    assert violations.of_case({"violation": of_case}) == {"violation": of_case}
+
+
+def test_every_violation_of_an_old_sentence_has_words() -> None:
+    assert {code for _pattern, code in violations.SENTENCES} <= set(WORDS)

@@ -19,8 +19,10 @@ from evaluation.services.launch import synthetic
 from evaluation.synthetic import model as by_model
 from evaluation.synthetic import templates
 from evaluation.synthetic.sample import DIFFICULTIES, Sample, Turn, problems_of
+from labeling.domain.facts import Fact
 from labeling.models import Conversation, GoldRelease
 from labeling.services.gold.verification import verify
+from labeling.words import in_english
 from tests.evaluation.conftest import requirement
 from tests.llm_server import MODEL
 from tests.pages import page
@@ -84,7 +86,10 @@ def sample_of(*labels: dict[str, Any], turns: int = 3) -> Sample:
         (sample_of(requirement(1, source_messages=[7])), "a requirement that no user states"),
         (sample_of(requirement(1, source_messages=[1])), "a requirement that no user states"),
         (sample_of(requirement(1, source_messages=[0, 99])), "labels: "),
-        (sample_of(requirement(1), requirement(2, title="Login 1")), "stands twice"),
+        (
+            sample_of(requirement(1), requirement(2, title="Login 1")),
+            "a requirement is there twice",
+        ),
         (sample_of(requirement(1, acceptance_criteria=["One"])), "too few acceptance criteria"),
         (sample_of(requirement(1, type="wish")), "labels: type"),
     ],
@@ -93,7 +98,7 @@ def test_what_does_not_verify_is_named(sample: Sample, reason: str) -> None:
     found = problems_of(sample)
 
     assert bool(found) == bool(reason)
-    assert reason in "; ".join(found)
+    assert reason in "; ".join(map(in_english, found))
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -240,8 +245,9 @@ def test_replies_of_no_use_are_counted_and_a_wrong_key_ends_it(server: Any) -> N
     made = synthetic.make_by_model(synthetic.Wish(count=1, difficulty="easy"))
 
     assert made.accepted == []
-    assert made.rejected == {"the model gave no usable reply (reply.unusable_twice)": 3}
+    assert made.rejected == {Fact("sample.unusable_reply", code="reply.unusable_twice"): 3}
     server.key = "another"
     stopped = synthetic.make_by_model(synthetic.Wish(count=3, difficulty="easy", seed=9))
-    assert "key" in stopped.stopped
+    assert stopped.stopped is not None
+    assert stopped.stopped.code == "model.wrong_key"
     assert stopped.n_rejected == 0

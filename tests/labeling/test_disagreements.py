@@ -179,7 +179,7 @@ def test_the_audit_log_reads_the_same_in_whatever_language_a_lead_decides(signed
 
     post(client, "decide", place, outcome="error")
 
-    assert Event.objects.get(verb="disagreement.decided").data["outcome"] == "annotator error"
+    assert Event.objects.get(verb="disagreement.decided").data["outcome"] == "error"
 
 
 def test_nobody_else_decides(signed_in, noor, ana, place):

@@ -156,7 +156,7 @@ def test_one_wrong_file_stores_nothing_of_the_others(write):
     said = refused(good, bad)
 
     assert said == [
-        "Chat_2_A_B.json: session_1, message 2 (D1:2): \"date_time\" is 'yesterday', "
+        "Chat_2_A_B.json: session_1[1] (D1:2): \"date_time\" is 'yesterday', "
         "not like 29.12.2023, 22:42:04; nothing was stored"
     ]
 

@@ -97,7 +97,7 @@ def test_arc_cases_join_the_chat_whose_people_the_file_names(name, write, chats)
 def test_what_arc_cases_cite_in_vain_is_reported(write, chats):
     said = run(write("arc_cases_emi_elise.json", CASES))
 
-    assert "case[0], phase 2: Cites a message that is not in the file: D9:9" in said
+    assert "case[0].expected_phases[1]: Cites a message that is not in the file: D9:9" in said
     report = ImportReport.objects.order_by("-pk")[0]
     assert [fault["kind"] for fault in report.faults] == ["absent"]
 
@@ -295,7 +295,7 @@ def test_event_lines_become_gold_with_the_place_of_each_word(write, people, sign
     (event,) = item.content["gold"]["events"]
     assert event["trigger"] == {"message": 0, "start": 5, "end": 11, "text": "bought"}
     assert [argument["span"]["start"] for argument in event["arguments"]] == [0, None]
-    assert "price: Words that are not in the text: kept without a place: 3 dollars" in said
+    assert "1: event_list[0].arguments[1]: Words that are not in the text" in said
     url = reverse("gold-item", args=["news", "news-events", 1, "doc-1"])
     assert "3 dollars" in page(signed_in(people["admin"]), url)
 

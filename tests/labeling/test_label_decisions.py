@@ -195,8 +195,8 @@ def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
 @pytest.mark.parametrize(
     ("decision", "reason"),
     [
-        ({"decided_by": "nora"}, "a decision: nobody called 'nora' is in the project"),
-        ({"kind": "mood"}, "'mood' is no kind of decision"),
+        ({"decided_by": "nora"}, "a decision: nobody called “nora” is in the project"),
+        ({"kind": "mood"}, "“mood” is not a kind of decision"),
         ({"guideline_version": 7}, "was made under version 7 of the guidelines"),
         ({"labels": [{"uid": "u1"}]}, "are not complete"),
         ({"labels": "none"}, "decisions[0].labels must be a list"),
@@ -209,7 +209,7 @@ def test_gold_of_a_project_that_moved_is_the_same(source, target, tmp_path):
         ({"labels": [{"uid": "a", "adopted_from": [["x"]]}]}, "adopted_from must be text"),
         ({"labels": [{"uid": "a", "uids": ["ana"]}]}, "labels[0].uids must be an object"),
         ({"labels": [{"uid": "a", "uids": {"ana": ["x"]}}]}, "labels[0].uids must be text"),
-        ({"labels": [{"uid": "a", "uids": {"nora": "x"}}]}, "nobody called 'nora'"),
+        ({"labels": [{"uid": "a", "uids": {"nora": "x"}}]}, "nobody called “nora”"),
         ({"labels": [{"uid": "a", "uids": {"ana": "\x00"}}]}, "character that cannot be stored"),
         ({"labels": [{"uid": "a", "title": "\x00"}]}, "a decision: "),
     ],

@@ -155,7 +155,7 @@ def test_an_unknown_annotator_is_refused_with_the_nearest_name(source, target, t
 
     (said,) = refused(path)
 
-    assert "nobody called 'anna' is in the project; did you mean ana?" in said
+    assert "nobody called “anna” is in the project; did you mean ana?" in said
     assert said.startswith("labels.jsonl:1: ")
 
 

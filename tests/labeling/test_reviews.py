@@ -54,7 +54,7 @@ def test_the_audit_log_reads_the_same_in_whatever_language_somebody_reviews(
 
     assert say(client, answers[0], "accepted").status_code == 201
 
-    assert Event.objects.get(verb="annotation.reviewed").data["verdict"] == "Accepted"
+    assert Event.objects.get(verb="annotation.reviewed").data["verdict"] == "accepted"
 
 
 def test_a_returned_answer_is_a_draft_again_and_says_why(

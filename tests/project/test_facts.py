@@ -18,7 +18,7 @@ from django.utils.translation import ngettext_lazy, override
 from config import messages
 from labeling import words as table
 from labeling.domain.errors import RuleError
-from labeling.domain.facts import Fact
+from labeling.domain.facts import CODE, Fact, MalformedFact
 from labeling.templatetags.words import words_of_fact
 from labeling.words import WORDS, in_english, words
 
@@ -36,29 +36,53 @@ def product() -> dict[Path, ast.Module]:
     }
 
 
+ERRORS = {"RuleError", "FileFault", "PipelineError", "MalformedOutput"}
+"""They, and all that derive from them, are made of a code and its values."""
+
+MAKERS = {"Fact", "fact", "_unreadable"}
+
+
+@cache
+def makers() -> set[str]:
+    return MAKERS | below(ERRORS, list(product().values()))
+
+
+def below(roots: set[str], trees: list[ast.Module]) -> set[str]:
+    """These classes and all that derive from them, by name."""
+    bases = {
+        node.name: {getattr(base, "id", "") for base in node.bases}
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = set(roots)
+    while more := {name for name, above in bases.items() if above & found} - found:
+        found |= more
+    return found
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Where facts and refusals are made."""
+    for path, tree in product().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and _called(node) in makers():
+                yield f"{path.relative_to(settings.BASE_DIR)}:{node.lineno}", node
+
+
+def _called(node: ast.Call) -> str:
+    return str(getattr(node.func, "id", getattr(node.func, "attr", "")))
+
+
 def facts() -> Iterator[tuple[str, str, set[str] | None]]:
     """Where a fact is made, its code, and the names of its values unless they are unpacked.
 
     A code with a changing end (``Fact(f"layer.{name}")``) is given with a star.
     """
-    trees = list(product().values())
-    makers = {
-        "Fact",
-        "fact",
-        "MalformedOutput",
-        "Unreadable",
-        *messages.below({"RuleError", "PipelineError"}, trees),
-    }
-    for path, tree in product().items():
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not node.args:
-                continue
-            if getattr(node.func, "id", getattr(node.func, "attr", "")) not in makers:
-                continue
-            names = {keyword.arg for keyword in node.keywords} - NOT_VALUES
-            values = None if None in names else {name for name in names if name}
-            for code in codes(node.args[0]):
-                yield f"{path.relative_to(settings.BASE_DIR)}:{node.lineno}", code, values
+    for where, node in calls():
+        names = {keyword.arg for keyword in node.keywords} - NOT_VALUES
+        values = None if None in names else {name for name in names if name}
+        for code in codes(node.args[0]) if node.args else []:
+            yield where, code, values
 
 
 def codes(node: ast.expr) -> list[str]:
@@ -67,8 +91,47 @@ def codes(node: ast.expr) -> list[str]:
     if isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
         start = str(node.values[0].value)
         return [f"{start}*"] if re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_.]*", start) else []
-    is_code = isinstance(node, ast.Constant) and messages.CODE.fullmatch(str(node.value))
+    is_code = isinstance(node, ast.Constant) and CODE.fullmatch(str(node.value))
     return [str(node.value)] if is_code else []
+
+
+PROSE = re.compile(r"[A-Za-z]{2,},? [A-Za-z]{2,}")
+
+
+def prose(call: ast.Call) -> list[str]:
+    """Texts where a code belongs, and sentences among the values of a fact."""
+    first = [text for node in call.args[:1] for text in _texts(node)]
+    texts = [text for text in first if not re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_.]*", text)]
+    values = [keyword.value for keyword in call.keywords if keyword.arg not in AS_IT_IS]
+    parts = [part.value for value in values for part in ast.walk(value) if _is_text(part)]
+    return [*texts, *filter(PROSE.search, parts)]
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+AS_IT_IS = {"details", "example"}
+"""What people may copy into a file, in any language."""
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    """What the source writes out of a text: its first part where it changes."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_rest]):
+            yield text
+        case ast.JoinedStr():
+            yield ast.unparse(node)
+        case ast.BinOp(left=left, right=right):
+            yield from (*_texts(left), *_texts(right))
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (*_texts(body), *_texts(orelse))
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as joined)):
+            yield from _texts(joined)
+        case ast.Call(func=ast.Name(id="str")):
+            yield ast.unparse(node)
 
 
 def places(text: Any) -> set[str]:
@@ -103,6 +166,57 @@ def test_every_fact_has_words_with_a_place_for_each_value() -> None:
     assert wrong == []
 
 
+def test_no_refusal_and_no_fact_is_made_of_a_text() -> None:
+    assert [f"{where}: {text}" for where, call in calls() for text in prose(call)] == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'RuleError("Write something first.")',
+        'RuleError(f"There is no split “{split}”.")',
+        'RuleError(f"{path.name} is not UTF-8.")',
+        'Unreadable(f"{where} must be text" + (" and not empty" if required else ""))',
+        'RuleError("the file holds {}".format(kind))',
+        'RuleError(" ".join(faults))',
+        "RuleError(str(error))",
+        'RuleError("metrics.no_settings" if known else "There are no settings.")',
+        'Fact("file.not_json", why="nested too deeply")',
+        'Fact("import.problem", place=place, why=f"conversation {name} is known")',
+    ],
+)
+def test_a_refusal_or_a_fact_made_of_a_text_would_be_refused(source: str) -> None:
+    (statement,) = ast.parse(source).body
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    assert prose(statement.value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'RuleError("gold.disputed", titles=titles, details={"message": "in so many words"})',
+        'RuleError("a.b" if known else "a.c", kind=kind)',
+        'Fact(f"layer.{name}")',
+        'Fact("file.missing", path=f"{where}.status")',
+        "RuleError(error.fact)",
+    ],
+)
+def test_a_code_with_its_values_is_no_text(source: str) -> None:
+    (statement,) = ast.parse(source).body
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Call)
+    assert prose(statement.value) == []
+
+
+@pytest.mark.parametrize("code", ["Write something first.", "", "no_dot", "a.b "])
+def test_a_text_is_not_a_code(code: str) -> None:
+    with pytest.raises(MalformedFact):
+        Fact(code)
+    with pytest.raises(MalformedFact):
+        Fact.from_json({"code": code, "values": {}})
+
+
 def test_every_text_belongs_to_a_fact_that_is_made() -> None:
     made = {code for _where, code, _values in facts()} | in_tables()
     starts = tuple(code[:-1] for code in made if code.endswith("*"))
@@ -117,7 +231,7 @@ def in_tables() -> set[str]:
         for path, tree in product().items()
         if path.name != "words.py"
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and messages.CODE.fullmatch(str(node.value))
+        if isinstance(node, ast.Constant) and CODE.fullmatch(str(node.value))
     }
 
 

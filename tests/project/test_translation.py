@@ -6,8 +6,7 @@ import ast
 import html
 import io
 import re
-from collections.abc import Collection, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,6 @@ def test_no_template_holds_text_outside_of_the_tags(path: Path) -> None:
 
 
 FOR_PEOPLE = {"label", "help_text", "empty_label", "description"}
-COMMAND_LINE = {"config_files.py", "batches.py", "questions.py", "synthetic.py"}
-"""Their refusals are read in a terminal, which speaks English."""
 
 
 @pytest.mark.parametrize("app", messages.APPS)
@@ -83,23 +80,15 @@ def test_no_form_message_or_reason_is_written_outside_of_the_marks(app: str) -> 
         for path in sorted((settings.BASE_DIR / app).rglob("*.py"))
         if not {"migrations", "management", "models", "api", "schema"} & set(path.parts)
         for line, text in (
-            *unmarked(path, () if path.name in COMMAND_LINE else refusals(app)),
+            *unmarked(path),
             *(reasons(path) if path.parent.name == "metrics" else ()),
         )
     ]
     assert found == []
 
 
-@cache
-def refusals(app: str) -> set[str]:
-    """The errors whose sentence a page of this app shows; those of labeling are largely files'."""
-    sources = [one.read_text() for one in (settings.BASE_DIR / app).rglob("*.py")]
-    trees = [ast.parse(source) for source in sources if app == "evaluation"]
-    return messages.below({"RuleError"}, trees) if trees else set()
-
-
-def unmarked(path: Path, refusals: Collection[str]) -> Iterator[tuple[int, str]]:
-    """What stands bare where a page shows it: in forms, messages, refusals, and as a reason."""
+def unmarked(path: Path) -> Iterator[tuple[int, str]]:
+    """What stands bare where a page shows it: in forms, messages, and as a reason."""
     for node in ast.walk(ast.parse(path.read_text())):
         if not isinstance(node, ast.Call):
             continue
@@ -110,8 +99,6 @@ def unmarked(path: Path, refusals: Collection[str]) -> Iterator[tuple[int, str]]
             given += node.args[1:2]
         elif name == "ValidationError":
             given += node.args[:1]
-        elif name in refusals:
-            given += [one for one in node.args[:1] if isinstance(one, ast.JoinedStr)]
         for text in given:
             yield from told(text)
 

@@ -24,9 +24,9 @@ from evaluation.services.launch.config_files import (
 )
 from evaluation.services.launch.launch import FieldFault, LaunchRequest
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.models import GoldRelease
 from labeling.services.gold import gold
-from labeling.words import in_english
 from pipelines.errors import PipelineError
 from pipelines.registry import entry_for
 
@@ -88,7 +88,7 @@ def _release(file: ConfigFile, dataset: str) -> GoldRelease:
     try:
         return gold.find(file.content.datasets[dataset].gold)
     except RuleError as error:
-        raise file.refusal(in_english(error.fact), "datasets", dataset, "gold") from error
+        raise file.refusal(error.fact, "datasets", dataset, "gold") from error
 
 
 def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str, str]]:
@@ -96,12 +96,8 @@ def _pairs(file: ConfigFile, releases: dict[str, GoldRelease]) -> list[tuple[str
     measured = {dataset for names in wanted.values() for dataset in names}
     for dataset in releases:
         if dataset not in measured:
-            raise file.refusal(
-                f"No agent is measured on “{dataset}”: none makes its layer "
-                f"“{releases[dataset].layer}”.",
-                "datasets",
-                dataset,
-            )
+            why = Fact("config.dataset_of_no_agent", dataset=dataset, layer=releases[dataset].layer)
+            raise file.refusal(why, "datasets", dataset)
     return [
         (dataset, agent) for dataset in releases for agent in wanted if dataset in wanted[agent]
     ]
@@ -112,21 +108,16 @@ def _datasets_of(file: ConfigFile, name: str, releases: dict[str, GoldRelease]) 
     try:
         layers = entry_for(agent.pipeline).layers
     except PipelineError as error:
-        raise file.refusal(
-            in_english(adapters.fact_of(error)), "agents", name, "pipeline"
-        ) from error
+        raise file.refusal(adapters.fact_of(error), "agents", name, "pipeline") from error
     if agent.datasets is None:
         datasets = [dataset for dataset, release in releases.items() if release.layer in layers]
         if not datasets:
-            raise file.refusal(
-                f"Pipeline “{agent.pipeline}” makes the layer of no data set here.", "agents", name
-            )
+            why = Fact("config.agent_of_no_dataset", pipeline=agent.pipeline)
+            raise file.refusal(why, "agents", name)
         return datasets
     for number, dataset in enumerate(agent.datasets):
         if dataset not in releases:
-            hint = nearest(dataset, list(releases))
-            place = ("agents", name, "datasets", number)
-            raise file.refusal(f"There is no data set “{dataset}”. {hint}", *place)
+            raise _no_dataset(file, dataset, releases, "agents", name, "datasets", number)
     return agent.datasets
 
 
@@ -137,29 +128,34 @@ def _check_versions(file: ConfigFile) -> None:
         try:
             measuring.check_version(what, version)
         except measuring.MetricsRefused as error:
-            raise file.refusal(in_english(error.fact), what, "version") from error
+            raise file.refusal(error.fact, what, "version") from error
 
 
 def _check_metrics(file: ConfigFile, releases: dict[str, GoldRelease]) -> None:
     """Lists belong to a data set; whatever else there is are settings of the metrics of events."""
     for name, names in _lists(file):
         if name not in releases:
-            hint = nearest(name, list(releases))
-            raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
+            raise _no_dataset(file, name, releases, "metrics", name)
         known = _metrics_of(releases[name].layer, answered=_has_answers(file))
         for number, metric in enumerate(names):
             if metric not in known:
-                fault = f"“{name}” has no metric “{metric}”. {nearest(str(metric), known)}"
+                hint = nearest(str(metric), known)
+                fault = Fact("config.unknown_metric", dataset=name, metric=str(metric), hint=hint)
                 raise file.refusal(fault, "metrics", name, number)
     for name in _options(file).keys() & releases.keys():
-        fault = f"“metrics.{name}” must be a list of metrics of this data set."
-        raise file.refusal(fault, "metrics", name)
+        raise file.refusal(Fact("config.metrics_not_listed", dataset=name), "metrics", name)
     if _options(file) and not any(
         gold_layer(release.layer).has_options for release in releases.values()
     ):
         name = next(iter(_options(file)))
-        hint = nearest(name, list(releases))
-        raise file.refusal(f"There is no data set “{name}”. {hint}", "metrics", name)
+        raise _no_dataset(file, name, releases, "metrics", name)
+
+
+def _no_dataset(
+    file: ConfigFile, name: str, releases: dict[str, GoldRelease], *place: str | int
+) -> ConfigRefused:
+    hint = nearest(name, list(releases))
+    return file.refusal(Fact("config.unknown_dataset", dataset=name, hint=hint), *place)
 
 
 def _has_answers(file: ConfigFile) -> bool:
@@ -192,18 +188,19 @@ def _check_thresholds(file: ConfigFile, releases: dict[str, GoldRelease]) -> Non
     }
     for name, value in file.content.thresholds.items():
         if name not in known:
-            fault = f"No data set here has a metric “{name}”. {nearest(name, sorted(known))}"
+            hint = nearest(name, sorted(known))
+            fault = Fact("config.unknown_threshold", metric=name, hint=hint)
             raise file.refusal(fault, "thresholds", name)
         try:
             thresholds.check(name, value)
         except thresholds.ThresholdRefused as error:
-            raise file.refusal(in_english(error.fact), "thresholds", name) from error
+            raise file.refusal(error.fact, "thresholds", name) from error
 
 
 def _check_formats(file: ConfigFile) -> None:
     for number, name in enumerate(file.content.reporting.formats):
         if name not in FORMATS:
-            fault = f"There is no format “{name}”. {nearest(name, FORMATS)}"
+            fault = Fact("config.unknown_format", format=name, hint=nearest(name, FORMATS))
             raise file.refusal(fault, "reporting", "formats", number)
 
 
@@ -238,8 +235,8 @@ def _launched(file: ConfigFile, asked: Asked) -> Launched:
 
 def _refusal(file: ConfigFile, asked: Asked, faults: list[FieldFault]) -> ConfigRefused:
     """Each fault with the line that its field is in."""
-    places = [file.place(in_english(fault.fact), *_place_of(fault, asked)) for fault in faults]
-    return ConfigRefused(" ".join(places), faults=faults)
+    placed = [file.at(fault.fact, *_place_of(fault, asked)) for fault in faults]
+    return ConfigRefused(Fact("config.faults", faults=placed), faults=faults)
 
 
 def _thresholds_of(file: ConfigFile, layer: str, agent: Agent) -> dict[str, float]:

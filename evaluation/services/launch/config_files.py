@@ -14,10 +14,12 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from evaluation.metrics.registry import PROTOCOL_VERSION
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 
 FORMATS = {"json": "results.json", "csv": "cases.csv"}
 """What can be written about a run, and as which file."""
@@ -31,8 +33,8 @@ class ConfigRefused(RuleError):
 
     code = "config_refused"
 
-    def __init__(self, message: str, faults: Sequence[object] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, fact: Fact, faults: Sequence[object] = ()) -> None:
+        super().__init__(fact)
         self.faults = list(faults)
         """Those of the launch, where it is a launch that makes no sense."""
 
@@ -71,7 +73,7 @@ class Protocol(_Part):
 
 def _name(name: str) -> str:
     if "/" in name or "\\" in name:
-        raise ValueError("a name becomes that of a folder, so it holds no slash")
+        raise PydanticCustomError("config.slash_in_name", "a name holds a slash")
     return name
 
 
@@ -107,12 +109,12 @@ class ConfigFile:
     content: Configuration
     lines: Mapping[Place, int] = field(repr=False)
 
-    def refusal(self, message: str, *place: str | int) -> ConfigRefused:
-        return ConfigRefused(self.place(message, *place))
+    def refusal(self, why: Fact, *place: str | int) -> ConfigRefused:
+        return ConfigRefused(self.at(why, *place))
 
-    def place(self, message: str, *place: str | int) -> str:
-        """The message with the line of the value at ``place``."""
-        return f"{self.path.name}:{_line(self.lines, place)}: {message}"
+    def at(self, why: Fact, *place: str | int) -> Fact:
+        """What is wrong, with the line of the value at ``place``."""
+        return _at(self.path, _line(self.lines, place), why)
 
     @property
     def described(self) -> dict[str, str]:
@@ -137,16 +139,19 @@ def read(path: Path) -> ConfigFile:
             faults, key=lambda fault: fault["type"] != "extra_forbidden"
         )  # often a typing error
         place = first["loc"]
-        where = f"{path.name}:{_line(lines, place)}"
-        raise ConfigRefused(f"{where}: {_sentence(first, place)}") from error
+        raise ConfigRefused(_at(path, _line(lines, place), _fault(first, place))) from error
     return ConfigFile(path, hashlib.sha256(raw).hexdigest(), content, lines)
 
 
-def nearest(word: str, known: Mapping[str, Any] | list[str]) -> str:
+def _at(path: Path, line: int, why: Fact) -> Fact:
+    return Fact("config.at", file=path.name, line=line, why=why)
+
+
+def nearest(word: str, known: Mapping[str, Any] | list[str]) -> Fact:
     """A hint at what was probably meant."""
     names = list(known)
     close = get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"Did you mean “{close[0]}”?" if close else f"Known are: {', '.join(names)}."
+    return Fact("hint.nearest", name=close[0]) if close else Fact("hint.known", names=names)
 
 
 def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
@@ -156,13 +161,14 @@ def _parsed(path: Path, raw: bytes) -> tuple[Any, dict[Place, int]]:
         lines = dict(_lines_of(path, node)) if node else {}
         return yaml.safe_load(raw), lines
     except UnicodeDecodeError as error:
-        raise ConfigRefused(f"{path.name} is not UTF-8.") from error
+        raise ConfigRefused(Fact("config.not_utf8", file=path.name)) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigRefused(f"{path.name}:{line}: no YAML: {error.problem}.") from error
+        why = Fact("config.not_yaml_here", said=error.problem or "")
+        raise ConfigRefused(_at(path, line, why)) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        problem = str(error).splitlines()[0]
-        raise ConfigRefused(f"{path.name} is no YAML: {problem}.") from error
+        said = str(error).splitlines()[0]
+        raise ConfigRefused(Fact("config.not_yaml", file=path.name, said=said)) from error
 
 
 def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[Place, int]]:
@@ -179,7 +185,7 @@ def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[
             line = key.start_mark.line + 1
             name = str(key.value)
             if name in seen:
-                raise ConfigRefused(f"{path.name}:{line}: “{name}” stands twice.")
+                raise ConfigRefused(_at(path, line, Fact("config.key_twice", key=name)))
             seen.add(name)
             yield from _lines_of(path, value, (*place, name))
             yield (*place, name), line
@@ -188,7 +194,7 @@ def _lines_of(path: Path, node: yaml.Node, place: Place = ()) -> Iterator[tuple[
 def _check_storable(path: Path, node: yaml.Node) -> None:
     if UNSTORABLE.search(str(node.value)):
         line = node.start_mark.line + 1
-        raise ConfigRefused(f"{path.name}:{line}: holds a character that cannot be stored.")
+        raise ConfigRefused(_at(path, line, Fact("config.bad_character")))
 
 
 def _line(lines: Mapping[Place, int], place: Place) -> int:
@@ -198,15 +204,17 @@ def _line(lines: Mapping[Place, int], place: Place) -> int:
     return lines.get(place, 1)
 
 
-def _sentence(error: Any, place: Place) -> str:
+def _fault(error: Any, place: Place) -> Fact:
     where = ".".join(str(part) for part in place if part != "[key]")
     if error["type"] == "extra_forbidden":
         known = list(_part_at(place[:-1]).model_fields)
-        return f"There is no “{where}”. {nearest(str(place[-1]), known)}"
+        return Fact("config.unknown_key", key=where, hint=nearest(str(place[-1]), known))
     if error["type"] == "missing":
-        return f"“{where}” is missing."
-    problem = error["msg"].removeprefix("Value error, ")
-    return f"“{where}”: {problem}." if where else "It must hold “datasets” and “agents”."
+        return Fact("config.missing", key=where)
+    if not where:
+        return Fact("config.not_a_mapping")
+    own = Fact(error["type"]) if error["type"].startswith("config.") else None
+    return Fact("config.invalid", key=where, said=own or error["msg"])
 
 
 def _part_at(place: Place) -> type[BaseModel]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from labeling.domain.facts import Fact
 from labeling.domain.gold.content import LabelOrigin
 from labeling.domain.schema.labels import StoredLabel
 from labeling.services.exchange.gold_imports import Imported, Source
@@ -25,19 +26,19 @@ class Generated(Generic[T]):
 
     generator: str
     accepted: list[T] = field(default_factory=list)
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[Fact] = field(default_factory=Counter)
     n_rejected: int = 0
     usage: Usage = NO_USAGE
-    stopped: str = ""
+    stopped: Fact | None = None
     """Why there are fewer than was asked for."""
 
-    def take(self, sample: T, problems: list[str]) -> None:
+    def take(self, sample: T, problems: list[Fact]) -> None:
         if problems:
             self.drop(problems)
         else:
             self.accepted.append(sample)
 
-    def drop(self, problems: list[str]) -> None:
+    def drop(self, problems: list[Fact]) -> None:
         self.n_rejected += 1
         self.rejected.update(problems)
 
@@ -53,5 +54,6 @@ def imported(name: str, source: Source, key: str, labels: list[StoredLabel]) -> 
     return Imported(name, source, {key: labels}, origins)
 
 
-def unusable(error: ModelError) -> str:
-    return f"the model gave no usable reply ({error.code})"
+def unusable(error: ModelError) -> Fact:
+    """Without what the server said, so that equal failures are counted together."""
+    return Fact("sample.unusable_reply", code=error.code)

@@ -32,7 +32,7 @@ def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> dict[s
     try:
         options = read_options(settings)
     except WrongOption as error:
-        raise MetricsRefused(str(error)) from error
+        raise MetricsRefused(error.fact) from error
     return {"metrics_config": options.as_json(), "event_schema": event_schema(release)}
 
 

@@ -21,7 +21,6 @@ from labeling.domain.schema import check_payload
 from labeling.domain.schema.layers import published_as
 from labeling.models import Conversation, GoldRelease, Project
 from labeling.services.exchange.gold_imports import freeze_imported
-from labeling.words import in_english
 from pipelines.llm import ModelError
 
 TRIES = 3
@@ -44,11 +43,11 @@ class Wish:
 class GeneratedQuestions(generated.Generated[Asked]):
     project: Project = field(kw_only=True)
 
-    def take(self, asked: Asked, problems: list[str]) -> None:
+    def take(self, asked: Asked, problems: list[Fact]) -> None:
         if any(
             asked.question == other.question for other in self.accepted if other.talk == asked.talk
         ):
-            problems = [*problems, "the same question again"]
+            problems = [*problems, Fact("sample.question_again")]
         super(GeneratedQuestions, self).take(asked, problems)
 
 
@@ -89,7 +88,7 @@ def make_by_model(
         try:
             _one_by_model(batch, chosen, asking, wish.seed)
         except ENDS as error:
-            batch.stopped = in_english(adapters.fact_of(error))
+            batch.stopped = adapters.fact_of(error)
             break
         progress(len(batch.accepted))
     batch.usage = asking.spent
@@ -114,18 +113,18 @@ def store(batch: GeneratedQuestions, *, gold: str, actor: Any = None) -> GoldRel
 
 def _opened(wish: Wish) -> tuple[Project, list[Talk]]:
     if not 1 <= wish.count <= MOST:
-        raise GenerationRefused(f"Between 1 and {MOST:,} questions can be made at once.")
+        raise GenerationRefused("generation.number_of_questions", most=MOST)
     project = Project.objects.filter(slug=wish.project).first()
     if project is None:
-        raise GenerationRefused(
-            f"There is no project “{wish.project}”: import conversations into it first."
-        )
+        raise GenerationRefused("generation.no_project", project=wish.project)
     talks = [_talk(conversation) for conversation in _conversations(project, wish)]
     if not talks:
-        where = f"the split “{wish.split}” of {project.slug}" if wish.split else project.slug
-        raise GenerationRefused(
-            f"No conversation in {where} has {LEAST_MESSAGES} messages: import some first."
+        where = (
+            Fact("generation.split_of", split=wish.split, project=project.slug)
+            if wish.split
+            else project.slug
         )
+        raise GenerationRefused("generation.too_short", where=where, least=LEAST_MESSAGES)
     return project, talks
 
 
@@ -178,7 +177,7 @@ def _one_by_model(batch: GeneratedQuestions, chosen: _Chosen, asking: Asking, se
     batch.take(asked, problems)
 
 
-def _problems_of(asked: Asked) -> list[str]:
+def _problems_of(asked: Asked) -> list[Fact]:
     """What the schema of questions says of it."""
     problems = check_payload(
         {"questions": [asked.as_label()]},
@@ -186,4 +185,5 @@ def _problems_of(asked: Asked) -> list[str]:
         message_count=max(asked.evidence) + 1,
         complete=True,
     )
-    return sorted({f"labels: {problem.path.rsplit('.', 1)[-1]}" for problem in problems})
+    fields = sorted({problem.path.rsplit(".", 1)[-1] for problem in problems})
+    return [Fact("sample.labels_break_schema", field=name) for name in fields]

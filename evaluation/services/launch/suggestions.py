@@ -216,7 +216,7 @@ def _build(asked: SuggestionRequest, model: PaidModel | None) -> Pipeline:
         raise PipelineUnsuitable(
             adapters.fact_of(error), details=adapters.details_of(error)
         ) from error
-    except Exception as error:
+    except Exception as error:  # a pipeline is anybody's code: the lead who asked learns why
         logger.exception("Pipeline %s cannot be built.", asked.pipeline)
         raise PipelineUnsuitable("run.cannot_build", text=working.fact_of(error)) from error
     asked.pipeline_version = pipeline.version
@@ -237,8 +237,8 @@ def _make(
             requests.store(asked, conversation, labels)
         except OperationalError:  # the database is busy or away: a later try will do
             raise
-        except Exception as error:
-            logger.info("No suggestion for %s.", conversation, exc_info=True)
+        except Exception as error:  # the others get theirs: the request says why this one failed
+            working.log_failure(logger, f"The suggestion for {conversation}", error)
             requests.fail(asked, conversation.pk, owner, working.fact_of(error))
 
 

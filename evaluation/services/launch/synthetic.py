@@ -23,7 +23,6 @@ from labeling.domain.schema import DEFAULT_LAYER
 from labeling.models import Conversation, GoldRelease
 from labeling.services.exchange import conversations
 from labeling.services.exchange.gold_imports import freeze_imported
-from labeling.words import in_english
 from pipelines.llm import ModelError
 
 ALL = "all"
@@ -77,7 +76,7 @@ def make_by_model(
         try:
             _one_by_model(batch, asking, number, domain, difficulty, wish.seed)
         except ENDS as error:
-            batch.stopped = in_english(adapters.fact_of(error))
+            batch.stopped = adapters.fact_of(error)
             break
         progress(number)
     batch.usage = asking.spent
@@ -107,15 +106,18 @@ def store(
 
 def _check(wish: Wish) -> None:
     if not 1 <= wish.count <= MOST:
-        raise GenerationRefused(f"Between 1 and {MOST:,} conversations can be made at once.")
+        raise GenerationRefused("generation.number_of_conversations", most=MOST)
     if wish.domain not in (ALL, *templates.domains()):
-        known = ", ".join([ALL, *templates.domains()])
-        raise GenerationRefused(f"There is no domain “{wish.domain}”. Known are: {known}.")
+        known = [ALL, *templates.domains()]
+        raise GenerationRefused("generation.unknown_domain", domain=wish.domain, known=known)
     if wish.difficulty not in (MIXED, *DIFFICULTIES):
-        known = ", ".join([MIXED, *DIFFICULTIES])
-        raise GenerationRefused(f"There is no difficulty “{wish.difficulty}”. Known are: {known}.")
+        raise GenerationRefused(
+            "generation.unknown_difficulty",
+            difficulty=wish.difficulty,
+            known=[MIXED, *DIFFICULTIES],
+        )
     if wish.split not in ("", *Conversation.Split.values):
-        raise GenerationRefused(f"There is no split “{wish.split}”.")
+        raise GenerationRefused("generation.unknown_split", split=wish.split)
 
 
 def _asked(wish: Wish) -> Iterator[tuple[int, str, str]]:
@@ -150,9 +152,9 @@ def _one_by_model(
             return
 
 
-def _problems_of(sample: Sample, batch: GeneratedSamples) -> list[str]:
+def _problems_of(sample: Sample, batch: GeneratedSamples) -> list[Fact]:
     if any(sample.turns == other.turns for other in batch.accepted):
-        return ["the same conversation again"]
+        return [Fact("sample.conversation_again")]
     return problems_of(sample)
 
 

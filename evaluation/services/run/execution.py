@@ -25,7 +25,7 @@ from evaluation.services.judging import answers, judgings
 from evaluation.services.run import ceilings, scoring
 from evaluation.services.stores import FileStore
 from evaluation.services.work import leases
-from evaluation.services.work.working import Desk, carry_out, desk_for, fact_of
+from evaluation.services.work.working import Desk, carry_out, desk_for, fact_of, log_failure
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.services.vectors import StoredVectors
@@ -114,8 +114,8 @@ def _prepare(case: CaseRun, pipeline: Preparing, desk: Desk) -> None:
                 case.item.conversation_id, memory_builds.key_of(LayersConfig())
             ):
                 pipeline.prepare(pipeline_case)
-        except Exception:  # whatever it is: the case meets it, too
-            logger.info("%s could not be prepared.", case, exc_info=True)
+        except Exception as error:  # whatever it is: the case meets it, too, and keeps it
+            log_failure(logger, f"The preparation of {case}", error)
         except BaseException:  # Ctrl-C, or the process is told to end
             lease.give_back()
             raise
@@ -183,7 +183,7 @@ def _build(run: Run, model: ChatModel | None) -> Pipeline:
         )
     except PipelineError as error:
         raise CannotRun(adapters.fact_of(error)) from error
-    except Exception as error:
+    except Exception as error:  # a pipeline is anybody's code: the page of the run says why
         logger.exception("Pipeline %s cannot be built.", run.pipeline)
         raise CannotRun(Fact("run.cannot_build", text=fact_of(error))) from error
     Run.objects.filter(pk=run.pk, pipeline_version="").update(pipeline_version=pipeline.version)
@@ -239,7 +239,7 @@ def _score(run_id: int, owner: UUID) -> None:
             raise
         except RuleError as error:
             raise CannotRun(error.fact) from error
-        except Exception as error:
+        except Exception as error:  # the page of the run says why it has no scores
             logger.exception("Run %s cannot be scored.", run_id)
             raise CannotRun(Fact("run.cannot_score", text=fact_of(error))) from error
 

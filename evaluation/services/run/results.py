@@ -23,7 +23,7 @@ from evaluation.services.launch import launch
 from evaluation.services.run import answer_scoring, ceilings
 from labeling.domain.csv_cells import safe_row
 from labeling.domain.facts import Fact
-from labeling.words import in_english
+from labeling.words import in_english, worded_in_english
 
 OPTIONAL = (
     "metrics_config",
@@ -157,7 +157,7 @@ def _figures(row: Aggregate) -> dict[str, Any]:
     figures |= {"version": row.metric_version, "reason": _worded(row.reason)}
     if METRICS[row.metric].chance:
         figures |= {"chance": row.chance, "over_chance": row.over_chance}
-    return figures | row.detail
+    return figures | worded_in_english(row.detail, with_codes=True)
 
 
 def _case(case: CaseRun) -> dict[str, Any]:

@@ -96,8 +96,8 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
         try:
             result = {**done(), **do()}
             desk.breaker.passed()
-        except Exception as error:
-            logger.info("%s failed.", work, exc_info=True)
+        except Exception as error:  # one piece fails, the others go on: the row says why
+            log_failure(logger, work, error)
             reason = _why_pause(work, error, desk)
             if reason:
                 _stop(work, reason, desk)
@@ -114,6 +114,12 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
 
 def done() -> dict[str, Any]:
     return {"state": State.DONE, "error": None, "error_class": "", "finished_at": timezone.now()}
+
+
+def log_failure(log: logging.Logger, what: object, error: Exception) -> None:
+    """What nobody foresaw is a fault of the code: it is logged as one, although work goes on."""
+    foreseen = isinstance(error, PipelineError | RuleError | MalformedOutput)
+    log.log(logging.INFO if foreseen else logging.ERROR, "%s failed.", what, exc_info=error)
 
 
 def fact_of(error: Exception) -> Fact:

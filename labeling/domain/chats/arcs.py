@@ -1,6 +1,5 @@
 """Narrative arc cases: a question, and the phases that answer it."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain.chats import reading
@@ -31,7 +30,7 @@ def read_arc_cases(listed: Any, *, faults: list[ChatFault], where: str = "case")
     """Every case of a list; oddities are added to ``faults``."""
     rows = reading.a_list(listed, where)
     if not rows:
-        raise ChatRefused("the file holds no case")
+        raise ChatRefused("chat.no_case")
     return [_case(row, f"{where}[{number}]", faults) for number, row in enumerate(rows)]
 
 
@@ -39,20 +38,20 @@ def _case(value: Any, place: str, faults: list[ChatFault]) -> ArcCase:
     row = reading.an_object(value, place)
     phases = reading.a_list(row.get("expected_phases"), f'{place}: "expected_phases"')
     if not 0 < len(phases) <= MAX_PHASES:
-        raise ChatRefused(f"{place}: {len(phases)} phases; 1 to {MAX_PHASES} are allowed")
+        raise ChatRefused("chat.too_many_phases", place=place, phases=len(phases), most=MAX_PHASES)
     if len(phases) < MIN_PHASES:
         faults.append(ChatFault("few_phases", place, f"{len(phases)}"))
     return ArcCase(
         place=place,
         question=reading.text_of(row, "question", place),
         phases=tuple(
-            _phase(reading.an_object(each, at), at)
-            for at, each in ((f"{place}, phase {n}", each) for n, each in enumerate(phases, 1))
+            _phase(each, f"{place}.expected_phases[{number}]") for number, each in enumerate(phases)
         ),
     )
 
 
-def _phase(row: Mapping[str, Any], place: str) -> ArcPhase:
+def _phase(value: Any, place: str) -> ArcPhase:
+    row = reading.an_object(value, place)
     cited = reading.a_list(row.get("evidence_dia_ids"), f'{place}: "evidence_dia_ids"')
     return ArcPhase(
         place=place,

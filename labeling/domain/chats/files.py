@@ -53,20 +53,20 @@ def read_chat(file: str, raw: bytes, *, format: str) -> Chat:
     Raises
     ------
     ChatRefused
-        The text says where in the file, and why.
+        Its fact says where in the file, and why.
     """
     document = reading.parse(raw)
     if isinstance(document, list):
-        raise ChatRefused("the file holds a list of cases: import it with import_gold --layer arc")
+        raise ChatRefused("chat.list_of_cases")
     if format_of(document) != format:
-        raise ChatRefused(f"this is no {format} chat: it has no sessions where {format} has them")
+        raise ChatRefused("chat.other_format", format=format)
     return _chat(_id(file), document, format)
 
 
 def _id(file: str) -> str:
     name = file.rsplit(".", 1)[0]
     if not name.strip() or not name.isprintable() or len(name) > MAX_LENGTHS["id"]:
-        raise ChatRefused("the file's name cannot name a conversation")
+        raise ChatRefused("chat.bad_name")
     return name
 
 
@@ -92,9 +92,9 @@ def _chat(name: str, document: Mapping[str, Any], format: str) -> Chat:
 
 def _check(lines: Sequence[Line]) -> None:
     if len(lines) < MIN_MESSAGES:
-        raise ChatRefused(f"a chat needs at least {MIN_MESSAGES} messages, not {len(lines)}")
+        raise ChatRefused("chat.few_messages", least=MIN_MESSAGES, messages=len(lines))
     seen = set()
     for line in lines:
         if line.key in seen:
-            raise ChatRefused(f"the id {line.key} stands twice in the file")
+            raise ChatRefused("chat.id_twice", key=str(line.key))
         seen.add(line.key)

@@ -27,10 +27,10 @@ def lines_of(document: Mapping[str, Any], faults: list[ChatFault]) -> Iterator[L
     for key, messages in sessions_of(document):
         start = _start(talk, key, faults)
         if start and messages:
-            faults.append(ChatFault("made_time", key, f"{len(messages)} messages"))
+            faults.append(ChatFault("made_time", key, str(len(messages))))
         for number, message in enumerate(messages):
             time = start + timedelta(seconds=number) if start else None
-            yield _line(message, f"{key}, message {number + 1}", time)
+            yield _line(message, f"{key}[{number}]", time)
     faults += _unused(talk)
 
 
@@ -42,13 +42,17 @@ def _start(talk: Mapping[str, Any], key: str, faults: list[ChatFault]) -> dateti
     name = f"{key}_date_time"
     text = reading.text_of(talk, name, "conversation", required=False).strip()
     if not text:
-        faults.append(ChatFault("no_time", key, "all its messages"))
+        faults.append(ChatFault("no_time", key, ""))
         return None
     try:
         return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
     except ValueError:
         raise ChatRefused(
-            f'conversation: "{name}" is {text[:40]!a}, not like 1:56 pm on 8 May, 2023'
+            "chat.bad_value",
+            place="conversation",
+            key=name,
+            value=ascii(text[:40]),
+            example="1:56 pm on 8 May, 2023",
         ) from None
 
 

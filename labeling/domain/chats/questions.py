@@ -64,7 +64,7 @@ def _evidence(row: Mapping[str, Any], place: str) -> tuple[str, ...]:
 def elements_of(elements: list[Any], place: str) -> tuple[str, ...]:
     for element in elements:
         if not isinstance(element, str):
-            raise ChatRefused(f"{place} must hold texts")
+            raise ChatRefused("chat.must_hold_texts", place=place)
         reading.storable(element, place)
     return tuple(elements)
 
@@ -74,6 +74,6 @@ def _category(row: Mapping[str, Any], place: str, format: str) -> str:
     known = CATEGORIES[format]
     if type(value) is not int or value not in known:
         raise ChatRefused(
-            f'{place}: "category" is {value!a}; known are {", ".join(map(str, known))}'
+            "chat.unknown_category", place=place, value=ascii(value), known=list(known)
         )
     return known[value]

@@ -8,6 +8,7 @@ from typing import Any
 from labeling.domain.chats.chat import ChatRefused
 from labeling.domain.exchange.evidence import MessageId
 from labeling.domain.exchange.importing import with_line_feeds
+from labeling.domain.facts import Fact
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_SPEAKER = 200
@@ -18,30 +19,30 @@ _KEY = re.compile(r"D([1-9]\d{0,5}):([1-9]\d{0,5})")
 def parse(raw: bytes) -> Any:
     """The document; refused where it is not JSON in UTF-8."""
     if len(raw) > MAX_FILE_BYTES:
-        raise ChatRefused(f"the file is longer than {MAX_FILE_BYTES:,} bytes")
+        raise ChatRefused("file.too_long", limit=MAX_FILE_BYTES)
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ChatRefused(f"the file is not UTF-8 (byte {error.start + 1})") from None
+        raise ChatRefused("file.not_utf8_at", byte=error.start + 1) from None
     except RecursionError:
-        raise ChatRefused("not valid JSON: nested too deeply") from None
+        raise ChatRefused("file.not_json", why=Fact("file.too_deep")) from None
     except json.JSONDecodeError as error:
         raise ChatRefused(
-            f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
+            "file.not_json_at", line=error.lineno, column=error.colno, said=error.msg
         ) from None
     except ValueError as error:  # a number with thousands of digits
-        raise ChatRefused(f"not valid JSON: {error}") from None
+        raise ChatRefused("file.not_json", why=str(error)) from None
 
 
 def an_object(value: Any, place: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ChatRefused(f"{place}: an object is expected")
+        raise ChatRefused("chat.object_expected", place=place)
     return value
 
 
 def a_list(value: Any, place: str) -> list[Any]:
     if not isinstance(value, list):
-        raise ChatRefused(f"{place}: a list is expected")
+        raise ChatRefused("chat.list_expected", place=place)
     return value
 
 
@@ -49,16 +50,17 @@ def text_of(document: Mapping[str, Any], key: str, place: str, *, required: bool
     """The text under ``key``; null and a missing key are empty."""
     value = document.get(key)
     if value is not None and not isinstance(value, str):
-        raise ChatRefused(f'{place}: "{key}" must be text')
+        raise ChatRefused("file.must_be_text", path=f'{place}: "{key}"')
     text = with_line_feeds(storable(value or "", f'{place}: "{key}"'))
     if required and not text.strip():
-        raise ChatRefused(f'{place}: "{key}" is {"missing" if value is None else "empty"}')
+        code = "file.missing" if value is None else "file.blank"
+        raise ChatRefused(code, path=f'{place}: "{key}"')
     return text
 
 
 def storable(text: str, place: str) -> str:
     if _UNSTORABLE.search(text):
-        raise ChatRefused(f"{place} holds a character that cannot be stored")
+        raise ChatRefused("file.bad_character", path=place)
     return text
 
 
@@ -66,14 +68,16 @@ def key_of(message: Mapping[str, Any], place: str) -> MessageId:
     text = text_of(message, "dia_id", place)
     match = _KEY.fullmatch(text)
     if not match:
-        raise ChatRefused(f'{place}: "dia_id" is {text[:40]!a}, not like D1:14')
+        raise ChatRefused(
+            "chat.bad_value", place=place, key="dia_id", value=ascii(text[:40]), example="D1:14"
+        )
     return MessageId(int(match[1]), int(match[2]))
 
 
 def speaker_of(message: Mapping[str, Any], place: str) -> str:
     name = text_of(message, "speaker", place)
     if len(name) > MAX_SPEAKER:
-        raise ChatRefused(f'{place}: "speaker" has more than {MAX_SPEAKER} characters')
+        raise ChatRefused("file.longer_than", path=f'{place}: "speaker"', most=MAX_SPEAKER)
     return name
 
 

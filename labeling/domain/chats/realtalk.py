@@ -23,8 +23,8 @@ def names_of(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def lines_of(document: Mapping[str, Any], faults: list[ChatFault]) -> Iterator[Line]:
     for key, messages in sessions_of(document):
-        for number, message in enumerate(messages, start=1):
-            yield _line(message, f"{key}, message {number}", faults)
+        for number, message in enumerate(messages):
+            yield _line(message, f"{key}[{number}]", faults)
 
 
 def _line(value: Any, place: str, faults: list[ChatFault]) -> Line:
@@ -51,5 +51,9 @@ def _time(message: Mapping[str, Any], place: str, faults: list[ChatFault]) -> da
         return datetime.strptime(text.strip(), _TIME).replace(tzinfo=UTC)
     except ValueError:
         raise ChatRefused(
-            f'{place}: "date_time" is {text[:40]!a}, not like 29.12.2023, 22:42:04'
+            "chat.bad_value",
+            place=place,
+            key="date_time",
+            value=ascii(text[:40]),
+            example="29.12.2023, 22:42:04",
         ) from None

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NamedTuple
 
-from labeling.domain.errors import FileFault, file_fault
+from labeling.domain.errors import FileFault
 from labeling.domain.facts import Fact
 from labeling.domain.gold.release import item_sha256
 
@@ -39,8 +39,6 @@ EXAMPLE = (
     '{"id": "a", "messages": [{"role": "user", "content": "…"}, '
     '{"role": "analyst", "content": "…"}]}'
 )
-HOW_WRITTEN = f"write a conversation a line, as {EXAMPLE}, or name the format of the file"
-OTHER_KIND = "not valid JSON, but a table, plain text or one long document"
 MAX_LENGTHS = {"id": 200, "domain": 100, "role": 50, "speaker": 200, "generator": 200}
 """Characters that the database holds."""
 MAX_PRIORITY = 32_767  # what the database holds, either side of 0
@@ -140,19 +138,19 @@ def read_native(
     --------
     >>> from io import BytesIO
     >>> next(read_native(BytesIO(b'{"id": "a"}')))
-    Problem(line=1, reason=Fact(code='file.fault', values={'text': '"messages" is missing'}))
+    Problem(line=1, reason=Fact(code='file.missing', values={'path': '"messages"'}))
     """
     found_any = False
     for number, raw in _lines(stream, max_line_bytes):
         if raw is not None and not raw.strip():
             continue
         if not found_any and raw is not None and (kind := _other_kind(raw)):
-            yield Problem(number, file_fault(f"{kind}: {HOW_WRITTEN}"))
+            yield Problem(number, Fact("file.not_native", why=kind, example=EXAMPLE))
             return
         found_any = True
         try:
             if raw is None:
-                raise _Refused(f"the line is longer than {max_line_bytes:,} bytes")
+                raise _Refused("file.line_too_long", limit=max_line_bytes)
             yield number, _record(_parse(raw))
         except _Refused as refused:
             yield Problem(number, refused.fact)
@@ -173,23 +171,23 @@ def content_sha256(turns: Sequence[Turn]) -> str:
     return item_sha256([turn.document() for turn in turns])
 
 
-def conflict(known: Fingerprint, new: Fingerprint) -> str:
-    """Why ``new`` cannot have an id that is taken by ``known``; empty if it can.
+def conflict(known: Fingerprint, new: Fingerprint) -> Fact | None:
+    """Why ``new`` cannot have an id that is taken by ``known``; None if it can.
 
     Examples
     --------
     >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", ""))
-    ''
-    >>> conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
-    'is known with split "test", not "train"'
+    >>> why = conflict(Fingerprint("1", "", "", "test"), Fingerprint("1", "", "", "train"))
+    >>> print(why)
+    import.known_otherwise key=split known=test wanted=train
     """
     if known.sha256 not in (new.sha256, new.written_sha256):
-        return "is known with other text; give changed text a new id"
+        return Fact("import.known_with_other_text")
     for name in ("domain", "difficulty", "split", "origin"):
         old, wanted = getattr(known, name), getattr(new, name)
         if wanted and wanted != old:
-            return f'is known with {name} "{old}", not "{wanted}"'
-    return ""
+            return Fact("import.known_otherwise", key=name, known=old, wanted=wanted)
+    return None
 
 
 def with_line_feeds(text: str) -> str:
@@ -222,7 +220,7 @@ def _pass_over_line(stream: BinaryIO) -> None:
         pass
 
 
-def _other_kind(first: bytes) -> str:
+def _other_kind(first: bytes) -> Fact | None:
     """Why the file is not a native one, by its first line: a table, plain text, one long document.
 
     Then no other line can be read either, and a problem for each of them would help nobody.
@@ -231,38 +229,34 @@ def _other_kind(first: bytes) -> str:
         text = first.decode().strip()
         document = json.loads(text)
     except json.JSONDecodeError:
-        return OTHER_KIND if text in ("{", "[") or text[0] not in "{[" else ""
+        is_other = text in ("{", "[") or text[0] not in "{["
+        return Fact("file.not_json_lines") if is_other else None
     except (ValueError, RecursionError):
-        return ""
-    return "" if isinstance(document, dict) else _no_object(document)
+        return None
+    return None if isinstance(document, dict) else _not_an_object(document)
 
 
 def _parse(raw: bytes) -> dict[str, Any]:
     try:
         document = json.loads(raw.rstrip().decode(), object_pairs_hook=_without_repeats)
     except UnicodeDecodeError as error:
-        bad = raw[error.start]
-        raise _Refused(
-            f"the line is not UTF-8 (byte 0x{bad:02X} at position {error.start + 1} of the line); "
-            "save the file as UTF-8"
-        ) from None
+        bad = f"0x{raw[error.start]:02X}"
+        raise _Refused("file.line_not_utf8_at", byte=bad, position=error.start + 1) from None
     except RecursionError:
-        raise _Refused("not valid JSON: nested too deeply") from None
+        raise _Refused("file.not_json", why=Fact("file.too_deep")) from None
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
-        raise _Refused(
-            f"not valid JSON: {what} at column {error.colno}; each line must be one whole JSON "
-            "object"
-        ) from None
+        why = Fact("file.at_column", said=what, column=error.colno)
+        raise _Refused("file.line_not_json", why=why) from None
     except ValueError as error:  # a number of thousands of digits
-        raise _Refused(f"not valid JSON: {error}") from None
+        raise _Refused("file.not_json", why=str(error)) from None
     if not isinstance(document, dict):
-        raise _Refused(_no_object(document))
+        raise _Refused(_not_an_object(document))
     return document
 
 
-def _no_object(document: Any) -> str:
-    return f"a line must be a JSON object, not {_kind(document)}"
+def _not_an_object(document: Any) -> Fact:
+    return Fact("file.must_be_object_not", path=Fact("place.line"), kind=_kind(document))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -271,7 +265,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(document) < len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f'the key "{_shown(repeated)}" stands twice in one object')
+        raise _Refused("file.key_twice", key=_shown(repeated))
     return document
 
 
@@ -296,7 +290,7 @@ def _record(document: Mapping[str, Any]) -> Record:
 def _id(document: Mapping[str, Any]) -> str:
     value = _text(document, "id", "id", required=True)
     if value != value.strip() or not value.isprintable():
-        raise _Refused('"id" has white space around it or a control character in it')
+        raise _Refused("file.id_not_clean", path='"id"')
     return value
 
 
@@ -305,29 +299,25 @@ def _priority(document: Mapping[str, Any]) -> int:
     if value is None:
         return 0
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_PRIORITY:
-        raise _Refused(
-            f'"priority" must be a whole number up to {MAX_PRIORITY:,}, either side of 0'
-        )
+        raise _Refused("file.number_too_large", path='"priority"', most=MAX_PRIORITY)
     return value
 
 
 def _turns(document: Mapping[str, Any]) -> tuple[Turn, ...]:
     messages = document.get("messages")
     if messages is None:
-        raise _Refused('"messages" is missing')
+        raise _Refused("file.missing", path='"messages"')
     if not isinstance(messages, list):
-        raise _Refused(f'"messages" must be a list, not {_kind(messages)}')
+        raise _Refused("file.must_be_list_not", path='"messages"', kind=_kind(messages))
     if len(messages) < MIN_MESSAGES:
-        raise _Refused(
-            f"a conversation needs at least {MIN_MESSAGES} messages, not {len(messages)}"
-        )
+        raise _Refused("file.few_messages", least=MIN_MESSAGES, messages=len(messages))
     return tuple(_turn(message, f"messages[{index}]") for index, message in enumerate(messages))
 
 
 def _turn(message: Any, where: str) -> Turn:
     if not isinstance(message, dict):
-        raise _Refused(f"{where} must be an object, not {_kind(message)}")
-    _check_keys(message, MESSAGE_KEYS, where=f"{where}: ")
+        raise _Refused("file.must_be_object_not", path=where, kind=_kind(message))
+    _check_keys(message, MESSAGE_KEYS, where=where)
     return Turn(
         role=_text(message, "role", f"{where}.role", required=True),
         content=_text(message, "content", f"{where}.content", required=True),
@@ -340,37 +330,44 @@ def _check_keys(keys: Iterable[str], known: Sequence[str], *, where: str) -> Non
     for key in keys:
         if key not in known:
             nearest = get_close_matches(key, known, n=1)
-            hint = f'did you mean "{nearest[0]}"?' if nearest else f"known are {', '.join(known)}"
-            raise _Refused(f'{where}unknown key "{_shown(key)}"; {hint}')
+            hint = (
+                Fact("file.did_you_mean", name=nearest[0])
+                if nearest
+                else Fact("file.known_are", names=list(known))
+            )
+            unknown = Fact("file.unknown_key", key=_shown(key), hint=hint)
+            raise _Refused(Fact("file.in_place", place=where, why=unknown) if where else unknown)
 
 
 def _text(document: Mapping[str, Any], key: str, path: str, *, required: bool = False) -> str:
     """The text under ``key``; null counts as not given."""
     value = document.get(key)
     if value is not None and not isinstance(value, str):
-        raise _Refused(f'"{path}" must be text, not {_kind(value)}')
+        raise _Refused("file.must_be_text_not", path=f'"{path}"', kind=_kind(value))
     text = value or ""
     if required and not text.strip():
-        raise _Refused(f'"{path}" is missing' if value is None else f'"{path}" is empty')
+        raise _Refused("file.missing" if value is None else "file.blank", path=f'"{path}"')
     _check_text(text, path, MAX_LENGTHS.get(key))
     return text
 
 
 def _check_text(text: str, path: str, max_length: int | None) -> None:
     if max_length is not None and len(text) > max_length:
-        raise _Refused(f'"{path}" has {len(text):,} characters; {max_length} are allowed')
+        raise _Refused(
+            "file.text_too_long", path=f'"{path}"', characters=len(text), most=max_length
+        )
     if "\0" in text:
-        raise _Refused(f'"{path}" contains a NUL character (\\u0000), which cannot be stored')
+        raise _Refused("file.nul_character", path=f'"{path}"')
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise _Refused(f'"{path}" contains half of a surrogate pair, which is not text') from None
+        raise _Refused("file.half_surrogate", path=f'"{path}"') from None
 
 
 def _choice(document: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
     value = _text(document, key, key)
     if value and value not in known:
-        raise _Refused(f'unknown {key} "{_shown(value)}"; known are {", ".join(known)}')
+        raise _Refused("file.unknown_choice", key=key, value=_shown(value), known=list(known))
     return value
 
 
@@ -383,9 +380,7 @@ def _time(message: Mapping[str, Any], path: str) -> datetime | None:
         zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return zoned.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _Refused(
-            f'"{path}" is "{_shown(text)}", which is no ISO 8601 time such as 2026-01-31T14:05:00Z'
-        ) from None
+        raise _Refused("file.not_a_time_but", path=f'"{path}"', value=_shown(text)) from None
 
 
 def _shown(text: str) -> str:
@@ -394,8 +389,16 @@ def _shown(text: str) -> str:
     return ascii(short)[1:-1] if not short.isprintable() else short
 
 
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    names = {bool: "true or false", int: "a number", float: "a number", str: "text"}
-    return names.get(type(value), "a list" if isinstance(value, list) else "an object")
+_KINDS: dict[type, Fact] = {
+    type(None): Fact("json.null"),
+    bool: Fact("json.bool"),
+    int: Fact("json.number"),
+    float: Fact("json.number"),
+    str: Fact("json.text"),
+    list: Fact("json.list"),
+    dict: Fact("json.object"),
+}
+
+
+def _kind(value: Any) -> Fact:
+    return _KINDS[type(value)]

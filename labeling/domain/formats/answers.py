@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypeAlias, TypedDict
 
 from labeling.domain.canonical import UNSTORABLE
 from labeling.domain.errors import FileFault
@@ -57,6 +57,10 @@ class QuotedSpan(TypedDict):
 
 def quoted(message: int, start: int, text: str) -> QuotedSpan:
     return {"message": message, "start": start, "end": start + len(text), "text": text}
+
+
+Where: TypeAlias = str | Fact
+"""A value in a file: its path as it is written there, or a fact with the words for what it is."""
 
 
 class Unreadable(FileFault):
@@ -164,20 +168,20 @@ def layer_keys() -> dict[str, str]:
     return {layer.key: name for name, layer in LAYERS.items()}
 
 
-def moment(value: Any, where: str) -> datetime | None:
+def moment(value: Any, where: Where) -> datetime | None:
     """A time of a file; None where it gives none."""
     if value in (None, ""):
         return None
     try:
         time = datetime.fromisoformat(str(value))
     except ValueError:
-        raise Unreadable(f"{where} is no ISO 8601 time such as 2026-01-31T14:05:00Z") from None
+        raise Unreadable("file.not_a_time", path=where) from None
     if time.tzinfo is None:
-        raise Unreadable(f"{where} names no time zone: write it like 2026-01-31T14:05:00Z")
+        raise Unreadable("file.no_time_zone", path=where)
     try:
         time.astimezone(UTC)
     except OverflowError:
-        raise Unreadable(f"{where} is outside of the years 1 to 9999") from None
+        raise Unreadable("file.time_out_of_range", path=where) from None
     return time
 
 
@@ -185,48 +189,48 @@ def written(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def as_dict(value: Any, where: str) -> Unchecked:
+def as_dict(value: Any, where: Where) -> Unchecked:
     if not isinstance(value, dict):
-        raise Unreadable(f"{where} must be an object")
+        raise Unreadable("file.must_be_object", path=where)
     return value
 
 
-def as_list(value: Any, where: str) -> list[Any]:
+def as_list(value: Any, where: Where) -> list[Any]:
     if not isinstance(value, list):
-        raise Unreadable(f"{where} must be a list")
+        raise Unreadable("file.must_be_list", path=where)
     return value
 
 
-def as_text(value: Any, where: str, *, required: bool = False) -> str:
+def as_text(value: Any, where: Where, *, required: bool = False) -> str:
     if value is None and not required:
         return ""
     if not isinstance(value, str) or (required and not value.strip()):
-        raise Unreadable(f"{where} must be text" + (" and not empty" if required else ""))
+        raise Unreadable("file.must_be_filled" if required else "file.must_be_text", path=where)
     return _storable(value, where)
 
 
-def _storable(text: str, where: str) -> str:
+def _storable(text: str, where: Where) -> str:
     if UNSTORABLE.search(text):
-        raise Unreadable(f"{where} holds a character that cannot be stored")
+        raise Unreadable("file.bad_character", path=where)
     return text
 
 
-def as_number(value: Any, where: str) -> int:
+def as_number(value: Any, where: Where) -> int:
     """A whole number from 0; ``2.0`` counts as 2."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Unreadable(f"{where} must be a whole number from 0")
+        raise Unreadable("file.must_be_count", path=where)
     return value
 
 
-def as_id(value: Any, where: str) -> int | str:
+def as_id(value: Any, where: Where) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Unreadable(f"{where} must be a number or text")
+        raise Unreadable("file.must_be_id", path=where)
     return _storable(value, where) if isinstance(value, str) else value
 
 
-def choice_of(value: Any, known: Sequence[str], where: str) -> str:
+def choice_of(value: Any, known: Sequence[str], where: Where) -> str:
     if not isinstance(value, str) or value not in known:
-        raise Unreadable(f"{where} must be one of {', '.join(known)}")
+        raise Unreadable("file.must_be_one_of", path=where, known=list(known))
     return value

@@ -15,6 +15,7 @@ from itertools import count, pairwise
 from typing import Any, BinaryIO, TypedDict
 
 from labeling.domain.exchange.importing import Turn
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -208,14 +209,14 @@ def read(stream: BinaryIO, *, with_answers: bool = True) -> Iterator[ReadLine]:
     """The conversations of an export, each with the one answer that its line holds."""
     return read_each(
         json_lines(stream),
-        lambda _, document: _labelled(as_dict(document, "a line"), with_answers),
+        lambda _, document: _labelled(as_dict(document, Fact("place.line")), with_answers),
     )
 
 
 def _labelled(document: Unchecked, with_answers: bool) -> FileConversation:
     text = as_text(document.get("text"), '"text"', required=True)
     messages = document.get("messages") if "messages" in document else list(_paragraphs(text))
-    places = [as_dict(place, "a message") for place in as_list(messages, '"messages"')]
+    places = [as_dict(place, Fact("place.message")) for place in as_list(messages, '"messages"')]
     spans = [_within(place, text) for place in places]
     return FileConversation(
         id=str(as_id(document.get("external_id") or document.get("id"), '"external_id"')),
@@ -247,7 +248,7 @@ def _paragraphs(text: str) -> Iterator[Unchecked]:
 def _within(place: Mapping[str, Any], text: str) -> tuple[int, int]:
     start, end = (as_number(place.get(name), f'"{name}"') for name in ("start", "end"))
     if not start < end <= len(text):
-        raise Unreadable("a message lies outside of the text")
+        raise Unreadable("doccano.message_outside")
     return start, end
 
 
@@ -284,7 +285,10 @@ def _whole_labels(document: Unchecked) -> Payload:
     """The labels that are stored next to the text, by their keys."""
     by_key = as_dict(with_line_feeds_in(document.get("labels", {})), '"labels"')
     return {
-        key: [as_dict(label, f"a label of {key!r}") for label in as_list(labels, f"labels.{key}")]
+        key: [
+            as_dict(label, Fact("place.label_of", key=key))
+            for label in as_list(labels, f"labels.{key}")
+        ]
         for key, labels in by_key.items()
     }
 
@@ -306,7 +310,7 @@ def _joined(whole: Payload, drawn: Payload) -> Payload:
         try:
             payload[key] = _with_words(layer, whole.get(key, []), drawn.get(key, []))
         except (KeyError, TypeError, AttributeError):
-            raise Unreadable(f"a label of {key!r} beside the text is none of ours") from None
+            raise Unreadable("doccano.foreign_label", key=key) from None
     return {key: labels for key, labels in payload.items() if labels}
 
 
@@ -361,12 +365,12 @@ class _Entity:
     """One entity, with what its relations lead to."""
 
     def __init__(self, document: Mapping[str, Any], text: str, spans: Sequence[tuple[int, int]]):
-        label = as_text(document.get("label"), "the label of an entity", required=True)
+        label = as_text(document.get("label"), Fact("place.entity_label"), required=True)
         self.kind, _, self.choice = label.partition("/")
         start, end = (as_number(document.get(f"{n}_offset"), n) for n in ("start", "end"))
         inside = [n for n, (first, last) in enumerate(spans) if first <= start < end <= last]
         if len(inside) != 1:
-            raise Unreadable(f"the entity {label!r} does not lie inside of one message")
+            raise Unreadable("doccano.entity_outside", label=label)
         self.message = inside[0]
         first = spans[self.message][0]
         before, quoted = text[first:start], text[start:end]
@@ -396,27 +400,27 @@ class _Entities:
         taken: Collection[str],
     ):
         documents = [
-            as_dict(document, "an entity")
+            as_dict(document, Fact("place.entity"))
             for document in as_list(document.get("entities"), '"entities"')
         ]
         self._by_id = {
-            as_id(document.get("id"), "the id of an entity"): _Entity(document, text, spans)
+            as_id(document.get("id"), Fact("place.entity_id")): _Entity(document, text, spans)
             for document in documents
         }
         if len(self._by_id) < len(documents):
-            raise Unreadable("two entities have one id")
+            raise Unreadable("doccano.entity_twice")
         for relation in as_list(document.get("relations", []), '"relations"'):
-            self._relate(as_dict(relation, "a relation"))
+            self._relate(as_dict(relation, Fact("place.relation")))
         names = (f"doccano-{number}" for number in count(1))
         self._uids = (name for name in names if name not in taken)
 
     def _relate(self, relation: Mapping[str, Any]) -> None:
-        kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), "the type of a relation")
+        kind = choice_of(relation.get("type"), (SAME, NEXT, ARGUMENT), Fact("place.relation_type"))
         source, target = (
             self._by_id.get(as_id(relation.get(name), name)) for name in ("from_id", "to_id")
         )
         if source is None or target is None:
-            raise Unreadable("a relation names an entity that is not there")
+            raise Unreadable("doccano.no_entity")
         source.links.setdefault(kind, []).append(target)
         target.is_target = True
 
@@ -443,8 +447,7 @@ class _Entities:
                     ]
                     event = {"type": entity.choice, "trigger": entity.span, "arguments": arguments}
                     return layer.key, {**uid, **event}
-        known = "Requirement/…, Question/…, Phase, Event/… and Argument/…"
-        raise Unreadable(f"unknown entity {entity.kind!r}, or one that nothing leads to: {known}")
+        raise Unreadable("doccano.unknown_entity", kind=entity.kind)
 
     def _phases(self, first: _Entity) -> Iterator[StoredLabel]:
         entity: _Entity | None = first

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from labeling.domain.exchange.importing import Turn, with_line_feeds
+from labeling.domain.facts import Fact, Value
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -35,10 +36,12 @@ _NESTED = {"phases", "arguments", "links"}
 
 def read_task(task: Any, *, with_answers: bool = True) -> FileConversation:
     """A conversation without an id gets the task's number as its id."""
-    document = as_dict(task, "a task")
+    document = as_dict(task, Fact("place.task"))
     data = as_dict(document.get("data"), '"data"')
     dialogue = as_list(data.get("dialogue"), '"data.dialogue"')
-    raw = [as_text(as_dict(value, "a paragraph").get("text"), '"text"') for value in dialogue]
+    raw = [
+        as_text(as_dict(value, Fact("place.paragraph")).get("text"), '"text"') for value in dialogue
+    ]
     annotations = as_list(document.get("annotations", []), '"annotations"') if with_answers else []
     return FileConversation(
         id=str(as_id(data.get("id") or document.get("id"), '"data.id"')),
@@ -58,7 +61,7 @@ def _turn(paragraph: Mapping[str, Any]) -> Turn:
     author = as_text(paragraph.get("author"), '"author"')
     role = as_text(paragraph.get("role"), '"role"') or author
     if not role:
-        raise Unreadable("a paragraph names no author")
+        raise Unreadable("labelstudio.no_author")
     speaker = paragraph.get("speaker") if "role" in paragraph else author
     return Turn(
         role=role,
@@ -99,7 +102,7 @@ def _seconds(value: Any, where: str) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        raise Unreadable(f"{where}.lead_time must be a number from 0")
+        raise Unreadable("file.must_be_number", path=f"{where}.lead_time")
     return round(value)
 
 
@@ -137,6 +140,9 @@ class _Regions:
     where: str
     by_id: dict[str, _Region] = field(default_factory=dict)
 
+    def _unreadable(self, code: str, /, **values: Value | Sequence[Value]) -> Unreadable:
+        return Unreadable("file.in_place", place=self.where, why=Fact(code, **values))
+
     def payload(self, results: Sequence[Any]) -> Payload:
         documents = [as_dict(result, f"{self.where}.result") for result in results]
         for result in documents:
@@ -155,12 +161,12 @@ class _Regions:
     def _region(self, result: Mapping[str, Any]) -> None:
         control = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
         if control not in layer_keys() and control not in _NESTED:
-            known = ", ".join([*layer_keys(), *sorted(_NESTED)])
-            raise Unreadable(f"{self.where}: unknown control {control!r}; known are {known}")
+            known = [*layer_keys(), *sorted(_NESTED)]
+            raise self._unreadable("labelstudio.unknown_control", control=control, known=known)
         value = as_dict(result.get("value"), f"{self.where}: value")
         headings = as_list(value.get("paragraphlabels"), f"{self.where}: paragraphlabels")
         if len(headings) != 1:
-            raise Unreadable(f"{self.where}: a region must have one label")
+            raise self._unreadable("labelstudio.region_labels")
         uid = as_text(result.get("id"), f"{self.where}: id", required=True)
         heading = as_text(headings[0], f"{self.where}: paragraphlabels", required=True)
         self.by_id[uid] = _Region(control, heading, *self._place(value))
@@ -169,7 +175,7 @@ class _Regions:
         """Message, start and end in code points of the text with line feeds alone."""
         index = self._index(value.get("start"))
         if self._index(value.get("end")) != index:
-            raise Unreadable(f"{self.where}: a region reaches over several messages")
+            raise self._unreadable("labelstudio.several_messages")
         offsets = [as_number(value.get(name), name) for name in ("startOffset", "endOffset")]
         text = self.texts[index]
         start, end = (len(with_line_feeds(text[: from_utf16(text, offset)])) for offset in offsets)
@@ -177,7 +183,7 @@ class _Regions:
 
     def _index(self, value: Any) -> int:
         if not str(value).isdecimal() or int(value) >= len(self.texts):
-            raise Unreadable(f"{self.where}: there is no message {value!r}")
+            raise self._unreadable("labelstudio.no_message", value=ascii(value))
         return int(value)
 
     def _belonging(self, result: Mapping[str, Any]) -> None:
@@ -186,21 +192,21 @@ class _Regions:
         if kind == "paragraphlabels":
             return
         if kind == "relation":
-            names = as_list(result.get("labels"), f"{self.where}: labels of a relation")
+            names = as_list(result.get("labels"), f"{self.where}: labels")
             if len(names) != 1:
-                raise Unreadable(f"{self.where}: a relation must have one label")
+                raise self._unreadable("labelstudio.relation_labels")
             target = str(as_id(result.get("to_id"), f"{self.where}: to_id"))
             self._owner(target)
             self._owner(result.get("from_id")).links.append((str(names[0]), target))
             return
         if not isinstance(kind, str) or kind not in ("textarea", "choices", "number"):
-            raise Unreadable(f"{self.where}: results of type {kind!r} cannot be read")
+            raise self._unreadable("labelstudio.unknown_type", type=ascii(kind))
         value = as_dict(result.get("value"), f"{self.where}: value")
         name = as_text(result.get("from_name"), f"{self.where}: from_name", required=True)
         owner = self._owner(result.get("id"))
         control, _, field_ = name.partition("-")
         if control != owner.control:
-            raise Unreadable(f"{self.where}: {name!r} does not belong to a {owner.control} region")
+            raise self._unreadable("labelstudio.other_control", name=name, control=owner.control)
         owner.values[field_] = self._plain_value(kind, value)
 
     def _plain_value(self, kind: str, value: Mapping[str, Any]) -> Any:
@@ -208,7 +214,7 @@ class _Regions:
         content = value.get("text" if kind == "textarea" else kind)
         if kind == "number":
             if isinstance(content, bool) or not isinstance(content, int | float):
-                raise Unreadable(f"{self.where}: a number is missing")
+                raise self._unreadable("labelstudio.number_missing")
             return content
         texts = [content] if isinstance(content, str) else as_list(content, f"{self.where}: {kind}")
         return [with_line_feeds(as_text(text, f"{self.where}: {kind}")) for text in texts]
@@ -216,7 +222,7 @@ class _Regions:
     def _owner(self, uid: Any) -> _Region:
         owner = self.by_id.get(str(as_id(uid, f"{self.where}: id")))
         if owner is None:
-            raise Unreadable(f"{self.where}: a value belongs to no region")
+            raise self._unreadable("labelstudio.no_region")
         return owner
 
     def _label(self, uid: str, region: _Region, layer: str) -> StoredLabel:
@@ -234,7 +240,7 @@ class _Regions:
         known = {field_["name"] for field_ in fields} | {"span-start"}
         for name in [*region.values, *(name for name, _ in region.links)]:
             if name not in known:
-                raise Unreadable(f"{self.where}: {region.control} have no field {name!r}")
+                raise self._unreadable("labelstudio.no_field", control=region.control, name=name)
 
     def _fields(self, region: _Region, fields: Sequence[FormField]) -> Iterator[tuple[str, Any]]:
         for field_ in fields:
@@ -292,7 +298,7 @@ def _first(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     if len(value) > 1:
-        raise Unreadable("a field that holds one value has several")
+        raise Unreadable("labelstudio.several_values")
     return value[0]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NotRequired, TypedDict
 
 from labeling.domain.exchange.importing import Turn
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import (
     SKIPPED,
     SUBMITTED,
@@ -149,12 +150,14 @@ def _reason_code(decided: FileDecision) -> ReasonCode:
 
 def read(stream: BinaryIO) -> Iterator[ReadLine]:
     """The conversations of a file with their answers, and a fault for each line that is none."""
-    return read_each(json_lines(stream), lambda _, document: _labelled(as_dict(document, "a line")))
+    return read_each(
+        json_lines(stream), lambda _, document: _labelled(as_dict(document, Fact("place.line")))
+    )
 
 
 def _labelled(document: Unchecked) -> FileConversation:
     if "answers" not in document:
-        raise Unreadable('"answers" is missing: this line holds no labels')
+        raise Unreadable("labels.no_answers")
     answers = as_list(document["answers"], '"answers"')
     decisions = as_list(document.get("decisions", []), '"decisions"')
     return FileConversation(
@@ -173,7 +176,7 @@ def _labelled(document: Unchecked) -> FileConversation:
 
 
 def _turn(message: Any) -> Turn:
-    document = with_line_feeds_in(as_dict(message, "a message"))
+    document = with_line_feeds_in(as_dict(message, Fact("place.message")))
     return Turn(
         role=as_text(document.get("role"), '"role"', required=True),
         content=as_text(document.get("content"), '"content"', required=True),
@@ -232,7 +235,7 @@ def _decided_label(value: Any, where: str) -> Unchecked:
 def _flag(document: Unchecked, key: str, where: str) -> bool:
     value = document.get(key, False)
     if not isinstance(value, bool):
-        raise Unreadable(f"{where}.{key} must be true or false")
+        raise Unreadable("file.must_be_bool", path=f"{where}.{key}")
     return value
 
 

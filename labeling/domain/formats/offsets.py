@@ -26,8 +26,8 @@ def from_utf16(text: str, offset: int) -> int:
     """
     units = text.encode("utf-16-le", "surrogatepass")
     if not 0 <= offset * 2 <= len(units):
-        raise Unreadable(f"offset {offset} lies outside of the text")
+        raise Unreadable("file.offset_outside", offset=offset)
     try:
         return len(units[: offset * 2].decode("utf-16-le"))
     except UnicodeDecodeError:
-        raise Unreadable(f"offset {offset} lies inside of a character") from None
+        raise Unreadable("file.offset_within_character", offset=offset) from None

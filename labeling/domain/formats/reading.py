@@ -60,7 +60,7 @@ def _parsed(number: int, raw: bytes) -> tuple[int, Any] | LineFault:
 
 
 def _no_constant(name: str) -> Any:
-    raise FileFault(Fact("file.not_a_number", name=name))
+    raise FileFault("file.not_a_number", name=name)
 
 
 def _why(error: Exception) -> Fact | str:
@@ -109,7 +109,7 @@ class _Pieces:
             if self._next() == ",":
                 self._pass(1)
             elif self._next() != "]":
-                raise ValueError("a comma or the end of the list is missing")
+                raise FileFault("file.list_not_ended")
 
     def _item(self) -> Any:
         while True:

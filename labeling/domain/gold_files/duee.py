@@ -6,6 +6,7 @@ from typing import Any, BinaryIO, TypedDict
 
 from labeling.domain.chats import ChatFault
 from labeling.domain.exchange.importing import Record, Turn, with_line_feeds
+from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault, as_dict, as_list, as_text
 from labeling.domain.formats.reading import json_lines, read_each
 from labeling.domain.gold_files.native import GoldLine, id_of
@@ -27,16 +28,16 @@ def read_duee(stream: BinaryIO) -> Iterator[ReadLine]:
     """The documents of a file with their events; a fault for each line that is none."""
     return read_each(
         json_lines(stream),
-        lambda number, document: _line(as_dict(document, "a line"), f"line {number}"),
+        lambda number, document: _line(as_dict(document, Fact("place.line")), number),
     )
 
 
-def _line(document: Mapping[str, Any], where: str) -> GoldLine:
+def _line(document: Mapping[str, Any], line: int) -> GoldLine:
     name = id_of(document, "id")
     text = with_line_feeds(as_text(document.get("text"), '"text"', required=True))
     faults: list[ChatFault] = []
     events = [
-        _event(as_dict(listed, f"event_list[{n}]"), f"{where}, event_list[{n}]", name, n, text)
+        _event(as_dict(listed, f"event_list[{n}]"), f"{line}: event_list[{n}]", name, n, text)
         for n, listed in enumerate(as_list(document.get("event_list"), '"event_list"'))
     ]
     for _, event_faults in events:
@@ -53,21 +54,21 @@ def _line(document: Mapping[str, Any], where: str) -> GoldLine:
 def _event(
     event: Mapping[str, Any], where: str, name: str, number: int, text: str
 ) -> tuple[StoredLabel, list[ChatFault]]:
-    kind = as_text(event.get("event_type"), f"{where}: event_type", required=True)
+    kind = as_text(event.get("event_type"), f"{where}.event_type", required=True)
     named = hashlib.sha256(f"events\n{name}\n{number}".encode()).hexdigest()[:32]
     faults: list[ChatFault] = []
-    trigger = as_text(event.get("trigger"), f"{where}: trigger")
+    trigger = as_text(event.get("trigger"), f"{where}.trigger")
     arguments = []
-    for position, value in enumerate(as_list(event.get("arguments") or [], f"{where}: arguments")):
-        argument = as_dict(value, f"{where}: arguments[{position}]")
-        role = as_text(argument.get("role"), f"{where}: role", required=True)
-        words = as_text(argument.get("argument"), f"{where}: argument")
+    for position, value in enumerate(as_list(event.get("arguments") or [], f"{where}.arguments")):
+        argument = as_dict(value, f"{where}.arguments[{position}]")
+        role = as_text(argument.get("role"), f"{where}.arguments[{position}].role", required=True)
+        words = as_text(argument.get("argument"), f"{where}.arguments[{position}].argument")
         if words:
-            span = _span(words, text, f"{where}, {role}", faults)
+            span = _span(words, text, f"{where}.arguments[{position}]", faults)
             arguments.append({"role": role, "span": span})
     label: StoredLabel = {"uid": named, "type": kind, "arguments": arguments}
     if trigger:
-        label["trigger"] = _span(trigger, text, f"{where}, trigger", faults)
+        label["trigger"] = _span(trigger, text, f"{where}.trigger", faults)
     return label, faults
 
 

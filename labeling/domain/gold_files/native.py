@@ -59,7 +59,7 @@ def read_native_gold(
     """The items of a file, each checked against the schema; a fault for each that is none."""
     return read_each(
         json_lines(stream),
-        lambda _, document: _line(as_dict(document, "a line"), layer, event_schema),
+        lambda _, document: _line(as_dict(document, Fact("place.line")), layer, event_schema),
     )
 
 
@@ -67,13 +67,13 @@ def id_of(document: Mapping[str, Any], key: str) -> str:
     value = document.get(key)
     name = str(value) if type(value) is int else as_text(value, f'"{key}"', required=True)
     if name != name.strip() or not name.isprintable() or len(name) > MAX_LENGTHS["id"]:
-        raise Unreadable(f'"{key}" cannot name a conversation')
+        raise Unreadable("file.bad_conversation_id", path=f'"{key}"')
     return name
 
 
 def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | None) -> GoldLine:
     if document.get("layer", layer) != layer:
-        raise Unreadable(f'"layer" is {document["layer"]!a}, and {layer} was asked for')
+        raise Unreadable("gold_file.other_layer", named=ascii(document["layer"]), layer=layer)
     messages = as_list(document.get("conversation"), '"conversation"')
     record = Record(
         id=id_of(document, "item_id"),
@@ -85,7 +85,7 @@ def _line(document: Mapping[str, Any], layer: str, event_schema: EventSchema | N
         generator=as_text(document.get("generator"), '"generator"')[: MAX_LENGTHS["generator"]],
     )
     if not record.turns:
-        raise Unreadable('"conversation" has no message')
+        raise Unreadable("gold_file.no_message")
     gold = as_dict(document.get("gold"), '"gold"')
     context = _context(document, layer)
     _check({**context, **gold}, layer, record.turns, event_schema)
@@ -98,7 +98,7 @@ def _context(document: Mapping[str, Any], layer: str) -> Payload:
     context = as_dict(document.get("given") or {}, '"given"')
     known = [LAYERS[name].key for name in LAYERS[layer].needs]
     if unknown := sorted(set(context) - set(known)):
-        raise Unreadable(f'"given" holds {unknown[0]!a}, to which {layer} does not refer')
+        raise Unreadable("gold_file.unknown_context", key=unknown[0], layer=layer)
     return context
 
 
@@ -110,7 +110,7 @@ def _turn(value: Any, where: str) -> Turn:
     }
     for key in ("role", "speaker"):
         if len(texts[key]) > MAX_LENGTHS[key]:
-            raise Unreadable(f"{where}.{key} is longer than {MAX_LENGTHS[key]} characters")
+            raise Unreadable("file.longer_than", path=f"{where}.{key}", most=MAX_LENGTHS[key])
     return Turn(**texts, time=moment(message.get("time"), f"{where}.time"))
 
 
@@ -128,7 +128,7 @@ def _check(
     """Refuse what scoring could not rely on; labels may refer to such of other layers in it."""
     asked = LAYERS[layer]
     if not isinstance(gold.get(asked.key), list):
-        raise Unreadable(f'"gold" has no list "{asked.key}"')
+        raise Unreadable("gold_file.no_list", key=asked.key)
     needed = [name for name in asked.needs if LAYERS[name].key in gold]
     surroundings: dict[str, Any] = {
         "layers": [layer, *needed],
@@ -149,9 +149,9 @@ def _check(
     ]
     more = len(problems) - _SHOWN
     if more > 0:
-        raise Unreadable(Fact("labels.problems_and_more", problems=problems[:_SHOWN], number=more))
+        raise Unreadable("labels.problems_and_more", problems=problems[:_SHOWN], number=more)
     if problems:
-        raise Unreadable(Fact("labels.problems", problems=problems))
+        raise Unreadable("labels.problems", problems=problems)
 
 
 def _origins(

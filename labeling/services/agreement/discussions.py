@@ -21,7 +21,6 @@ from labeling.models import Comment, Conversation, Disagreement, Round
 from labeling.services import events, pending
 from labeling.services.agreement import agreement, measurements
 from labeling.services.comments import EmptyComment
-from labeling.translation import in_english
 
 
 class RoundOpen(RuleError):
@@ -149,13 +148,12 @@ def decide(
     row.decided_by, row.decided_at = (by, timezone.now()) if outcome else (None, None)
     row.save(update_fields=["outcome", "note", "decided_by", "decided_at"])
     if outcome:
-        words = in_english(Disagreement.Outcome(outcome).label)
         events.record(
             "disagreement.decided",
             row,
             project=discussed.project,
             actor=by,
-            outcome=words,
+            outcome=outcome,
             **named,
         )
     else:

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
 
-from labeling.domain.errors import RuleError, file_fault
+from labeling.domain.errors import RuleError
 from labeling.domain.exchange.importing import Fingerprint, Problem, Record, conflict
 from labeling.domain.facts import Fact
 from labeling.domain.formats.conversations import READERS
@@ -216,7 +216,8 @@ class _Intake:
                 known[entry.record.id] = entry.fingerprint
                 yield entry
             elif reason := conflict(known[entry.record.id], entry.fingerprint):
-                self._refuse(entry.place, file_fault(f'conversation "{entry.record.id}" {reason}'))
+                why = Fact("import.conversation", conversation=entry.record.id, why=reason)
+                self._refuse(entry.place, why)
             else:
                 self.report.unchanged += 1
 

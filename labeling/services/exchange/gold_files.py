@@ -149,8 +149,8 @@ class _Intake:
 
     def _take_cases(self, file: _File, kind: str) -> None:
         if not self._is_published("question cases", "arc cases"):
-            layers = " and ".join([*published_as("question cases"), *published_as("arc cases")])
-            raise ChatRefused(f"cases are of the layers {layers}, not {self.layer}")
+            layers = [*published_as("question cases"), *published_as("arc cases")]
+            raise ChatRefused("gold_file.cases_of_layers", layers=layers, layer=self.layer)
         chat, labelled, odd, questions = self._labelled(file, kind)
         gold = {LAYERS[self.layer].key: labelled.labels}
         self._add(file.source.file, Imported(chat.id, file.source, gold, labelled.origins))
@@ -165,8 +165,7 @@ class _Intake:
         document = parse(file.raw)
         if kind == "chat":
             if not self._is_published("chat"):
-                layers = " or ".join(published_as("chat"))
-                raise ChatRefused(f"a chat brings questions: import them with --layer {layers}")
+                raise ChatRefused("gold_file.chat_has_questions", layers=list(published_as("chat")))
             chat = read_chat(file.source.file, file.raw, format=format_of(document))
             self._stored(chat.id)
             return chat, question_labels(chat, chat.questions), odd, chat.questions
@@ -186,30 +185,25 @@ class _Intake:
         ids = self.project.conversations.values_list("external_id", flat=True)
         named = [self.conversation] if self.conversation else conversations_named(file, ids)
         if len(named) != 1:
-            fitting = ", ".join(named) or "none"
-            raise ChatRefused(
-                "which conversation is it about? The file's name fits "
-                f"{fitting}; say it with --conversation ID"
-            )
+            if not named:
+                raise ChatRefused("gold_file.which_conversation")
+            raise ChatRefused("gold_file.which_of_conversations", fitting=list(named))
         chat = chats.stored_chat(self.project, self._stored(named[0]))
         if chat is None:
-            raise ChatRefused(
-                f"{named[0]} was not imported as a published chat, so its messages have no ids"
-            )
+            raise ChatRefused("gold_file.not_a_published_chat", conversation=named[0])
         return chat
 
     def _stored(self, name: str) -> Any:
         stored = self.project.conversations.filter(external_id=name).first()
         if stored is None:
             raise ChatRefused(
-                f"there is no conversation {name} in {self.project.slug}: import it first with "
-                "import_conversations"
+                "gold_file.no_conversation", conversation=name, project=self.project.slug
             )
         return stored
 
     def _take_lines(self, file: _File, kind: str) -> None:
         if kind == "duee" and not self._is_published("duee"):
-            raise ChatRefused(f"DuEE files are of the layer {' or '.join(published_as('duee'))}")
+            raise ChatRefused("gold_file.duee_of_layers", layers=list(published_as("duee")))
         number, faults = 0, []
         for entry in self._lines(file, kind):
             if isinstance(entry, LineFault):

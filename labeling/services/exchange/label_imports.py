@@ -197,12 +197,12 @@ class _Intake:
 
     def _refuse_open(self, conversation: Conversation, known: Known) -> None:
         if number := known.open_rounds.get(conversation.pk):
-            raise EntryRefused(Fact("labels.round_open", number=number))
+            raise EntryRefused("labels.round_open", number=number)
 
     def _conversation(self, place: _FilePlace, labelled: FileConversation, known: Known) -> None:
         conversation = known.conversations.get(labelled.id)
         if conversation is None:
-            raise EntryRefused("is not in the project; import the conversations first")
+            raise EntryRefused("labels.not_in_project")
         check_text(labelled, known.texts[conversation.pk])
         for answer in labelled.answers:
             try:
@@ -246,7 +246,7 @@ class _Intake:
         if version is None:
             version = max(self._guidelines)
         if version not in self._guidelines:
-            raise EntryRefused(Fact("labels.no_such_guidelines", version=version))
+            raise EntryRefused("labels.no_such_guidelines", version=version)
         return self._guidelines[version].pk
 
     def finish(self, files: list[str]) -> LabelReport:
@@ -361,16 +361,16 @@ def check_text(labelled: FileConversation, texts: Sequence[str]) -> None:
     """Labels point to places in the text, so it must be the same."""
     stored = [with_line_feeds(text) for text in texts]
     if labelled.turns and labelled.texts != stored:
-        raise EntryRefused("its messages are not those of the project")
+        raise EntryRefused("labels.other_messages")
 
 
 def check_answer(answer: FileAnswer, project: Project, texts: Sequence[str]) -> Payload:
     """The payload as it will be stored."""
     payload = without_suggestions(answer.payload)
     if answer.status != SUBMITTED and not reason_in(answer.skip_reason):
-        raise EntryRefused("it was skipped without a reason")
+        raise EntryRefused("labels.skipped_without_reason")
     if answer.active_seconds > MAX_SECONDS:
-        raise EntryRefused("active_seconds is too large")
+        raise EntryRefused("labels.active_seconds_too_large")
     problems = check_payload(
         payload,
         layers=project.layers,
@@ -435,11 +435,11 @@ def _newest(conversation: Conversation) -> dict[str, datetime]:
 
 def _decision(conversation: Conversation, source: FileDecision, naming: Naming) -> Adjudication:
     if source.layer not in conversation.project.layers:
-        raise EntryRefused(Fact("labels.layer_not_in_project", layer=source.layer))
+        raise EntryRefused("labels.layer_not_in_project", layer=source.layer)
     if not reason_in(source.reason) and not source.reason_code:
-        raise EntryRefused("it is without a reason")
+        raise EntryRefused("labels.without_reason")
     if source.decided_at and source.decided_at > timezone.now():
-        raise EntryRefused("it was made in the future")
+        raise EntryRefused("labels.in_the_future")
     return Adjudication(
         conversation=conversation,
         layer=source.layer,
@@ -473,9 +473,7 @@ def _named(label: Mapping[str, Any], person: Callable[[str], User]) -> StoredLab
 
 def _kind(kind: str) -> str:
     if kind and kind not in Adjudication.Kind.values:
-        raise EntryRefused(
-            f"{kind!r} is no kind of decision: {', '.join(Adjudication.Kind.values)}"
-        )
+        raise EntryRefused("labels.unknown_kind", kind=kind, known=list(Adjudication.Kind.values))
     return kind
 
 
@@ -494,7 +492,7 @@ def _is_known(decision: Adjudication, source: FileDecision) -> bool:
 def _store(decision: Adjudication) -> None:
     answers = Annotation.objects.labelling().filter(assignment__conversation=decision.conversation)
     if not answers.filter(status__in=FINISHED).exists():
-        raise EntryRefused("there are no answers that it could be about")
+        raise EntryRefused("labels.no_answers_to_decide")
     try:
         adjudications.check(decision, base=None)
     except RuleError as error:
@@ -536,20 +534,19 @@ class People:
 
     def _refuse(self, name: str) -> User:
         near = get_close_matches(name, self._by_name, n=1)
-        hint = f"did you mean {near[0]}?" if near else "add them as a member"
-        raise EntryRefused(f"nobody called {name!r} is in the project; {hint}")
+        if near:
+            raise EntryRefused("labels.unknown_person_but", name=name, near=near[0])
+        raise EntryRefused("labels.unknown_person", name=name)
 
     def _create(self, name: str) -> User:
         if User.objects.filter(username=name).exists():
-            raise EntryRefused(
-                f"{name!r} has an account outside of the project; add them as a member"
-            )
+            raise EntryRefused("labels.person_outside", name=name)
         user = User(username=name, is_active=False)
         user.set_unusable_password()
         try:
             user.clean_fields(exclude=["password"])
         except ValidationError:
-            raise EntryRefused(f"{name!r} cannot be a user name") from None
+            raise EntryRefused("labels.bad_user_name", name=name) from None
         user.save()
         self._by_name[name] = user
         self.created.append(name)

@@ -17,7 +17,6 @@ from labeling.services.settling import merges
 from labeling.services.work import assignments, handovers, suggestions
 from labeling.services.work.annotations import InvalidPayload, ReasonMissing
 from labeling.services.work.checking import problems_of
-from labeling.translation import in_english
 
 Verdict = Review.Verdict
 
@@ -236,7 +235,7 @@ def _record(stored: Review) -> None:
         actor=stored.reviewer,
         conversation=assignment.conversation.external_id,
         annotator=assignment.annotator.get_username(),
-        verdict=in_english(Verdict(stored.verdict).label),
+        verdict=stored.verdict,
         comment=stored.comment,
     )
 

@@ -40,9 +40,10 @@ def test_events_comply_or_not(events, syntax, strict):
 
 
 def test_a_violation_is_named():
-    assert (
-        schema_violation([event("收购")], "schema_strict", SCHEMA) == "There is no event type 收购."
-    )
+    named = schema_violation([event("收购")], "schema_strict", SCHEMA)
+
+    assert named == Fact("violation.unknown_type", type="收购")
+    assert schema_violation([], "schema_strict", SCHEMA) is None
 
 
 def test_a_reply_that_did_not_parse_is_rewarded_nowhere():

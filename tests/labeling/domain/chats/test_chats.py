@@ -18,6 +18,7 @@ from labeling.domain.chats import (
     read_chat,
     read_splits,
 )
+from labeling.words import in_english
 from tests.chat_files import locomo, message, question, realtalk
 
 DATA = Path(os.environ.get("ASSAY_CHAT_DATA", Path(__file__).resolve().parents[4] / "shared/data"))
@@ -74,7 +75,7 @@ def test_a_message_without_a_time_keeps_its_place():
 
     assert chat.dia_ids == ["D1:1", "D1:2", "D1:3"]
     assert chat.turns[1].time is None
-    assert kinds(chat) == [("no_time", "session_1, message 2 (D1:2)", "")]
+    assert kinds(chat) == [("no_time", "session_1[1] (D1:2)", "")]
 
 
 def test_a_picture_is_the_last_line_of_its_message():
@@ -205,16 +206,16 @@ def test_a_number_as_answer_and_an_adversarial_question_are_kept():
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (realtalk([message("D1:1"), message("D1:1")]), "the id D1:1 stands twice in the file"),
+        (realtalk([message("D1:1"), message("D1:1")]), "the id D1:1 is in the file twice"),
         (realtalk([message("D1:1")]), "at least 2 messages, not 1"),
-        (realtalk([message("1:1"), message("D1:2")]), "session_1, message 1: \"dia_id\" is '1:1'"),
-        (realtalk([message("D1:1", "1.1.24"), message("D1:2")]), "session_1, message 1"),
+        (realtalk([message("1:1"), message("D1:2")]), "session_1[0]: \"dia_id\" is '1:1'"),
+        (realtalk([message("D1:1", "1.1.24"), message("D1:2")]), "session_1[0]"),
         (realtalk([message("D1:1", text=""), message("D1:2")]), '"clean_text" is empty'),
         (realtalk([message("D1:1", text="\0"), message("D1:2")]), "cannot be stored"),
-        (realtalk([message("D1:1"), "no message"]), "session_1, message 2: an object"),
+        (realtalk([message("D1:1"), "no message"]), "session_1[1]: an object"),
         (realtalk([message("D1:1"), message("D1:2")], qa=[{"answer": "x"}]), "qa[0]"),
         (realtalk([message("D1:1"), message("D1:2")], qa=[question(category=9)]), "known are 1"),
-        ({"sessions": []}, "this is no realtalk chat"),
+        ({"sessions": []}, "this is not a realtalk chat"),
         ([{"question": "?"}], "import it with import_gold --layer arc"),
     ],
 )
@@ -222,7 +223,7 @@ def test_what_is_no_chat_is_refused_with_its_place(document, reason):
     with pytest.raises(ChatRefused) as refused:
         chat_of(document)
 
-    assert reason in str(refused.value)
+    assert reason in in_english(refused.value.fact)
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff", b"[" * 100_000, b"1" * 5000])

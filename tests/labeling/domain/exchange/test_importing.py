@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from labeling.domain.errors import file_fault
 from labeling.domain.exchange.importing import (
     Fingerprint,
     Problem,
@@ -126,10 +125,10 @@ def test_an_empty_file_is_a_problem_of_the_whole_file(data):
         (b"{'id': 1}", "not valid JSON"),
         (b"[" * 200_000, "not valid JSON: nested too deeply"),
         (b'{"id": ' + b"1" * 5000 + b"}", "not valid JSON: Exceeds the limit"),
-        (b"[]", "a line must be a JSON object, not a list"),
-        (b"null", "a line must be a JSON object, not null"),
-        (b"true", "a line must be a JSON object, not true or false"),
-        (b'{"id": "a", "id": "b"}', 'the key "id" stands twice in one object'),
+        (b"[]", "a line must be an object, not a list"),
+        (b"null", "a line must be an object, not null"),
+        (b"true", "a line must be an object, not true or false"),
+        (b'{"id": "a", "id": "b"}', 'the key "id" is in one object twice'),
         (
             json.dumps(conversation("caf\u00e9"), ensure_ascii=False).encode("latin-1"),
             # {"id": "caf is 11 bytes long
@@ -196,13 +195,13 @@ def test_what_is_wrong_with_a_conversation_is_named(keys, said):
         ({"contents": "Hi"}, 'messages[1]: unknown key "contents"; did you mean "content"?'),
         (
             {"time": "yesterday"},
-            '"messages[1].time" is "yesterday", which is no ISO 8601 time such as '
-            "2026-01-31T14:05:00Z",
+            '"messages[1].time" is "yesterday", which is not an ISO 8601 time '
+            "such as 2026-01-31T14:05:00Z",
         ),
         (
             {"time": "0001-01-01T00:00:00+14:00"},
-            '"messages[1].time" is "0001-01-01T00:00:00+14:00", which is no ISO 8601 time such as '
-            "2026-01-31T14:05:00Z",
+            '"messages[1].time" is "0001-01-01T00:00:00+14:00", which is not an ISO 8601 time '
+            "such as 2026-01-31T14:05:00Z",
         ),
     ],
 )
@@ -221,7 +220,7 @@ def test_a_line_over_the_limit_is_passed_over_and_the_next_one_read():
 
     assert [each if isinstance(each, Problem) else each[0] for each in found] == [
         1,
-        Problem(2, file_fault("the line is longer than 300 bytes")),
+        Problem(2, Fact("file.line_too_long", limit=300)),
         3,
     ]
 
@@ -295,11 +294,16 @@ def test_the_content_hash_does_not_depend_on_how_a_time_is_written():
 def test_only_what_is_said_anew_can_contradict():
     known = Fingerprint("1", "retail", "easy", "")
 
-    assert conflict(known, known) == ""
-    assert conflict(known, Fingerprint("1", "", "", "")) == ""
-    assert "other text" in conflict(known, Fingerprint("2", "retail", "easy", ""))
-    assert conflict(known, Fingerprint("1", "", "", "dev")) == 'is known with split "", not "dev"'
-    assert 'domain "retail", not "x"' in conflict(known, Fingerprint("1", "x", "", ""))
+    assert conflict(known, known) is None
+    assert conflict(known, Fingerprint("1", "", "", "")) is None
+    other_text = conflict(known, Fingerprint("2", "retail", "easy", ""))
+    assert other_text == Fact("import.known_with_other_text")
+    assert conflict(known, Fingerprint("1", "", "", "dev")) == Fact(
+        "import.known_otherwise", key="split", known="", wanted="dev"
+    )
+    assert conflict(known, Fingerprint("1", "x", "", "")) == Fact(
+        "import.known_otherwise", key="domain", known="retail", wanted="x"
+    )
 
 
 @pytest.mark.parametrize(("given", "kept"), [("7", 7), ("-3", -3), ("null", 0)])
@@ -334,7 +338,7 @@ def test_the_same_text_with_other_line_ends_is_the_same_conversation():
     (unix,) = records(with_message(content="one\ntwo"))
 
     assert windows.fingerprint.sha256 == unix.fingerprint.sha256
-    assert conflict(unix.fingerprint, windows.fingerprint) == ""
+    assert conflict(unix.fingerprint, windows.fingerprint) is None
 
 
 def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_known():
@@ -342,8 +346,8 @@ def test_a_file_whose_conversations_were_stored_with_their_own_line_ends_is_know
     written = [windows.turns[0], replace(windows.turns[1], content="one\r\ntwo")]
     before = Fingerprint(content_sha256(written), "", "", "")
 
-    assert conflict(before, windows.fingerprint) == ""
-    assert conflict(before, records(with_message(content="other"))[0].fingerprint) != ""
+    assert conflict(before, windows.fingerprint) is None
+    assert conflict(before, records(with_message(content="other"))[0].fingerprint) is not None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from labeling.domain.exchange.importing import with_line_feeds
 from labeling.domain.facts import Fact
 from labeling.domain.formats import doccano, labelstudio, native
-from labeling.domain.formats.answers import FileAnswer, FileConversation, LineFault
+from labeling.domain.formats.answers import FileAnswer, FileConversation, LineFault, Unreadable
 from labeling.domain.formats.labelstudio_config import config
 from labeling.domain.formats.losses import LOSSES
 from labeling.domain.formats.offsets import from_utf16, to_utf16
@@ -147,7 +147,7 @@ def test_an_offset_inside_of_a_character_is_refused():
     assert [to_utf16("a😀b", n) for n in range(4)] == [0, 1, 3, 4]
     assert [from_utf16("a😀b", n) for n in (0, 1, 3, 4)] == [0, 1, 2, 3]
     for offset in (2, 5):
-        with pytest.raises(Exception, match=f"offset {offset} lies"):
+        with pytest.raises(Unreadable, match=f"offset={offset}"):
             from_utf16("a😀b", offset)
 
 
@@ -227,7 +227,7 @@ def test_what_an_unknown_control_says_is_not_dropped_silently():
 
     (fault,) = faults("labelstudio", data)
 
-    assert "unknown control 'sentiment'" in in_english(fault.reason)
+    assert "unknown control “sentiment”" in in_english(fault.reason)
 
 
 @pytest.mark.parametrize("format", LOSSES)
