@@ -27,7 +27,21 @@ from evaluation.metrics.evidence import Corpus, ReturnedEvidence, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
 from evaluation.metrics.retrieval import score_ranking
-from evaluation.metrics.trace import CHECKPOINTS, Loss, funnel, losses
+from evaluation.metrics.trace import (
+    CHECKPOINTS,
+    Checkpoints,
+    Loss,
+    Rank,
+    RankBand,
+    Reranking,
+    TracedCase,
+    effective,
+    funnel,
+    losses,
+    lost_ranks,
+    ranks,
+    reranking,
+)
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.schema import LAYERS
@@ -61,6 +75,9 @@ class RecallAggregate(TypedDict):
 
     unscorable: int
     funnel: dict[str, int]
+    lost_ranks: list[RankBand]
+    reranking: Reranking | None
+    """``None``: nothing was re-ranked."""
     untraced: dict[str, Untraced]
     by_evidence: list[Group]
     by_category: list[Group]
@@ -144,17 +161,23 @@ class Memory(GoldLayer):
                 "ids": trace[name]["ids"] if trace[name].get("scores") else None,
                 "scores": trace[name].get("scores"),
             }
-            for name in CHECKPOINTS
-            if trace.get(name)
+            for name in _checkpoints(example)
         ]
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         able = [case for case in scored if not self.unscorable(case.example)]
         fates = [self.fates(case.example) for case in able]
+        traced = [
+            TracedCase(self.expected_ids(case.example), _checkpoints(case.example))
+            for case, fate in zip(able, fates, strict=True)
+            if fate
+        ]
         untraced = [case for case, fate in zip(able, fates, strict=True) if not fate]
         recall: RecallAggregate = {
             "unscorable": len(scored) - len(able),
             "funnel": funnel(fates),
+            "lost_ranks": lost_ranks(traced),
+            "reranking": reranking(traced),
             "untraced": self._untraced(untraced),
             "by_evidence": by_case(able, self.recall_metric, self._size),
             "by_category": by_case(able, self.recall_metric, _category),
@@ -163,13 +186,15 @@ class Memory(GoldLayer):
         return {self.recall_metric: recall}
 
     def fates(self, example: Example) -> dict[int, Loss]:
-        """Where each expected message was lost; empty if the output tells of no checkpoint."""
-        trace = (example.output or {}).get("trace") or {}
-        if any(not trace.get(name) for name in CHECKPOINTS):
+        """Where each expected message was lost; empty if the output names no checkpoints."""
+        checkpoints = _checkpoints(example)
+        if not {"candidates", "selected"} <= set(checkpoints):
             return {}
-        return losses(
-            self.expected_ids(example), {name: set(trace[name]["ids"]) for name in CHECKPOINTS}
-        )
+        return losses(self.expected_ids(example), checkpoints)
+
+    def ranks(self, example: Example) -> dict[int, Rank]:
+        """Where each expected message stood among the candidates and after re-ranking."""
+        return ranks(self.expected_ids(example), _checkpoints(example))
 
     def _untraced(self, cases: Sequence[Scored]) -> dict[str, Untraced]:
         """The cases that the funnel leaves out, and their expected messages, by the reason."""
@@ -271,6 +296,12 @@ def _corpus(example: Example) -> Corpus:
         if (time := message.get("time"))
     }
     return Corpus(len(example.messages), times)
+
+
+def _checkpoints(example: Example) -> Checkpoints:
+    """The ids at each checkpoint that the output names, in the order of the way through them."""
+    trace = (example.output or {}).get("trace") or {}
+    return effective({name: trace[name]["ids"] for name in CHECKPOINTS if trace.get(name)})
 
 
 def _check_trace(trace: Any) -> None:

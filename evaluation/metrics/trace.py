@@ -1,17 +1,72 @@
-"""Where an expected message was lost on its way through retrieval."""
+"""Where an expected message was lost on its way through retrieval, and at which rank."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from statistics import median
+from typing import Literal, NamedTuple, TypedDict
 
 Loss = Literal["never_retrieved", "lost_in_reranking", "not_selected", "found"]
 LOSSES: tuple[Loss, ...] = ("never_retrieved", "lost_in_reranking", "not_selected", "found")
 CHECKPOINTS = ("candidates", "reranked", "selected")
+Checkpoints = Mapping[str, Sequence[int]]
+"""The ids held at each checkpoint, best first; ``reranked`` only where something re-ranked."""
+
+BANDS = ((1, 10), (11, 20), (21, 50), (51, 100), (101, None))
+"""Ranks, from and to, by which lost messages are counted."""
 
 
-def losses(
-    expected: Collection[int], checkpoints: Mapping[str, Collection[int]]
-) -> dict[int, Loss]:
+class Rank(NamedTuple):
+    """A message's place among the candidates and after re-ranking, from 1; ``None``: not there."""
+
+    candidate: int | None
+    reranked: int | None
+
+    @property
+    def last(self) -> int | None:
+        return self.candidate if self.reranked is None else self.reranked
+
+
+class RankBand(TypedDict):
+    first: int
+    last: int | None
+    count: int
+
+
+class Reranking(TypedDict):
+    """What re-ranking did in the cases in which it changed anything.
+
+    ``dropped`` counts any candidates, the rest expected messages: moved to a better or a worse
+    rank, their median rank before and after, and how many were within the size of the selection.
+    """
+
+    cases: int
+    dropped: int
+    up: int
+    down: int
+    median_before: float | None
+    median_after: float | None
+    within_before: int
+    within_after: int
+
+
+class TracedCase(NamedTuple):
+    expected: Collection[int]
+    checkpoints: Checkpoints
+
+
+def effective(trace: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+    """The checkpoints without a re-ranking that only repeats the candidates in their order.
+
+    Examples
+    --------
+    >>> sorted(effective({"candidates": [1, 2], "reranked": [1, 2], "selected": [1]}))
+    ['candidates', 'selected']
+    """
+    repeated = trace.get("reranked") == trace.get("candidates")
+    return {name: ids for name, ids in trace.items() if not (repeated and name == "reranked")}
+
+
+def losses(expected: Collection[int], checkpoints: Checkpoints) -> dict[int, Loss]:
     """The fate of every expected id.
 
     Parameters
@@ -19,7 +74,7 @@ def losses(
     expected
         The ids that should have been returned.
     checkpoints
-        The ids held at ``candidates``, ``reranked`` and ``selected``.
+        The ids held at ``candidates``, ``selected`` and, if anything re-ranked, ``reranked``.
 
     Examples
     --------
@@ -29,16 +84,83 @@ def losses(
     return {message_id: _fate(message_id, checkpoints) for message_id in sorted(expected)}
 
 
+def ranks(expected: Collection[int], checkpoints: Checkpoints) -> dict[int, Rank]:
+    """Where every expected id stood.
+
+    Examples
+    --------
+    >>> ranks([2, 3], {"candidates": [1, 2], "reranked": [2, 1], "selected": [2]})
+    {2: Rank(candidate=2, reranked=1), 3: Rank(candidate=None, reranked=None)}
+    """
+    before, after = (_places(checkpoints.get(name, ())) for name in ("candidates", "reranked"))
+    return {
+        message_id: Rank(before.get(message_id), after.get(message_id))
+        for message_id in sorted(expected)
+    }
+
+
 def funnel(fates: Iterable[Mapping[int, Loss]]) -> dict[str, int]:
     """How many expected ids of a whole run met each fate; every fate is named."""
     counted = Counter(fate for case in fates for fate in case.values())
     return {loss: counted[loss] for loss in LOSSES}
 
 
-def _fate(message_id: int, checkpoints: Mapping[str, Collection[int]]) -> Loss:
+def lost_ranks(cases: Iterable[TracedCase]) -> list[RankBand]:
+    """At which rank the messages stood that were candidates and were not returned."""
+    lost = [
+        rank.last
+        for expected, checkpoints in cases
+        for message_id, rank in ranks(expected, checkpoints).items()
+        if rank.last is not None and message_id not in checkpoints["selected"]
+    ]
+    return [
+        {
+            "first": first,
+            "last": last,
+            "count": sum(first <= rank and (last is None or rank <= last) for rank in lost),
+        }
+        for first, last in BANDS
+    ]
+
+
+def reranking(cases: Iterable[TracedCase]) -> Reranking | None:
+    """What re-ranking did in a run; ``None`` if nothing was re-ranked."""
+    reranked = [case for case in cases if "reranked" in case.checkpoints]
+    if not reranked:
+        return None
+    pairs: list[tuple[int, int]] = []
+    within_before = within_after = 0
+    for expected, checkpoints in reranked:
+        selected = len(set(checkpoints["selected"]))
+        for before, after in ranks(expected, checkpoints).values():
+            within_before += before is not None and before <= selected
+            within_after += after is not None and after <= selected
+            if before is not None and after is not None:
+                pairs.append((before, after))
+    return {
+        "cases": len(reranked),
+        "dropped": sum(
+            len(set(case.checkpoints["candidates"]) - set(case.checkpoints["reranked"]))
+            for case in reranked
+        ),
+        "up": sum(after < before for before, after in pairs),
+        "down": sum(after > before for before, after in pairs),
+        "median_before": median(before for before, _ in pairs) if pairs else None,
+        "median_after": median(after for _, after in pairs) if pairs else None,
+        "within_before": within_before,
+        "within_after": within_after,
+    }
+
+
+def _fate(message_id: int, checkpoints: Checkpoints) -> Loss:
     """The output is looked at first: what was returned was found, whatever the trace says."""
     if message_id in checkpoints["selected"]:
         return "found"
     if message_id not in checkpoints["candidates"]:
         return "never_retrieved"
-    return "not_selected" if message_id in checkpoints["reranked"] else "lost_in_reranking"
+    kept = checkpoints.get("reranked", checkpoints["candidates"])
+    return "not_selected" if message_id in kept else "lost_in_reranking"
+
+
+def _places(ids: Sequence[int]) -> dict[int, int]:
+    return {message_id: rank for rank, message_id in enumerate(dict.fromkeys(ids), start=1)}

@@ -12,6 +12,7 @@ from evaluation import adapters
 from evaluation.layers import Example
 from evaluation.layers.memory import Memory
 from evaluation.metrics.evidence import FUZZY_DISTANCE
+from evaluation.metrics.trace import Rank
 from evaluation.models import CaseRun, StageTrace
 from evaluation.views.present import FATES, steps_of
 
@@ -22,12 +23,13 @@ def evidence_of(case: CaseRun, layer: Memory) -> dict[str, Any]:
     """All that the page of such a case shows next to scores and provenance."""
     example = adapters.to_example(case, layer)
     expected, returned = set(layer.expected_ids(example)), layer.returned_ids(example)
-    fates = layer.fates(example)
+    fates, ranks = layer.fates(example), layer.ranks(example)
     return {
         "label": example.gold[0],
         "unscorable": layer.unscorable(example),
         "expected": [
             _expected(local_id, example, fates.get(local_id), returned)
+            | {"rank": _rank(ranks[local_id])}
             for local_id in sorted(expected)
         ],
         "returned": [
@@ -52,6 +54,12 @@ def _expected(
         "title": FATES[fate][0] if fate else _("Not returned"),
         "near": near if near and near <= FUZZY_DISTANCE else None,
     }
+
+
+def _rank(rank: Rank) -> dict[str, int | None]:
+    """After the last checkpoint that ranks, and before it where re-ranking moved the message."""
+    moved = rank.reranked is not None and rank.reranked != rank.candidate
+    return {"last": rank.last, "before": rank.candidate if moved else None}
 
 
 def _returned(local_id: int, example: Example, expected: set[int]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from django.utils.formats import number_format
 
 from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
+from evaluation.metrics.trace import RankBand
 from evaluation.models import Aggregate, HumanCeiling, Score
 from evaluation.services.run.ceilings import Beside
 from labeling.domain.numbers import decimals_apart
@@ -86,6 +87,14 @@ class FunnelRow:
     fate: str
     title: str
     meaning: str
+    count: int
+    percent: float
+
+
+class BandRow(NamedTuple):
+    """How many lost messages stood at these ranks, and the length of the bar in percent."""
+
+    ranks: str
     count: int
     percent: float
 
@@ -197,14 +206,33 @@ FATES = {
 }
 
 
-def funnel_rows(counts: dict[str, int]) -> list[FunnelRow]:
-    """Each fate of the expected messages with its share; empty if no trace was kept."""
+def funnel_rows(counts: dict[str, int], *, drops: bool) -> list[FunnelRow]:
+    """Each fate of the expected messages with its share; empty if no trace was kept.
+
+    A re-ranking that drops nothing cannot lose anything, so it has no row.
+    """
     total = sum(counts.values())
     if not total:
         return []
     return [
         FunnelRow(fate, title, meaning, counts[fate], round(100 * counts[fate] / total, 1))
         for fate, (title, meaning) in FATES.items()
+        if drops or fate != "lost_in_reranking"
+    ]
+
+
+def band_rows(bands: Iterable[RankBand]) -> list[BandRow]:
+    """Ranks of lost messages as a table; the longest bar is the largest count."""
+    shown = list(bands)
+    most = max((band["count"] for band in shown), default=0)
+    return [
+        BandRow(
+            f"{band['first']}–{band['last']}" if band["last"] else f"> {band['first'] - 1}",
+            band["count"],
+            round(100 * band["count"] / most, 1),
+        )
+        for band in shown
+        if most
     ]
 
 

@@ -226,9 +226,15 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
     detail = _detail(aggregates, layer.headline[0])
     if "funnel" not in detail:
         return {}
+    reranking = detail.get("reranking")
+    known = "reranking" in detail  # runs that were scored before have none
     groups = {"Expected messages": detail["by_evidence"], "Category": detail["by_category"]}
     return {
-        "funnel": present.funnel_rows(detail["funnel"]),
+        "funnel": present.funnel_rows(
+            detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])
+        ),
+        "reranking": reranking,
+        "lost_ranks": present.band_rows(detail.get("lost_ranks", [])),
         "untraced": detail.get("untraced", {}),  # runs that were scored before have none
         "unscorable": detail["unscorable"],
         "returned_mean": present.figure(detail["returned_mean"]),

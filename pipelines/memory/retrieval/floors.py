@@ -87,7 +87,6 @@ def answer_of(
         "model": None,
         "trace": {
             "candidates": {"ids": order, "scores": known},
-            "reranked": {"ids": order, "scores": known},
             "selected": {"ids": ids, "scores": known and known[: len(ids)]},
             "corpus_size": len(order),
         },
