@@ -91,7 +91,8 @@ class FunnelRow:
     percent: float
 
 
-class BandRow(NamedTuple):
+@dataclass(frozen=True)
+class BandRow:
     """How many lost messages stood at these ranks, and the length of the bar in percent."""
 
     ranks: str
