@@ -142,7 +142,7 @@ def _act_on_answers(run: Run, panel: AnswerPanel | None, request: HttpRequest) -
         samples.draw(run, size=size, kinds=posted.getlist("kind"), by=request.user)
         return _("The sample is drawn: pass the link on to the raters.")
     if panel is None or action not in ("invite", "close", "give_up"):
-        raise panels.RatingRefused("There is no such action.")
+        raise panels.RatingRefused("rating.unknown_action")
     if action == "invite":
         answer_ratings.invite(panel, posted.getlist("judge"), by=request.user)
         return _("The invitations are stored.")
