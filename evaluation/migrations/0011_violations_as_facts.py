@@ -65,6 +65,6 @@ def forwards(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0009_chance_levels")]
+    dependencies = [("evaluation", "0010_judge_samples")]
 
     operations = [migrations.RunPython(forwards, migrations.RunPython.noop)]
