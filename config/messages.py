@@ -109,7 +109,6 @@ def _of_scripts() -> Iterator[str]:
 
 def _of_tables() -> Iterator[str]:
     from evaluation.metrics.registry import METRICS
-    from evaluation.views.comparison import BADGES
     from labeling.domain import keys
     from labeling.domain.agreement.kappa import BANDS
     from labeling.domain.chats.faults import KINDS
@@ -118,7 +117,6 @@ def _of_tables() -> Iterator[str]:
 
     yield from _of_choices()
     yield from (kind.title for kind in KINDS.values())
-    yield from BADGES
     yield from ("poor", *(name for _limit, name in BANDS))
     for metric in METRICS.values():
         yield from filter(None, (metric.title, metric.summary, metric.chance))

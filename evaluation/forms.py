@@ -73,7 +73,7 @@ class LaunchForm(forms.Form):
         initial=0,
         required=False,
         widget=_number(0, MAX_SEED),
-        help_text=_("Of the bootstrap intervals."),
+        help_text=_("Kept with the run. No interval is drawn at random any more."),
     )
     evaluate_answers = forms.BooleanField(
         label=_("Evaluate answers"),

@@ -260,7 +260,8 @@ JUDGES: dict[str, Text] = {
     "gate.below": _("{value:.{digits}f} is below {limit}"),
     "gate.above": _("{value:.{digits}f} is above {limit}"),
     "gate.drifted": _(
-        "worse than the baseline by {drop:.{digits}f}, more than {limit}, and not by chance"
+        "worse than the baseline by {drop:.{digits}f}, more than {limit}, and not only on these "
+        "conversations"
     ),
     "gate.nothing_to_check": _(
         "There is nothing to check: this layer has no thresholds. Set some for the project, or"
@@ -396,7 +397,17 @@ REFUSALS: dict[str, Text] = {
     "task.look_at_judge": _("Looking at a judge"),
     "task.generate_conversations": _("Generating conversations by a language model"),
     "task.ask_questions": _("Asking questions by a language model"),
+    "comparison.better": _("better"),
+    "comparison.worse": _("worse"),
+    "comparison.no_difference": _("no difference that matters"),
+    "comparison.undecided": _("undecided"),
+    "comparison.not_measurable": _("not measurable"),
+    "comparison.exploratory": _("exploratory"),
     "compare.not_scored": _("Run {pk:d} has no scores yet: wait until it is finished."),
+    "compare.score_again": _(
+        "Run {pk:d} was scored before micro averages were stored with their weights: score it "
+        "again first."
+    ),
     "compare.other_gold": _(
         "Run {pk:d} was measured on {release} and run {pk2:d} on {release2}: figures of "
         "different gold cannot be compared."

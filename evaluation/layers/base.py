@@ -45,7 +45,6 @@ class Context:
 
     ruler: Ruler
     spec: RunSpec
-    seed: int
 
     @property
     def threshold(self) -> float:
@@ -82,6 +81,10 @@ class Scored:
     cluster: Hashable
     """The conversation: cases of one conversation rise and fall together."""
 
+    def failed_at(self, metric: str) -> bool:
+        """Whether the case counts as failed: of a metric without a value it does not count."""
+        return self.failed and self.values[metric].value is not None
+
 
 AggregateDetails = dict[str, Mapping[str, object]]
 """What is stored with the aggregates, by metric; each layer types its own."""
@@ -103,7 +106,7 @@ class GoldLayer(ABC):
 
     name: str
     headline: tuple[str, ...]
-    """The few metrics that a list of runs shows."""
+    """The main metrics: what a list of runs shows, and a comparison tests. The first is primary."""
     log: tuple[str, str] | None = None
     """The recall and the precision that the log of experiments shows, if the layer has any."""
     rated = False
@@ -122,6 +125,11 @@ class GoldLayer(ABC):
     """Whether annotators make what pipelines return, so that their agreement is a ceiling."""
     has_options = False
     """Whether a run says how it is measured, by settings of its metrics."""
+
+    @property
+    def primary(self) -> str:
+        """The metric that decides a comparison."""
+        return self.headline[0]
 
     @property
     def project_types(self) -> bool:

@@ -59,7 +59,7 @@ class Reliability(TypedDict):
 class Extraction(GoldLayer):
     name = "extraction"
     matched = True
-    headline = ("requirement_recall", "requirement_precision", "requirement_f1")
+    headline = ("requirement_f1", "requirement_recall", "requirement_precision")
     log = ("requirement_recall", "requirement_precision")
     shown = STATED
     suggested = True
@@ -140,7 +140,6 @@ def pooled_calibration(
         [points_of(case, metric) for case in scored],
         clusters=[case.cluster for case in scored],
         failed=[case.failed for case in scored],
-        seed=context.seed,
         equal=equal,
     )
 

@@ -42,7 +42,7 @@ class IssueAggregate(TypedDict):
 
 class Validation(GoldLayer):
     name = "validation"
-    headline = ("issue_recall", "issue_precision", "issue_f1")
+    headline = ("issue_f1", "issue_recall", "issue_precision")
     log = ("issue_recall", "issue_precision")
     shown = (
         *("requirement", "issue_type", "field", "severity", "span"),

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import Summary, by_cluster
-from labeling.domain.agreement.resampling import interval, resampled_sums
 from labeling.domain.facts import Fact
+from labeling.domain.uncertainty import jackknife
 
 Array = NDArray[np.float64]
 Point = tuple[float, int]
@@ -169,19 +169,19 @@ def summarize_calibration(
     *,
     clusters: Sequence[Hashable],
     failed: Sequence[bool],
-    seed: int,
     bins: int = BINS,
     equal: Equal = "width",
 ) -> dict[str, Summary]:
     """The calibration figures of a run, with intervals.
 
-    Bins of equal mass are those of the run in every resampling, too.
+    The interval is that of the jackknife over conversations; bins of equal mass stay those of the
+    run when a conversation is left out.
 
     Parameters
     ----------
     points
         The predictions of each case (``points`` in the detail of ``requirement_f1``).
-    clusters, failed, seed
+    clusters, failed
         As for :func:`~evaluation.metrics.summary.summarize`.
 
     Returns
@@ -203,7 +203,7 @@ def summarize_calibration(
     Half of the cases failed: (0.0 + 1.0)/2.
 
     >>> points = [[(1.0, 1)], []]
-    >>> result = summarize_calibration(points, clusters="ab", failed=[False, True], seed=0)
+    >>> result = summarize_calibration(points, clusters="ab", failed=[False, True])
     >>> result["ece"].mean, result["ece"].n, result["ece"].n_failed
     (0.5, 2, 1)
     """
@@ -217,7 +217,7 @@ def summarize_calibration(
         _check([confidence for confidence, _ in own], [correct for _, correct in own])
     parted = _parted([confidence for own in scored for confidence, _ in own], bins, equal)
     rows, owners = _case_rows(scored, clusters, failed, parted)
-    values, intervals = _with_intervals(rows, owners, bins=bins, seed=seed)
+    values, intervals = _with_intervals(rows, owners, bins=bins)
     return {
         name: Summary(
             mean=value,
@@ -230,6 +230,7 @@ def summarize_calibration(
             n=len(owners),
             n_undefined=len(points) - len(owners),
             n_failed=sum(map(bool, failed)),
+            conversations=len(set(owners)),
         )
         for name, value, (low, high) in zip(FIGURES, values, intervals, strict=True)
     }
@@ -316,17 +317,19 @@ def _case_rows(
 
 
 def _with_intervals(
-    rows: Sequence[Array], owners: Sequence[Hashable], *, bins: int, seed: int
-) -> tuple[list[float | None], list[tuple[float, float] | tuple[None, None]]]:
-    nothing: tuple[None, None] = (None, None)
+    rows: Sequence[Array], owners: Sequence[Hashable], *, bins: int
+) -> tuple[list[float | None], list[tuple[float | None, float | None]]]:
     if not rows:
-        return [None] * len(FIGURES), [nothing] * len(FIGURES)
-    totals = by_cluster([row.tolist() for row in rows], owners)
-    values = _with_failures(totals.sum(axis=0), bins).tolist()
-    if len(totals) < 2:
-        return values, [nothing] * len(FIGURES)
-    replicates = _with_failures(resampled_sums(totals, seed=seed), bins)
-    return values, [interval(column) or nothing for column in replicates.T]
+        return [None] * len(FIGURES), [(None, None)] * len(FIGURES)
+    totals = by_cluster([row.tolist() for row in rows], owners, columns=len(rows[0]))
+    whole = totals.sum(axis=0)
+    values = _with_failures(whole, bins).tolist()
+    left_out = _with_failures(whole - totals, bins)  # shape (conversations, figures)
+    estimates = [
+        jackknife(value, column, lower=METRICS[name].lower, upper=METRICS[name].upper)
+        for name, value, column in zip(FIGURES, values, left_out.T, strict=True)
+    ]
+    return values, [(estimate.low, estimate.high) for estimate in estimates]
 
 
 def _curve(sums: Array, parted: _Bins) -> list[Bin]:

@@ -1,47 +1,73 @@
-"""Is one run better than another? Paired by case, with conversations drawn as a whole."""
+"""Is one run better than another? Paired by conversation, by the figure that the runs show.
+
+Two questions are answered, and never mixed. *On new conversations*: conversations are the unit,
+and the verdict rests on this. *On these conversations*: other cases of the same conversations
+would show the difference, or not.
+"""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.metric import Direction
-from evaluation.metrics.summary import by_cluster
-from labeling.domain.agreement.resampling import interval, resampled_sums
+from evaluation.metrics.metric import Metric, Share
+from evaluation.metrics.summary import by_cluster, figure
+from labeling.domain.uncertainty import (
+    LEVEL,
+    Estimate,
+    detectable,
+    difference,
+    on_these_conversations,
+)
 
-EXACT_UP_TO = 20
-"""Up to this number of conversations every assignment of signs is tried, beyond it a sample."""
+Verdict = Literal["better", "worse", "no_difference", "undecided", "not_measurable"]
 
-SIGN_FLIPS = 10_000
-LEVEL = 0.05
-POWER_FACTOR = 2.8016  # 1.9600 + 0.8416: two-sided 5 %, power 80 %
-TOLERANCE = 1e-9  # differences below it are a tie, sums below it are equal
+ALPHA = 0.05
+MARGIN = 0.03
+"""The smallest difference of interest, as a share of the metric's range, unless a project says."""
+
+TOLERANCE = 1e-9  # differences below it are a tie
+MOST_CONVERSATIONS = 1_000_000
+NORMAL_QUANTILE = 1.959964
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One metric of two runs on the same cases.
+    """One metric of two runs on the cases that both were asked.
 
-    ``difference`` is the mean of (after − before) over the ``n`` cases where both have a value;
-    ``wins`` are cases where ``after`` is better in the metric's direction. ``p_value`` is that of
-    a two-sided sign-flip permutation test. ``detectable`` is the smallest true difference that
-    ``n`` cases would show in four of five tries. The interval, ``p_value`` and ``detectable``
-    are ``None`` with fewer than two conversations, everything with no case.
+    ``before`` and ``after`` are the runs' own figures over these cases, by the function that the
+    run page uses, and ``difference`` is after − before with its interval and two-sided ``p_value``
+    for new conversations. ``detectable`` is the smallest true difference that this test, with this
+    number of conversations and the spread seen, finds in four of five tries; ``std_error`` and
+    ``df`` are those behind it. ``here_low``, ``here_high`` and ``here_p_value`` answer for other
+    cases of the same conversations.
+
+    ``n`` cases have a value in both runs, and of these ``wins`` are better in the metric's
+    direction, ``losses`` worse and ``ties`` equal; ``n_undefined`` have none in at least one run.
+    Interval and p value are ``None`` with fewer than two conversations, figures where no case has
+    a value.
     """
 
     n: int
     n_undefined: int
-    clusters: int
+    conversations: int
     before: float | None
     after: float | None
     difference: float | None
     ci_low: float | None
     ci_high: float | None
     p_value: float | None
+    std_error: float | None
+    df: float | None
     detectable: float | None
+    here_low: float | None
+    here_high: float | None
+    here_p_value: float | None
     wins: int
     losses: int
     ties: int
@@ -51,27 +77,26 @@ class Comparison:
 
 
 def compare(
-    before: Sequence[float | None],
-    after: Sequence[float | None],
+    before: Sequence[Share | None],
+    after: Sequence[Share | None],
     *,
     clusters: Sequence[Hashable],
-    direction: Direction,
-    seed: int,
+    metric: Metric,
+    level: float = LEVEL,
 ) -> Comparison:
-    """Compare two runs case by case.
+    """Compare two runs on the same cases.
 
     Parameters
     ----------
     before, after
-        The values of one metric in each run, paired by position; ``None`` is undefined, and a
-        case that is undefined in either run is left out and counted.
+        What each case adds to the figure of each run, paired by position; ``None`` is undefined.
+        An undefined case plays no part in the figure of its run, as on the run's own page.
     clusters
-        The conversation of each case. Intervals and signs are drawn for conversations, because
-        cases of one conversation rise and fall together.
-    direction
-        Which way is better.
-    seed
-        Of the bootstrap and of the drawn signs.
+        The conversation of each case.
+    metric
+        Says how the figure is made, its range, and which way is better.
+    level
+        Of the interval and of ``detectable``: 0.95 unless several runs are compared together.
 
     Raises
     ------
@@ -80,32 +105,117 @@ def compare(
 
     Examples
     --------
-    >>> result = compare([0, 0, 1], [1, 0, 1], clusters="abc", direction="higher", seed=0)
-    >>> round(result.difference, 3), result.wins, result.ties, result.p_value
-    (0.333, 1, 2, 1.0)
+    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
+    >>> old = [Share(value, 1) for value in (0.0, 0.0, 1.0)]
+    >>> new = [Share(value, 1) for value in (1.0, 0.0, 1.0)]
+    >>> result = compare(old, new, clusters="abc", metric=recall)
+    >>> round(result.difference, 3), result.wins, result.ties, round(result.p_value, 3)
+    (0.333, 1, 2, 0.423)
     """
     if not len(before) == len(after) == len(clusters):
         raise ValueError(f"compare: {len(before)}, {len(after)} and {len(clusters)} values")
-    pairs = [
-        (old, new, cluster)
-        for old, new, cluster in zip(before, after, clusters, strict=True)
-        if old is not None and new is not None
-    ]
-    differences = [new - old for old, new, _ in pairs]
-    gains = differences if direction == "higher" else [-difference for difference in differences]
-    owners = [cluster for _, _, cluster in pairs]
+    old_figure, new_figure = _figure(metric, before), _figure(metric, after)
+    changes = _changes(before, after)
+    gains = changes if metric.direction == "higher" else [-change for change in changes]
     return Comparison(
-        n=len(pairs),
-        n_undefined=len(before) - len(pairs),
-        clusters=len(set(owners)),
-        before=_mean([old for old, _, _ in pairs]),
-        after=_mean([new for _, new, _ in pairs]),
-        difference=_mean(differences),
-        **_inference(differences, owners, seed=seed),
+        n=len(changes),
+        n_undefined=len(before) - len(changes),
+        before=old_figure,
+        after=new_figure,
+        **_inference(before, after, clusters, metric, level),
         wins=sum(gain > TOLERANCE for gain in gains),
         losses=sum(gain < -TOLERANCE for gain in gains),
         ties=sum(abs(gain) <= TOLERANCE for gain in gains),
     )
+
+
+def verdict(
+    comparison: Comparison,
+    metric: Metric,
+    *,
+    p_value: float | None,
+    margin: float = MARGIN,
+) -> Verdict:
+    """What may be concluded for new conversations.
+
+    Parameters
+    ----------
+    p_value
+        That of the comparison, corrected for what else is tested (:func:`in_order`).
+    margin
+        The smallest difference of interest, as a share of the metric's range.
+
+    Returns
+    -------
+    Verdict
+        ``better`` and ``worse`` where the test and the interval exclude 0; ``no_difference``
+        where the interval lies within ± margin around 0; ``undecided`` otherwise, also with fewer
+        than two conversations; ``not_measurable`` where a run has no figure.
+    """
+    if comparison.difference is None:
+        return "not_measurable"
+    low, high = comparison.ci_low, comparison.ci_high
+    if low is None or high is None or p_value is None:
+        return "undecided"
+    if p_value < ALPHA and (low > 0 or high < 0):
+        return "better" if (low > 0) == (metric.direction == "higher") else "worse"
+    reach = margin_of(metric, margin)
+    if reach is not None and -reach <= low <= 0 <= high <= reach:
+        return "no_difference"
+    return "undecided"
+
+
+def margin_of(metric: Metric, margin: float = MARGIN) -> float | None:
+    """The smallest difference of interest in the metric's own unit; none without a range.
+
+    Examples
+    --------
+    >>> round(margin_of(Metric("judged", 1, frozenset(), "", "", upper=10.0)), 6)
+    0.3
+    """
+    span = metric.upper - metric.lower
+    return margin * span if math.isfinite(span) else None
+
+
+def in_order(
+    primary: Sequence[float | None], others: Sequence[Sequence[float | None]]
+) -> tuple[list[float | None], list[list[float | None]]]:
+    """p values corrected for the order in which the metrics are tested.
+
+    Parameters
+    ----------
+    primary
+        That of the primary metric, one for each run compared with the baseline: corrected
+        together by Holm, which with one run changes nothing.
+    others
+        For each of these runs the p values of the other main metrics. They are tested only
+        behind the primary one: corrected together by Holm, and never smaller than the primary
+        metric's own.
+
+    Returns
+    -------
+    tuple
+        The corrected p values, shaped as they came; undefined ones stay so and do not count.
+
+    References
+    ----------
+    P. H. Westfall, A. Krishen, "Optimally weighted, fixed sequence and gatekeeper multiple
+    testing procedures", Journal of Statistical Planning and Inference 99, 2001.
+
+    Examples
+    --------
+    >>> in_order([0.01], [[0.02, 0.03]])
+    ([0.01], [[0.04, 0.04]])
+    >>> in_order([0.2], [[0.001, None]])
+    ([0.2], [[0.2, None]])
+    """
+    first = holm(primary)
+    corrected = iter(holm([value for row in others for value in row]))
+    behind = [
+        [_behind(gate, next(corrected)) for _ in row]
+        for gate, row in zip(first, others, strict=True)
+    ]
+    return first, behind
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -129,56 +239,122 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def verdict(comparison: Comparison, direction: Direction, p_value: float | None) -> str:
-    """``better``, ``worse``, ``no detectable difference``, or ``not measurable``."""
-    if p_value is None or comparison.ci_low is None or comparison.ci_high is None:
-        return "not measurable"
-    excludes_zero = comparison.ci_low > 0 or comparison.ci_high < 0
-    if p_value >= LEVEL or not excludes_zero:
-        return "no detectable difference"
-    return "better" if (comparison.ci_low > 0) == (direction == "higher") else "worse"
+def conversations_needed(
+    std_error: float, df: float, conversations: int, effect: float, *, level: float = LEVEL
+) -> int | None:
+    """With how many conversations the test finds ``effect`` in four of five tries.
+
+    At the spread seen: the standard error falls with the square root of the number of
+    conversations, the degrees of freedom rise with it. ``None`` above a million.
+
+    Examples
+    --------
+    >>> conversations_needed(0.05, 6.0, 7, 0.20), conversations_needed(0.05, 6.0, 7, 0.05)
+    (6, 58)
+    """
+    low, high = 1, 2
+    while detectable_with(high, std_error, df, conversations, level=level) > effect:
+        low, high = high, 2 * high
+        if high > MOST_CONVERSATIONS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if detectable_with(middle, std_error, df, conversations, level=level) > effect:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def detectable_with(
+    wanted: int, std_error: float, df: float, conversations: int, *, level: float = LEVEL
+) -> float:
+    """The smallest true difference found in four of five tries with ``wanted`` conversations.
+
+    ``std_error`` and ``df`` are those of a comparison over ``conversations``.
+    """
+    if wanted < 2:
+        return math.inf
+    freedom = max(1.0, df * (wanted - 1) / max(1, conversations - 1))
+    return detectable(std_error * math.sqrt(conversations / wanted), freedom, level=level)
+
+
+def _behind(gate: float | None, p_value: float | None) -> float | None:
+    if gate is None or p_value is None:
+        return None
+    return max(gate, p_value)
+
+
+def _figure(metric: Metric, shares: Sequence[Share | None]) -> float | None:
+    return figure(metric, [share for share in shares if share is not None])
+
+
+def _changes(before: Sequence[Share | None], after: Sequence[Share | None]) -> list[float]:
+    """after − before of each case that has a value of its own in both runs."""
+    return [
+        new.numerator / new.denominator - old.numerator / old.denominator
+        for old, new in zip(before, after, strict=True)
+        if old is not None and new is not None and old.denominator > 0 and new.denominator > 0
+    ]
 
 
 def _inference(
-    differences: Sequence[float], owners: Sequence[Hashable], *, seed: int
-) -> dict[str, float | None]:
-    unknown = dict.fromkeys(("ci_low", "ci_high", "p_value", "detectable"))
-    if len(set(owners)) < 2:
-        return {**unknown}
-    totals = by_cluster([(difference, 1.0) for difference in differences], owners)
-    sums = resampled_sums(totals, seed=seed)
-    low, high = interval(sums[:, 0] / sums[:, 1]) or (None, None)
+    before: Sequence[Share | None],
+    after: Sequence[Share | None],
+    clusters: Sequence[Hashable],
+    metric: Metric,
+    level: float,
+) -> dict[str, Any]:
+    old, new = _table(before), _table(after)
+    used = (old[:, 1] > 0) | (new[:, 1] > 0)
+    owners = [cluster for cluster, counts in zip(clusters, used, strict=True) if counts]
+    span = metric.upper - metric.lower
+    estimate = difference(
+        by_cluster(old[used].tolist(), owners),
+        by_cluster(new[used].tolist(), owners),
+        span=span if math.isfinite(span) else 1.0,
+        level=level,
+    )
+    here = _here(old[used], new[used], owners, level) if estimate else None
+    std_error = df = None
+    if estimate is not None and estimate.high is not None:
+        std_error, df = estimate.std_error, estimate.df
+        if std_error is None or df is None:  # no spread was seen, which does not mean none is
+            std_error = (estimate.high - estimate.value) / NORMAL_QUANTILE
+            df = estimate.conversations - 1.0
     return {
-        "ci_low": low,
-        "ci_high": high,
-        "p_value": _sign_flip(np.sort(totals[:, 0]), seed=seed),
-        "detectable": POWER_FACTOR * _standard_error(totals),
+        "conversations": estimate.conversations if estimate else len(set(owners)),
+        "difference": estimate.value if estimate else None,
+        "ci_low": estimate.low if estimate else None,
+        "ci_high": estimate.high if estimate else None,
+        "p_value": estimate.p_value if estimate else None,
+        "std_error": std_error,
+        "df": df,
+        "detectable": None
+        if std_error is None or df is None
+        else detectable(std_error, df, level=level),
+        "here_low": here.low if here else None,
+        "here_high": here.high if here else None,
+        "here_p_value": here.p_value if here else None,
     }
 
 
-def _sign_flip(sums: NDArray[np.float64], *, seed: int) -> float:
-    """How often random signs of the conversations' sums give as large a total as the real ones.
-
-    Conversations without any difference change nothing, so they are left out.
-    """
-    sums = sums[np.abs(sums) > TOLERANCE]
-    observed = abs(sums.sum()) - TOLERANCE
-    if len(sums) <= EXACT_UP_TO:
-        totals = np.zeros(1)
-        for value in sums:
-            totals = np.concatenate([totals + value, totals - value])
-        return float((np.abs(totals) >= observed).mean())
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(SIGN_FLIPS, len(sums)))
-    as_large = int((np.abs(signs @ sums) >= observed).sum())
-    return (as_large + 1) / (SIGN_FLIPS + 1)
+def _table(shares: Sequence[Share | None]) -> NDArray[np.float64]:
+    return np.array([share or (0.0, 0.0) for share in shares], dtype=float).reshape(-1, 2)
 
 
-def _standard_error(totals: NDArray[np.float64]) -> float:
-    """Of the mean over cases, with conversations as the independent units."""
-    size, n = len(totals), totals[:, 1].sum()
-    spread = totals[:, 0] - totals[:, 1] * (totals[:, 0].sum() / n)
-    return float(math.sqrt((spread**2).sum() * size / (size - 1)) / n)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _here(
+    old: NDArray[np.float64], new: NDArray[np.float64], owners: Sequence[Hashable], level: float
+) -> Estimate | None:
+    """What each case adds to the difference of the figures, by conversation."""
+    totals = [table.sum(axis=0) for table in (old, new)]
+    influences = [
+        (table[:, 0] - total[0] / total[1] * table[:, 1]) / total[1]
+        for table, total in zip((old, new), totals, strict=True)
+    ]
+    change = totals[1][0] / totals[1][1] - totals[0][0] / totals[0][1]
+    values = change + len(owners) * (influences[1] - influences[0])
+    by_owner: dict[Hashable, list[float]] = {}
+    for owner, value in zip(owners, values.tolist(), strict=True):
+        by_owner.setdefault(owner, []).append(value)
+    return on_these_conversations([np.array(row) for row in by_owner.values()], level=level)

@@ -4,9 +4,9 @@ The definitions are in templates/docs/metrics.md, "Gates".
 """
 
 from dataclasses import asdict, dataclass
-from typing import Literal, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, cast
 
-from evaluation.metrics.comparison import Comparison
+from evaluation.metrics.comparison import Comparison, Verdict
 from evaluation.metrics.metric import Metric
 from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
@@ -44,6 +44,8 @@ class StoredCheck(TypedDict):
     reason: StoredFact | None
     ci_low: float | None
     ci_high: float | None
+    verdict: NotRequired[str | None]
+    """Of a drift; checks from before verdicts were kept have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Check:
     reason: Fact | None = None
     ci_low: float | None = None
     ci_high: float | None = None
+    verdict: Verdict | None = None
 
     def as_json(self) -> StoredCheck:
         return cast(StoredCheck, asdict(self))
@@ -100,12 +103,15 @@ def check_threshold(
     return Check(**fields, passed=False, reason=reason)  # type: ignore[arg-type]
 
 
-def check_drift(metric: Metric, comparison: Comparison, max_drop: float) -> Check:
-    """Fails if the run is worse by more than ``max_drop`` and the paired interval excludes 0."""
+def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_drop: float) -> Check:
+    """Fails if the verdict is *worse*, and by more than ``max_drop``.
+
+    Without a verdict for lack of conversations a larger drop fails too: nothing speaks for it.
+    """
     sign = -1 if metric.direction == "higher" else 1
     drop = None if comparison.difference is None else _times(sign, comparison.difference)
     low, high = _turned(comparison, sign)
-    reason = _why_drifted(drop, low, max_drop, has_interval=low is not None)
+    reason = _why_drifted(drop, verdict, max_drop, has_interval=low is not None)
     return Check(
         metric=metric.id,
         kind="drift",
@@ -116,6 +122,7 @@ def check_drift(metric: Metric, comparison: Comparison, max_drop: float) -> Chec
         reason=reason,
         ci_low=low,
         ci_high=high,
+        verdict=verdict,
     )
 
 
@@ -138,7 +145,7 @@ def _times(sign: int, value: float) -> float:
 
 
 def _why_drifted(
-    drop: float | None, low: float | None, max_drop: float, *, has_interval: bool
+    drop: float | None, verdict: Verdict, max_drop: float, *, has_interval: bool
 ) -> Fact | None:
     if drop is None:
         return Fact("gate.undefined", reason=NO_SHARED_CASE)
@@ -146,7 +153,7 @@ def _why_drifted(
         return None
     if not has_interval:
         return NO_INTERVAL
-    if low is not None and low > 0:
+    if verdict == "worse":
         digits = decimals_apart(drop, max_drop, 3)
         return Fact("gate.drifted", drop=drop, limit=max_drop, digits=digits)
     return None

@@ -1,16 +1,21 @@
-"""One metric over all cases of a run, with the counts that belong beside the figure."""
+"""One metric over all cases of a run, with the counts that belong beside the figure.
+
+Every figure of a run is Σ numerators / Σ weights over its cases: a mean where each case weighs 1, a
+micro average where it weighs as much as it counted. Comparing two runs, slicing one and planning
+another work on the same :class:`Share` of each case, so there is one figure under each name.
+"""
 
 import math
 import statistics
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.metric import Share
-from labeling.domain.agreement.resampling import interval, resampled_sums
+from evaluation.metrics.metric import Metric, Share, Value
+from labeling.domain.uncertainty import ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +24,8 @@ class Summary:
 
     ``n`` is the number of cases behind ``mean``, failed ones included; ``n_undefined``
     had no value and are left out; ``n_failed`` are those whose pipeline failed. All
-    figures are ``None`` when ``n`` is 0; the interval is also ``None`` when all cases
-    come from one conversation, because there is nothing to draw from.
+    figures are ``None`` when ``n`` is 0. The interval is for new conversations: it is ``None``
+    when all cases come from one of them, because that says nothing about others.
     """
 
     mean: float | None
@@ -33,6 +38,7 @@ class Summary:
     n: int
     n_undefined: int
     n_failed: int
+    conversations: int
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -42,36 +48,73 @@ FIGURES = tuple(field.name for field in fields(Summary))
 """What every aggregate reports, in order."""
 
 
+def contribution(metric: Metric, value: Value, *, failed: bool) -> Share | None:
+    """What a case adds to the sums behind the run's figure; ``None`` where it has no value.
+
+    A failed case counts with the metric's worst value, in a micro average with all of its weight
+    (1 where it has none): crashing must never raise a score.
+
+    Examples
+    --------
+    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
+    >>> contribution(recall, Value(0.25), failed=False)
+    Share(numerator=0.25, denominator=1.0)
+    >>> pooled = Metric("recall", 1, frozenset(), "Recall", "", scope="micro")
+    >>> contribution(pooled, Value(0.5, share=Share(2, 4)), failed=True)
+    Share(numerator=0.0, denominator=4)
+    """
+    if metric.scope == "micro":
+        return _at_worst(value.share, metric.worst) if failed else value.share
+    number = metric.worst if failed else value.value
+    return None if number is None else Share(number, 1.0)
+
+
+def figure(metric: Metric, shares: Sequence[Share]) -> float | None:
+    """The figure of some cases: the worst value where nothing is left to divide by.
+
+    Examples
+    --------
+    (1 + 1)/(1 + 3), where the mean of the cases would be (1/1 + 1/3)/2.
+
+    >>> pooled = Metric("recall", 1, frozenset(), "Recall", "", scope="micro")
+    >>> figure(pooled, [Share(1, 1), Share(1, 3)])
+    0.5
+    """
+    if not shares:
+        return None
+    weight = math.fsum(share.denominator for share in shares)
+    if weight == 0:
+        return metric.worst
+    return math.fsum(share.numerator for share in shares) / weight
+
+
 def summarize(
-    values: Sequence[float | None],
+    metric: Metric,
+    values: Sequence[Value],
     *,
     clusters: Sequence[Hashable],
     failed: Sequence[bool],
-    seed: int,
-    worst: float = 0.0,
 ) -> Summary:
-    """Mean, spread and interval of a metric's values.
+    """A metric's figure over all cases, with its spread and its interval for new conversations.
 
     Parameters
     ----------
+    metric
+        Says how cases are averaged, and the range of the values.
     values
-        One per case; ``None`` is undefined and is left out, never taken as 0.
+        One per case; undefined ones are left out, never taken as 0.
     clusters
-        The conversation of each case: the interval resamples conversations, because
-        cases of one conversation rise and fall together.
+        The conversation of each case: cases of one conversation rise and fall together, so the
+        interval counts conversations (:func:`labeling.domain.uncertainty.ratio`).
     failed
-        Whether the case's pipeline failed. A failed case counts with ``worst``,
-        whatever its value: crashing must never raise a score.
-    seed
-        Of the bootstrap.
-    worst
-        The worst value of the metric's range (``Metric.worst``).
+        Whether the case's pipeline failed.
 
     Returns
     -------
     Summary
-        ``std`` is the sample standard deviation (n − 1), 0.0 for one case. Independent
-        of the order of the cases.
+        ``mean`` is the figure of :func:`figure`; median, spread and range are those of the
+        cases' own values. ``std`` is the sample standard deviation (n − 1), 0.0 for one case.
+        Independent of the order of the cases, up to rounding.
 
     Raises
     ------
@@ -80,98 +123,58 @@ def summarize(
 
     Examples
     --------
-    >>> result = summarize([1.0, None, 0.5], clusters="abc", failed=[False] * 3, seed=0)
-    >>> result.mean, result.n, result.n_undefined
-    (0.75, 2, 1)
+    >>> from labeling.domain.facts import Fact
+    >>> recall = Metric("recall", 1, frozenset(), "Recall", "")
+    >>> values = [Value(1.0), Value(None, Fact("metric.no_reference")), Value(0.5)]
+    >>> result = summarize(recall, values, clusters="abc", failed=[False] * 3)
+    >>> result.mean, result.n, result.n_undefined, result.conversations
+    (0.75, 2, 1, 2)
     """
     if not len(values) == len(clusters) == len(failed):
         raise ValueError(
             f"summarize: {len(values)} values, {len(clusters)} clusters, {len(failed)} failed flags"
         )
-    scored = [worst if broke else value for value, broke in zip(values, failed, strict=True)]
-    defined = sorted(value for value in scored if value is not None)
-    low, high = _mean_interval(scored, clusters, seed=seed)
+    cases = list(zip(values, failed, strict=True))
+    shares = [contribution(metric, value, failed=broke) for value, broke in cases]
+    numbers = [metric.worst if broke else value.value for value, broke in cases]
+    defined = sorted(number for number in numbers if number is not None)
+    totals = by_cluster(shares, clusters)
+    estimate = ratio(totals, lower=metric.lower, upper=metric.upper)
     return Summary(
-        mean=math.fsum(defined) / len(defined) if defined else None,
+        mean=figure(metric, [share for share in shares if share is not None]),
         median=statistics.median(defined) if defined else None,
         std=_std(defined) if defined else None,
         min=defined[0] if defined else None,
         max=defined[-1] if defined else None,
-        ci_low=low,
-        ci_high=high,
+        ci_low=estimate.low if estimate else None,
+        ci_high=estimate.high if estimate else None,
         n=len(defined),
         n_undefined=len(values) - len(defined),
         n_failed=sum(map(bool, failed)),
+        conversations=estimate.conversations if estimate else 0,
     )
 
 
-def summarize_shares(
-    shares: Sequence[Share | None],
-    values: Sequence[float | None],
-    *,
-    clusters: Sequence[Hashable],
-    failed: Sequence[bool],
-    seed: int,
-    worst: float = 0.0,
-) -> Summary:
-    """A ratio of counts that are summed over the cases (micro average).
+def by_cluster(
+    shares: Sequence[Sequence[float] | None], clusters: Sequence[Hashable], *, columns: int = 2
+) -> NDArray[np.float64]:
+    """What the cases of each conversation add: shape (conversations, columns).
 
-    Parameters
-    ----------
-    shares
-        What each case adds to numerator and denominator; ``None`` where the case has no value.
-        Of a failed case the denominator is its weight, and the numerator plays no part.
-    values
-        The ratio of each case by itself, for the spread.
-    clusters, failed, seed, worst
-        As for :func:`summarize`.
-
-    Returns
-    -------
-    Summary
-        ``mean`` is Σ numerators / Σ denominators, and ``worst`` if all denominators are 0;
-        median, spread and range are those of the cases' own values. A failed case counts as
-        if all of its weight (1 where it has none) were of the worst value.
-
-    Raises
-    ------
-    ValueError
-        If the sequences differ in length.
-
-    Examples
-    --------
-    (1 + 1)/(1 + 3), where the mean of the cases would be (1/1 + 1/3)/2.
-
-    >>> shares = [Share(1, 1), Share(1, 3)]
-    >>> summarize_shares(shares, [1, 1/3], clusters="ab", failed=[False] * 2, seed=0).mean
-    0.5
+    Conversations are in the order in which they come; those without a value have no row.
     """
-    if len(shares) != len(values):
-        raise ValueError(f"summarize_shares: {len(shares)} shares against {len(values)} values")
-    spread = summarize(values, clusters=clusters, failed=failed, seed=seed, worst=worst)
-    rows: list[Share] = []
-    owners: list[Hashable] = []
-    for share, cluster, broke in zip(shares, clusters, failed, strict=True):
-        counted = _at_worst(share, worst) if broke else share
-        if counted is not None:
-            rows.append(counted)
-            owners.append(cluster)
-    if not rows:
-        return replace(spread, mean=None, ci_low=None, ci_high=None)
-    totals = by_cluster(rows, owners)
-    low, high = None, None
-    if len(totals) > 1:
-        drawn = _ratios(resampled_sums(totals, seed=seed), worst)
-        low, high = interval(drawn) or (None, None)
-    mean = float(_ratios(totals.sum(axis=0), worst))
-    return replace(spread, mean=mean, ci_low=low, ci_high=high)
-
-
-def _ratios(sums: NDArray[np.float64], worst: float) -> NDArray[np.float64]:
-    """Of sums (…, numerator, denominator); ``worst`` where there is nothing to divide by."""
-    numerator, denominator = np.moveaxis(sums, -1, 0)
-    empty = denominator == 0
-    return np.asarray(np.where(empty, worst, numerator / np.where(empty, 1, denominator)))
+    counted = [
+        (share, cluster)
+        for share, cluster in zip(shares, clusters, strict=True)
+        if share is not None
+    ]
+    position = {
+        cluster: index for index, cluster in enumerate(dict.fromkeys(c for _, c in counted))
+    }
+    totals = np.zeros((len(position), columns))
+    if counted:
+        rows = np.asarray([share for share, _ in counted], dtype=float)
+        np.add.at(totals, [position[cluster] for _, cluster in counted], rows)
+    return totals
 
 
 def _at_worst(share: Share | None, worst: float) -> Share:
@@ -179,31 +182,5 @@ def _at_worst(share: Share | None, worst: float) -> Share:
     return Share(worst * weight, weight)
 
 
-def by_cluster(
-    rows: Sequence[Sequence[float]], clusters: Sequence[Hashable]
-) -> NDArray[np.float64]:
-    """Sum the rows of each cluster: shape (clusters, columns), in no particular order."""
-    position = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
-    totals = np.zeros((len(position), len(rows[0])))
-    np.add.at(totals, [position[cluster] for cluster in clusters], np.asarray(rows, dtype=float))
-    return totals
-
-
 def _std(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-
-
-def _mean_interval(
-    scored: Sequence[float | None], clusters: Sequence[Hashable], *, seed: int
-) -> tuple[float, float] | tuple[None, None]:
-    """Interval of the mean over cases, drawing whole clusters."""
-    counted = [
-        (value, cluster)
-        for value, cluster in zip(scored, clusters, strict=True)
-        if value is not None
-    ]
-    if len({cluster for _, cluster in counted}) < 2:
-        return None, None
-    rows = [(value, 1.0) for value, _ in counted]
-    sums = resampled_sums(by_cluster(rows, [cluster for _, cluster in counted]), seed=seed)
-    return interval(sums[:, 0] / sums[:, 1]) or (None, None)

@@ -16,6 +16,10 @@ class Score(models.Model):
     metric_version = models.PositiveSmallIntegerField()
     value = models.FloatField(null=True)
     chance = models.FloatField(null=True, help_text="Expected of a random answer of the same size")
+    numerator = models.FloatField(null=True, help_text="What the case adds to the run's sum")
+    weight = models.FloatField(
+        null=True, help_text="What the sum is divided by; 1 unless the metric is a micro average"
+    )
     reason = FactField()
     detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
 
@@ -51,6 +55,9 @@ class Aggregate(models.Model):
     n_failed = models.PositiveIntegerField()
     chance = models.FloatField(
         null=True, help_text="Mean chance level of the cases; NULL where the metric has none"
+    )
+    conversations = models.PositiveIntegerField(
+        null=True, help_text="With a value; unknown for what was scored before it was counted"
     )
     reason = FactField(help_text="Why there is no value")
     detail = models.JSONField(default=dict, help_text="Curves, bins, micro counts")

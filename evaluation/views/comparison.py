@@ -18,17 +18,12 @@ from evaluation.services.judging import judge_marks
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.domain.numbers import whole_number
 from labeling.words import words
 
 CHOICES = 50
-BADGES = {
-    "better": "ok",
-    "worse": "bad",
-    "no detectable difference": "",
-    "not measurable": "warn",
-    "exploratory": "",
-}
+COLOURS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
 
 
 class MetricRow(NamedTuple):
@@ -138,8 +133,8 @@ def _row(row: MetricComparison, mark: str) -> MetricRow:
         counts=f"{result.wins} / {result.losses} / {result.ties}",
         n=result.n,
         n_undefined=result.n_undefined,
-        verdict=row.verdict,
-        badge=BADGES[row.verdict],
+        verdict=words(Fact(f"comparison.{row.verdict}")),
+        badge=COLOURS.get(row.verdict, ""),
         mark=mark,
     )
 

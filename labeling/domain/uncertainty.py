@@ -124,9 +124,9 @@ def difference(
     Estimate or None
         after − before, with CR2 interval and p value of the same t. ``None`` where either
         figure is undefined. Where no conversation differs from another, there is no spread to
-        take a t from: the interval is then how large a share of new cases could differ by the
-        whole span and not have been seen (Wilson, effective number of cases), and p is 1 for a
-        difference of 0.
+        take a t from: interval and p value then say how large a share of new cases could differ
+        by the whole span and not have been seen (Wilson, effective number of cases), and
+        conversations that agree by chance are counted as signs.
     """
     shares = [table[:, 1].sum() for table in (before, after)]
     if min(shares) <= 0:
@@ -149,15 +149,29 @@ def difference(
     )
     variance, df = _cluster_robust(influences[1] - influences[0], weights)
     if variance <= SMALLEST_VARIANCE:
-        reach = span * wilson(0.0, effective_cases(weights), 1.96)[1]
-        return Estimate(
-            value, value - reach, value + reach, None, df, count, 1.0 if abs(value) < 1e-9 else None
-        )
+        return _without_spread(value, span, effective_cases(weights), count, level)
     std_error = math.sqrt(variance)
     reach = t_quantile(df, level) * std_error
     return Estimate(
         value, value - reach, value + reach, std_error, df, count, t_p_value(value / std_error, df)
     )
+
+
+def _without_spread(
+    value: float, span: float, cases: float, conversations: int, level: float
+) -> Estimate:
+    """Wilson's interval of 0 unseen cases, z²/(n + z²) of the span, and the p value it inverts to.
+
+    Signs alone give 2 · ½^conversations, so fewer than six agreeing conversations exclude nothing.
+    """
+    share = min(abs(value) / span, 1 - 1e-12)
+    z = math.sqrt(cases * share / (1 - share))
+    by_signs = 2.0 ** (1 - conversations)
+    p_value = 1.0 if abs(value) < 1e-9 else max(math.erfc(z / math.sqrt(2)), by_signs)
+    reach = span * wilson(0.0, cases, _normal_quantile(level))[1]
+    if by_signs >= 1 - level:
+        reach = max(reach, abs(value))
+    return Estimate(value, value - reach, value + reach, None, None, conversations, p_value)
 
 
 def on_these_conversations(values: Sequence[Array], *, level: float = LEVEL) -> Estimate | None:
@@ -303,6 +317,12 @@ def t_quantile(df: float, level: float = LEVEL) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2))
+
+
+def _normal_quantile(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
 
 
 def t_p_value(t: float, df: float) -> float:

@@ -197,7 +197,12 @@ def _add_how(parser: ArgumentParser) -> None:
         action="store_true",
         help="have a language model answer from what was found, and judge the answers",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the intervals (default: 0)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="kept with the run; no interval is drawn at random (default: 0)",
+    )
     parser.add_argument("--name", default="", help="what is tried, for the experiments log")
     parser.add_argument(
         "--budget", type=float, metavar="MONEY", help="what language models may cost"

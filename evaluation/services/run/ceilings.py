@@ -18,10 +18,10 @@ from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.metrics.ceiling import Level, human_level
 from evaluation.metrics.metric import Metric, Share, Value
 from evaluation.metrics.registry import METRICS, metrics_for
+from evaluation.metrics.summary import summarize
 from evaluation.models import Aggregate, HumanCeiling, Run, Score
 from evaluation.services.launch.predictions import Labels, Submitted, behind
 from evaluation.services.launch.spec import sha256_of
-from evaluation.services.run import scoring
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
 from labeling.services import vectors
@@ -138,7 +138,7 @@ def _rows(
     run: Run, key: dict[str, Any], metrics: Sequence[Metric], ruler: Ruler
 ) -> Iterator[HumanCeiling]:
     layer = gold_layer(run.release.layer)
-    context = Context(ruler, run.spec, seed=0)
+    context = Context(ruler, run.spec)
     items = behind(run.release, run.split, ruler=ruler) if layer.by_people else []
     items = items[: run.spec.size]
     cases = _scored(layer, context, items)
@@ -233,12 +233,11 @@ def _figures(
         figures = {name: getattr(summary, name) for name in names}
         return figures | {"n": len(cases) if summary.n else 0}, reason
     values = [_mean_of(metric, _among(case)) for case in cases]
-    summary = scoring.summary_of(
+    summary = summarize(
         metric,
         values,
         clusters=[case[0].scored.cluster for case in cases],
         failed=[False] * len(cases),
-        seed=context.seed,
     )
     reason = None if summary.n else next(value.reason for value in values if value.reason)
     return {name: getattr(summary, name) for name in names}, reason

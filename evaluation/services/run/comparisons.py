@@ -1,15 +1,24 @@
-"""Two runs side by side, where that means something: the same gold, the same cases."""
+"""Runs next to a baseline, where that means something: the same gold, the same cases."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
-from typing import Any
+from typing import Any, Literal
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.comparison import Comparison, compare, holm, verdict
+from evaluation.metrics.comparison import (
+    ALPHA,
+    MARGIN,
+    Comparison,
+    Verdict,
+    compare,
+    conversations_needed,
+    in_order,
+    margin_of,
+    verdict,
+)
+from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from labeling.domain.errors import RuleError
@@ -25,20 +34,50 @@ class NotComparable(RuleError):
     code = "runs_not_comparable"
 
 
+Role = Literal["primary", "main", "exploratory"]
+"""The primary metric is tested, the other main ones behind it; the rest explain, no more."""
+
+
 @dataclass(frozen=True, slots=True)
 class MetricComparison:
     metric: Metric
     comparison: Comparison
+    role: Role
     corrected_p: float | None
-    """Corrected for the main metrics being looked at together (Holm); None for any other."""
-    tested: bool = True
-    """Whether it is a main metric of the layer. The others explain, and decide nothing."""
+    """Corrected for what is tested before it and with it; None for what is not tested."""
+    margin: float
+    """The smallest difference of interest, as a share of the metric's range."""
 
     @property
-    def verdict(self) -> str:
-        if not self.tested:
+    def verdict(self) -> Verdict | Literal["exploratory"]:
+        if self.role == "exploratory":
             return "exploratory"
-        return verdict(self.comparison, self.metric.direction, self.corrected_p)
+        p_value, margin = self.corrected_p, self.margin
+        return verdict(self.comparison, self.metric, p_value=p_value, margin=margin)
+
+    def as_json(self) -> dict[str, Any]:
+        return self.comparison.as_json() | {
+            "direction": self.metric.direction,
+            "role": self.role,
+            "p_value_corrected": self.corrected_p,
+            "margin": margin_of(self.metric, self.margin),
+            "verdict": self.verdict,
+            "conversations_needed": self.conversations_needed,
+        }
+
+    @property
+    def conversations_needed(self) -> int | None:
+        """With how many conversations the difference seen, or that of interest, can be shown.
+
+        The larger of the two: a true difference as large as the one seen, if it matters at all.
+        """
+        result, least = self.comparison, margin_of(self.metric, self.margin)
+        if result.difference is None or result.std_error is None or result.df is None:
+            return None
+        effect = max(abs(result.difference), least or 0.0)
+        if effect == 0:
+            return None
+        return conversations_needed(result.std_error, result.df, result.conversations, effect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +85,8 @@ class Compared:
     before: Run
     after: Run
     rows: list[MetricComparison]
+    """The primary metric first, then the other main ones, then what explains."""
+    shared: int
     only_before: int
     only_after: int
     changed: dict[str, tuple[Any, Any]]
@@ -53,61 +94,116 @@ class Compared:
     judges_differ: list[str]
     """Metrics that were judged by another model, setting, prompt or parser in each run."""
 
+    @property
+    def primary(self) -> MetricComparison:
+        return self.rows[0]
+
     def as_json(self) -> dict[str, Any]:
         return {
             "before": _run_json(self.before),
             "after": _run_json(self.after),
             "gold": str(self.after.release),
+            "shared": self.shared,
             "only_before": self.only_before,
             "only_after": self.only_after,
             "changed": {name: list(values) for name, values in self.changed.items()},
             "judges_differ": self.judges_differ,
-            "metrics": {
-                row.metric.id: row.comparison.as_json()
-                | {"tested": row.tested, "p_value_holm": row.corrected_p, "verdict": row.verdict}
-                for row in self.rows
-            },
+            "metrics": {row.metric.id: row.as_json() for row in self.rows},
         }
 
 
 def compare_runs(before: Run, after: Run) -> Compared:
-    """Every metric with a value per case, over the cases that both runs scored.
+    """Every metric with a value per case, over the cases that both runs were asked."""
+    [compared] = compare_with(before, [after])
+    return compared
+
+
+def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
+    """Each of the runs against the baseline, corrected together.
 
     Only the main metrics of the layer are tested: they were named before anybody saw a figure.
     """
-    _check(before, after)
-    metrics = _main_first(before, after)
-    old, new = _values(before, metrics), _values(after, metrics)
-    owners = _conversations(after)
-    shared = [key for key in old if key in new]
-    comparisons = [
-        compare(
-            [old[key].get(metric.id) for key in shared],
-            [new[key].get(metric.id) for key in shared],
-            clusters=[owners[key] for key in shared],
-            direction=metric.direction,
-            seed=after.seed,
+    for run in runs:
+        _check(baseline, run)
+    level = 1 - ALPHA / max(1, len(runs))
+    measured = [_measured(baseline, run, level) for run in runs]
+    first, behind = in_order(
+        [of_run[0][1].p_value for of_run in measured],
+        [
+            [result.p_value for metric, result in of_run[1:] if _is_main(run, metric)]
+            for run, of_run in zip(runs, measured, strict=True)
+        ],
+    )
+    return [
+        _compared(baseline, run, of_run, [primary, *others])
+        for run, of_run, primary, others in zip(runs, measured, first, behind, strict=True)
+    ]
+
+
+def _compared(
+    baseline: Run,
+    run: Run,
+    measured: Sequence[tuple[Metric, Comparison]],
+    corrected: Sequence[float | None],
+) -> Compared:
+    """``corrected`` holds the p values of the main metrics, which come first."""
+    rows = [
+        MetricComparison(
+            metric,
+            comparison,
+            role="primary" if place == 0 else "main" if place < len(corrected) else "exploratory",
+            corrected_p=corrected[place] if place < len(corrected) else None,
+            margin=MARGIN,
+        )
+        for place, (metric, comparison) in enumerate(measured)
+    ]
+    old, new = _cases(baseline), _cases(run)
+    return Compared(
+        before=baseline,
+        after=run,
+        rows=rows,
+        shared=len(old.keys() & new.keys()),
+        only_before=len(old.keys() - new.keys()),
+        only_after=len(new.keys() - old.keys()),
+        changed=changed(baseline, run),
+        judges_differ=_judges_differ(baseline, run),
+    )
+
+
+def _measured(before: Run, after: Run, level: float) -> list[tuple[Metric, Comparison]]:
+    """Every metric that both runs have, in the order of their roles."""
+    metrics = _by_role(before, after)
+    old, new = _shares(before, metrics), _shares(after, metrics)
+    owners = _cases(after)
+    shared = [key for key in _cases(before) if key in owners]
+    return [
+        (
+            metric,
+            compare(
+                [old[metric.id].get(key) for key in shared],
+                [new[metric.id].get(key) for key in shared],
+                clusters=[owners[key] for key in shared],
+                metric=metric,
+                level=level,
+            ),
         )
         for metric in metrics
     ]
-    return Compared(
-        before=before,
-        after=after,
-        rows=_rows(metrics, comparisons, gold_layer(after.spec.layer).headline),
-        only_before=len(old) - len(shared),
-        only_after=len(new) - len(shared),
-        changed=changed(before, after),
-        judges_differ=_judges_differ(before, after),
-    )
 
 
-def _main_first(before: Run, after: Run) -> list[Metric]:
+def _by_role(before: Run, after: Run) -> list[Metric]:
     """What both runs have: only one of them may have answers."""
-    shared = [metric for metric in after.spec.all_metrics() if metric in before.spec.all_metrics()]
-    main = gold_layer(after.spec.layer).headline
+    others = {metric.id for metric in before.spec.all_metrics()}
+    shared = [metric for metric in after.spec.all_metrics() if metric.id in others]
+    primary = gold_layer(after.spec.layer).primary
     return sorted(
-        (metric for metric in shared if metric.per_case), key=lambda metric: metric.id not in main
+        (metric for metric in shared if metric.per_case),
+        key=lambda metric: (metric.id != primary, not _is_main(after, metric)),
     )
+
+
+def _is_main(run: Run, metric: Metric) -> bool:
+    return metric.id in gold_layer(run.spec.layer).headline
 
 
 def _judges_differ(before: Run, after: Run) -> list[str]:
@@ -121,24 +217,12 @@ def _judges(run: Run) -> dict[str, str]:
     return dict(rows.values_list("metric", "detail__judge__judge_sha256"))
 
 
-def _rows(
-    metrics: list[Metric], comparisons: list[Comparison], main: Collection[str]
-) -> list[MetricComparison]:
-    tested = [metric.id in main for metric in metrics]
-    p_values = [
-        comparison.p_value if is_main else None
-        for comparison, is_main in zip(comparisons, tested, strict=True)
-    ]
-    return [
-        MetricComparison(*fields)
-        for fields in zip(metrics, comparisons, holm(p_values), tested, strict=True)
-    ]
-
-
 def _check(before: Run, after: Run) -> None:
     for run in (before, after):
         if run.scored_at is None:
             raise NotComparable("compare.not_scored", pk=run.pk)
+        if _without_weights(run):
+            raise NotComparable("compare.score_again", pk=run.pk)
     if before.release_id != after.release_id:
         raise NotComparable(
             "compare.other_gold",
@@ -150,6 +234,15 @@ def _check(before: Run, after: Run) -> None:
     problem = _measured_otherwise(before, after)
     if problem:
         raise NotComparable(problem)
+
+
+def _without_weights(run: Run) -> bool:
+    """Whether it was scored when micro averages were stored without what they are made of."""
+    scores = Score.objects.filter(case__run=run, value__isnull=False, weight__isnull=True)
+    current = {(metric.id, metric.version) for metric in run.spec.all_metrics()}
+    return not current.isdisjoint(
+        scores.order_by().values_list("metric", "metric_version").distinct()
+    )
 
 
 def _measured_otherwise(before: Run, after: Run) -> Fact | None:
@@ -179,27 +272,24 @@ def _basis(run: Run) -> str | None:
     return rows.values_list("detail__basis", flat=True).first()
 
 
-def _values(run: Run, metrics: list[Metric]) -> dict[CaseKey, dict[str, float | None]]:
-    """The value of every case and metric; the mean over repetitions, undefined if one is."""
-    wanted = {metric.id: metric.version for metric in metrics}
-    by_case: dict[CaseKey, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
-    rows = Score.objects.filter(case__run=run, metric__in=wanted)
-    fields = ("case__item", "case__part", "metric", "metric_version", "value")
-    for item, part, metric, version, value in rows.order_by("case").values_list(*fields):
-        if wanted[metric] == version:
-            by_case[item, part][metric].append(value)
-    return {
-        key: {metric: _mean(values) for metric, values in by_metric.items()}
-        for key, by_metric in by_case.items()
-    }
+def _shares(run: Run, metrics: list[Metric]) -> dict[str, dict[CaseKey, Share]]:
+    """By metric, what each case adds to the run's figure: the mean over its repetitions."""
+    versions = {metric.id: metric.version for metric in metrics}
+    sums: dict[str, dict[CaseKey, Share]] = {metric.id: {} for metric in metrics}
+    rows = Score.objects.filter(case__run=run, metric__in=versions, weight__isnull=False)
+    fields = ("case__item", "case__part", "metric", "metric_version", "numerator", "weight")
+    for item, part, metric, version, numerator, weight in rows.order_by("case").values_list(
+        *fields
+    ):
+        if versions[metric] == version:
+            top, bottom = sums[metric].get((item, part), (0.0, 0.0))
+            share = Share(numerator / run.repetitions, weight / run.repetitions)
+            sums[metric][item, part] = Share(top + share.numerator, bottom + share.denominator)
+    return sums
 
 
-def _mean(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known and len(known) == len(values) else None
-
-
-def _conversations(run: Run) -> Mapping[CaseKey, int]:
+def _cases(run: Run) -> dict[CaseKey, int]:
+    """The conversation of every case."""
     cases = CaseRun.objects.filter(run=run).order_by("pk")
     rows = cases.values_list("item_id", "part", "item__conversation_id")
     return {(item, part): conversation for item, part, conversation in rows}

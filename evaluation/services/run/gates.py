@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.layers import gold_layer
 from evaluation.metrics.gate import (
     JUDGED,
     MAX_DROP,
@@ -53,7 +52,7 @@ def ask(run: Run, *, baseline: Run | None = None, by: Any = None) -> GateResult:
     limits, max_drop = settings_of(run)
     checks = _thresholds(run, limits)
     if baseline is not None:
-        checks += _drifts(run, baseline, limits, max_drop)
+        checks += _drifts(run, baseline, max_drop)
     if not checks:
         raise GateImpossible("gate.nothing_to_check", details={"run": run.pk})
     result = GateResult.objects.create(
@@ -119,14 +118,12 @@ def _thresholds(run: Run, limits: dict[str, float]) -> list[Check]:
     return checks
 
 
-def _drifts(run: Run, baseline: Run, limits: dict[str, float], max_drop: float) -> list[Check]:
-    """The metrics with a threshold, and the layer's main ones, over the cases of both runs."""
-    wanted = {*limits, *gold_layer(run.release.layer).headline} - JUDGED
-    compared = comparisons.compare_runs(baseline, run)
+def _drifts(run: Run, baseline: Run, max_drop: float) -> list[Check]:
+    """The metrics that a comparison tests, by its verdicts."""
     return [
-        check_drift(row.metric, row.comparison, max_drop)
-        for row in compared.rows
-        if row.metric.id in wanted
+        check_drift(row.metric, row.comparison, row.verdict, max_drop)
+        for row in comparisons.compare_runs(baseline, run).rows
+        if row.verdict != "exploratory" and row.metric.id not in JUDGED
     ]
 
 

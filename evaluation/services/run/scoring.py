@@ -15,7 +15,7 @@ from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
 from evaluation.layers.base import chance_level, failure_values, undefined_values
 from evaluation.metrics.calibration import NO_PREDICTION
 from evaluation.metrics.registry import Metric, Value, metrics_for
-from evaluation.metrics.summary import FIGURES, Summary, summarize, summarize_shares
+from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services.launch import spec
 from evaluation.services.run import answer_scoring
@@ -25,7 +25,7 @@ from labeling.domain.facts import Fact
 from labeling.services import vectors
 
 FAILED = Fact("metric.pipeline_failed")
-SCORE_FIELDS = ["value", "chance", "reason", "detail"]
+SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail"]
 AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
 
@@ -78,7 +78,7 @@ def _measures(run: Run) -> dict[str, Any]:
 
 def _measure(run: Run) -> _Measured:
     layer = gold_layer(run.release.layer)
-    context = Context(vectors.ruler(), run.spec, run.seed)
+    context = Context(vectors.ruler(), run.spec)
     judged = answer_scoring.load(run)
     cases = _score_cases(run, layer, context, judged)
     metrics = run.spec.all_metrics()
@@ -168,12 +168,16 @@ def _score_rows(scored_case: ScoredCase, metrics: list[Metric]) -> Iterator[Scor
     for metric in metrics:
         if metric.per_case:
             value = scored_case.scored.values[metric.id]
+            failed = scored_case.scored.failed_at(metric.id)
+            share = contribution(metric, value, failed=failed)
             yield Score(
                 case=scored_case.case,
                 metric=metric.id,
                 metric_version=metric.version,
                 value=value.value,
                 chance=value.chance,
+                numerator=share.numerator if share else None,
+                weight=share.denominator if share else None,
                 reason=value.reason,
                 detail=value.detail or {},
             )
@@ -216,24 +220,13 @@ def _summaries(
     summaries = layer.pooled(scored, context)
     for metric in metrics:
         if metric.per_case:
-            values = [case.values[metric.id] for case in scored]
-            failed = [case.failed and case.values[metric.id].value is not None for case in scored]
-            summaries[metric.id] = summary_of(
-                metric, values, clusters=clusters, failed=failed, seed=context.seed
+            summaries[metric.id] = summarize(
+                metric,
+                [case.values[metric.id] for case in scored],
+                clusters=clusters,
+                failed=[case.failed_at(metric.id) for case in scored],
             )
     return summaries
-
-
-def summary_of(
-    metric: Metric, values: list[Value], *, clusters: list[Any], failed: list[bool], seed: int
-) -> Summary:
-    """One metric over all cases, in the way in which that metric is averaged."""
-    numbers = [value.value for value in values]
-    resampling: dict[str, Any] = {"clusters": clusters, "failed": failed, "seed": seed}
-    if metric.scope == "micro":
-        shares = [value.share for value in values]
-        return summarize_shares(shares, numbers, worst=metric.worst, **resampling)
-    return summarize(numbers, worst=metric.worst, **resampling)
 
 
 def _why_undefined(metric: Metric, scored: list[Scored]) -> Fact:

@@ -94,9 +94,7 @@ def test_a_run_pools_all_predictions(cases):
     pooled = [point for case in cases for point in case]
     whole = calibration([c for c, _ in pooled], [c for _, c in pooled])
 
-    found = summarize_calibration(
-        cases, clusters=range(len(cases)), failed=[False] * len(cases), seed=0
-    )
+    found = summarize_calibration(cases, clusters=range(len(cases)), failed=[False] * len(cases))
 
     for name in ("ece", "mce", "brier"):
         assert found[name].mean == pytest.approx(getattr(whole, name))
@@ -107,7 +105,7 @@ def test_a_run_pools_all_predictions(cases):
 def test_the_interval_of_a_run_holds_its_value():
     cases = [[(0.9, k % 2)] * 5 for k in range(20)]
 
-    found = summarize_calibration(cases, clusters=range(20), failed=[False] * 20, seed=0)
+    found = summarize_calibration(cases, clusters=range(20), failed=[False] * 20)
 
     assert found["ece"].mean == pytest.approx(0.4)
     # half of 20 conversations are correct: accuracy of a draw is within 0.5 ± 0.22
@@ -118,7 +116,7 @@ def test_the_interval_of_a_run_holds_its_value():
 
 def test_cases_of_one_conversation_have_no_interval():
     found = summarize_calibration(
-        [[(0.9, 1)], [(0.8, 0)]], clusters=["c", "c"], failed=[False, False], seed=0
+        [[(0.9, 1)], [(0.8, 0)]], clusters=["c", "c"], failed=[False, False]
     )
 
     assert (found["brier"].ci_low, found["brier"].ci_high) == (None, None)
@@ -127,9 +125,7 @@ def test_cases_of_one_conversation_have_no_interval():
 def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
     cases = [[(1.0, 1), (1.0, 1)], [], [(0.5, 1)], []]
 
-    found = summarize_calibration(
-        cases, clusters="abcd", failed=[False, True, False, False], seed=0
-    )
+    found = summarize_calibration(cases, clusters="abcd", failed=[False, True, False, False])
 
     # pooled over 3 predictions: ECE 0.5/3; two cases of it and one of 1.0
     assert found["ece"].mean == pytest.approx((2 * 0.5 / 3 + 1) / 3)
@@ -137,14 +133,14 @@ def test_a_failed_case_weighs_as_one_case_of_the_worst_value():
 
 
 def test_when_everything_failed_everything_is_worst():
-    found = summarize_calibration([[], []], clusters="ab", failed=[True, True], seed=0)
+    found = summarize_calibration([[], []], clusters="ab", failed=[True, True])
 
     assert {each.mean for each in found.values()} == {1.0}
 
 
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="1 cases, 2 clusters, 1 failed"):
-        summarize_calibration([[]], clusters="ab", failed=[False], seed=0)
+        summarize_calibration([[]], clusters="ab", failed=[False])
 
 
 @given(st.lists(points, min_size=1, max_size=60))
@@ -184,7 +180,6 @@ def test_failed_cases_count_with_the_worst_value_in_bins_of_equal_mass_too():
         [[(0.9, 1)], [(0.2, 0)], []],
         clusters="abc",
         failed=[False, True, True],
-        seed=0,
         equal="mass",
     )
 

@@ -1,18 +1,32 @@
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.metrics.metric import Metric, Share, Value
 from evaluation.metrics.summary import summarize
+from labeling.domain.facts import Fact
+from labeling.domain.uncertainty import ratio
+
+UNDEFINED = Value(None, Fact("metric.no_reference"))
 
 values = st.lists(st.none() | st.floats(0, 1), max_size=20)
 
 
-def whole(values, **changes):
+def metric(scope="case", **options):
+    return Metric("m", 1, frozenset(), "M", "", scope=scope, **options)
+
+
+def whole(values, *, worst=0.0, **changes):
     size = len(values)
-    given = {"clusters": range(size), "failed": [False] * size, "seed": 0} | changes
-    return summarize(values, **given)
+    options = {"clusters": range(size), "failed": [False] * size} | changes
+    return summarize(
+        metric(failure=worst),
+        [Value(value) if value is not None else UNDEFINED for value in values],
+        **options,
+    )
 
 
 def test_figures_by_hand():
@@ -47,7 +61,7 @@ def test_the_order_of_cases_plays_no_part(values, random):
 
     again = whole([value for _, value in shuffled], clusters=[case for case, _ in shuffled])
 
-    assert again == whole(values)
+    assert again.as_json() == pytest.approx(whole(values).as_json())
 
 
 def test_undefined_is_counted_and_never_averaged():
@@ -82,15 +96,23 @@ def test_crashing_never_raises_a_score(values, which):
     assert lower_is_better >= whole(values).mean - 1e-12
 
 
-def test_whole_conversations_are_drawn():
-    # Ten cases of each of two conversations: a draw has 0, 1 or 2 of the good one.
+def test_conversations_are_the_unit():
+    """Ten equal cases of each of two conversations say what two cases say, not what twenty do."""
     values, clusters = [1.0] * 10 + [0.0] * 10, ["good"] * 10 + ["bad"] * 10
 
-    together = whole(values, clusters=clusters)
-    apart = whole(values)
+    together, apart = whole(values, clusters=clusters), whole(values)
 
-    assert (together.ci_low, together.ci_high) == (0.0, 1.0)
+    assert together.ci_low < 0.01
+    assert together.ci_high > 0.99
+    assert together.conversations == 2
     assert 0.2 < apart.ci_low < apart.ci_high < 0.8
+
+
+def test_equal_cases_give_an_interval_that_has_a_length():
+    found = whole([1.0] * 9)
+
+    assert found.mean == found.ci_high == 1.0
+    assert 0.6 < found.ci_low < 0.8  # 9 of 9: 0.70 by Wilson
 
 
 def test_one_conversation_gives_no_interval():
@@ -99,16 +121,30 @@ def test_one_conversation_gives_no_interval():
     assert (found.mean, found.ci_low, found.ci_high) == (0.5, None, None)
 
 
-def test_the_seed_repeats_the_interval():
-    values = [k / 19 for k in range(20)]
+def test_a_micro_average_is_the_ratio_of_the_sums():
+    """The run's figure is no mean of its cases, and its interval is that of the ratio."""
+    shares = [Share(9, 10), Share(0, 1), Share(0, 1), Share(5, 10)]
+    values = [Value(share.numerator / share.denominator, share=share) for share in shares]
 
-    assert whole(values, seed=1) == whole(values, seed=1)
-    assert whole(values, seed=1) != whole(values, seed=2)
+    found = summarize(metric("micro"), values, clusters="abcd", failed=[False] * 4)
+
+    assert found.mean == pytest.approx(14 / 22)
+    assert found.median == pytest.approx(0.25)
+    expected = ratio(np.array(shares))
+    assert (found.ci_low, found.ci_high) == (expected.low, expected.high)
+
+
+def test_a_failed_case_weighs_what_it_should_have_counted():
+    values = [Value(1.0, share=Share(4, 4)), Value(0.0, share=Share(0, 6))]
+
+    found = summarize(metric("micro"), values, clusters="ab", failed=[False, True])
+
+    assert (found.mean, found.n_failed) == (0.4, 1)
 
 
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="1 values, 2 clusters, 1 failed"):
-        summarize([1.0], clusters="ab", failed=[False], seed=0)
+        summarize(metric(), [Value(1.0)], clusters="ab", failed=[False])
 
 
 def test_json_has_the_fields_of_a_result():
@@ -123,4 +159,5 @@ def test_json_has_the_fields_of_a_result():
         "n",
         "n_undefined",
         "n_failed",
+        "conversations",
     ]

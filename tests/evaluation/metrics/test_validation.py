@@ -5,7 +5,8 @@ import random
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
-from evaluation.metrics.summary import summarize_shares
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.summary import summarize
 from evaluation.metrics.validation import (
     NO_MATCH,
     NO_PII,
@@ -167,12 +168,9 @@ def test_micro_figures_equal_scikit_learn_over_all_texts_of_all_cases(scored):
     found = [scored(list(map(pii, gold)), list(map(pii, predicted))) for gold, predicted in cases]
 
     for name, value in zip(("pii_precision", "pii_recall", "pii_f1"), expected, strict=False):
-        total = summarize_shares(
-            [one[name].share for one in found],
-            [one[name].value for one in found],
-            clusters=range(len(found)),
-            failed=[False] * len(found),
-            seed=0,
+        values = [case[name] for case in found]
+        total = summarize(
+            METRICS[name], values, clusters=range(len(found)), failed=[False] * len(found)
         )
         assert total.mean == pytest.approx(value)
         assert (total.n, total.n_undefined) == (10, 1)

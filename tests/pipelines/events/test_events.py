@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from evaluation.metrics.events import Sample, score_events
-from evaluation.metrics.summary import summarize_shares
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.summary import summarize
 from labeling.domain.schema import check_payload
 from pipelines.errors import NoModel
 from pipelines.events.local import EventsLocal, EventsLocalConfig
@@ -42,12 +43,8 @@ def f1(name: str) -> float:
         output = pipeline.run(case(given["text"]))
         sample = Sample(given["event_list"], output["events"], [given["text"]], schema=SCHEMA)
         values.append(score_events(sample)["strict_f1"])
-    found = summarize_shares(
-        [one.share for one in values],
-        [one.value for one in values],
-        clusters=range(len(values)),
-        failed=[False] * len(values),
-        seed=0,
+    found = summarize(
+        METRICS["strict_f1"], values, clusters=range(len(values)), failed=[False] * len(values)
     )
     assert found.mean is not None
     return found.mean
