@@ -19,7 +19,7 @@ from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import DEFAULT_SYNONYMS
 from labeling.models import GoldItem, Project
 from pipelines.errors import PipelineError
-from pipelines.types import Case, Message
+from pipelines.types import Case, Message, Output
 
 Ratings = dict[int, dict[int, dict[int, int]]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
@@ -83,12 +83,12 @@ def synonyms_of(project: Project) -> list[list[str]]:
     return [sorted(group) for group in (*DEFAULT_SYNONYMS, *project.actor_synonyms)]
 
 
-def checked_output(output: Any, layer: str, *, message_count: int) -> dict[str, Any]:
+def checked_output(output: Any, layer: str, *, message_count: int) -> Output:
     """The output ready to be stored, or ``MalformedOutput``."""
     if not isinstance(output, Mapping):
         raise MalformedOutput("output.nothing")
     try:
-        cleaned: dict[str, Any] = storable(output)
+        cleaned: Output = storable(output)
     except RecursionError:
         raise MalformedOutput("output.too_deep") from None
     gold_layer(layer).check(cleaned, message_count=message_count)

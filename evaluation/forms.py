@@ -31,7 +31,8 @@ from labeling.domain.errors import RuleError
 from labeling.models import Conversation, GoldRelease
 from labeling.translation import lazy
 from labeling.words import words
-from pipelines.registry import describe
+from pipelines.registry import PipelineRow, SettingRow, describe
+from pipelines.types import Config
 
 
 def _number(least: float | None, most: float | None, *, whole: bool = True) -> forms.NumberInput:
@@ -41,6 +42,12 @@ def _number(least: float | None, most: float | None, *, whole: bool = True) -> f
 
 
 SPLITS = [("", _("Every split")), *Conversation.Split.choices]
+
+
+class PipelineFields(PipelineRow):
+    """A pipeline with the bound fields of its settings."""
+
+    fields: list[forms.BoundField]
 
 
 class LaunchForm(forms.Form):
@@ -112,15 +119,17 @@ class LaunchForm(forms.Form):
                 self.fields[_name(row["name"], setting["name"])] = _field(setting)
 
     @property
-    def settings(self) -> list[dict[str, Any]]:
+    def settings(self) -> list[PipelineFields]:
         """Each pipeline with the bound fields of its settings, for the template."""
         return [
-            row
-            | {"fields": [self[_name(row["name"], setting["name"])] for setting in row["config"]]}
+            {
+                **row,
+                "fields": [self[_name(row["name"], setting["name"])] for setting in row["config"]],
+            }
             for row in self.pipelines
         ]
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> Config:
         """The settings of the chosen pipeline; an empty one takes its default."""
         chosen = self.cleaned_data["pipeline"]
         names = [
@@ -223,7 +232,7 @@ def _name(pipeline: str, setting: str) -> str:
     return f"{pipeline}.{setting}"
 
 
-def _field(setting: dict[str, Any]) -> forms.Field:
+def _field(setting: SettingRow) -> forms.Field:
     common: dict[str, Any] = {
         "label": lazy(setting["label"]),
         "help_text": lazy(setting["help"]) if setting["help"] else "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,7 +11,7 @@ from pipelines.memory.retrieval import floors
 from pipelines.requirements.document.markdown import plain
 from pipelines.requirements.document.sections import SECTIONS
 from pipelines.requirements.labels import Document, Issue, Requirement, name_of
-from pipelines.types import Case, Message, Output
+from pipelines.types import Case, Config, Message, Output
 
 TITLE_WORDS = 6
 CONFIDENCE = 0.5
@@ -55,7 +55,7 @@ class Nothing:
     version = "2"
 
     def __init__(self, config: NothingConfig) -> None:
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
         if case.task in floors.TASKS:
@@ -82,7 +82,7 @@ class Everything:
 
     def __init__(self, config: EverythingConfig) -> None:
         self._confidence = config.confidence
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
         if case.task in floors.TASKS:

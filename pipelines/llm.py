@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Literal, Protocol, TypedDict
 
 from pipelines.errors import PipelineError
+from pipelines.types import JsonSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class ChatModel(Protocol):
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply: ...
 
@@ -99,7 +100,7 @@ class Metered:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
         started = perf_counter()

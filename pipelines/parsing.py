@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pipelines.errors import PipelineError
+from pipelines.types import JsonSchema
 
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 OPENING = re.compile(r"[{\[]")
@@ -109,7 +110,7 @@ def _no_number(name: str) -> NoReturn:
     raise Unparsable("reply.no_number", name=name)
 
 
-def schema_problem(value: Any, schema: dict[str, Any]) -> str:
+def schema_problem(value: Any, schema: JsonSchema) -> str:
     """What does not fit the JSON schema, with its place; empty if all does."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match

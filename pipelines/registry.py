@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
@@ -32,7 +32,7 @@ from pipelines.requirements.analyst import Analyst, LocalAnalyst, Team
 from pipelines.requirements.config import NODES, AgentConfig, asks_model, means_of
 from pipelines.requirements.local import LocalConfig, RequirementsLocal
 from pipelines.requirements.model.analyst import ModelAnalyst
-from pipelines.types import Encoder, Pipeline, Store
+from pipelines.types import Config, Encoder, Pipeline, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ PIPELINES: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
 def build(
     name: str,
-    config: dict[str, Any],
+    config: Config,
     *,
     encoder: Encoder | None = None,
     store: Store | None = None,
@@ -256,7 +256,7 @@ def entry_for(name: str) -> Entry:
     return PIPELINES[name]
 
 
-def check_config(entry: Entry, config: dict[str, Any]) -> BaseModel:
+def check_config(entry: Entry, config: Config) -> BaseModel:
     _refuse_unknown(entry, config)
     try:
         return entry.config.model_validate(config)
@@ -268,8 +268,33 @@ def check_config(entry: Entry, config: dict[str, Any]) -> BaseModel:
         ) from error
 
 
-def describe() -> list[dict[str, Any]]:
-    """One row for each pipeline, for forms and documents."""
+class SettingRow(TypedDict):
+    """One setting of a pipeline, as its JSON Schema says it."""
+
+    name: str
+    label: str
+    type: str | None
+    default: Any
+    minimum: float | None
+    maximum: float | None
+    choices: list[str] | None
+    help: str | None
+
+
+class PipelineRow(TypedDict):
+    """A pipeline, for forms and documents."""
+
+    name: str
+    title: str
+    summary: str
+    layers: list[str]
+    needs_model: bool
+    floor: bool
+    config: list[SettingRow]
+
+
+def describe() -> list[PipelineRow]:
+    """One row for each pipeline."""
     return [
         {
             "name": entry.name,
@@ -284,7 +309,7 @@ def describe() -> list[dict[str, Any]]:
     ]
 
 
-def _settings(config: type[BaseModel]) -> list[dict[str, Any]]:
+def _settings(config: type[BaseModel]) -> list[SettingRow]:
     schema = config.model_json_schema()["properties"] if config.model_fields else {}
     return [
         {
@@ -301,7 +326,7 @@ def _settings(config: type[BaseModel]) -> list[dict[str, Any]]:
     ]
 
 
-def _refuse_unknown(entry: Entry, config: dict[str, Any]) -> None:
+def _refuse_unknown(entry: Entry, config: Config) -> None:
     known = entry.config.model_fields
     for key in config:
         if key not in known:

@@ -15,6 +15,12 @@ Output = dict[str, Any]
 ``model`` is ``None`` when no language model was used, else ``"provider/name"``.
 """
 
+Config = dict[str, Any]
+"""The settings of a pipeline as plain JSON, by the fields of its own configuration model."""
+
+JsonSchema = dict[str, Any]
+"""What a reply has to be, in the words of JSON Schema."""
+
 Vectors = NDArray[np.float32]
 
 
@@ -54,7 +60,7 @@ class Pipeline(Protocol):
         """Changes whenever the same case and configuration may give another output."""
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> Config:
         """The full configuration as plain JSON, defaults included."""
 
     def run(self, case: Case) -> Output: ...

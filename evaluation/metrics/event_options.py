@@ -13,6 +13,10 @@ class WrongOption(FileFault):
     """A setting that does not exist, or a value that it cannot have."""
 
 
+OptionsByGroup = dict[str, dict[str, str | float | bool]]
+"""The settings as a configuration file nests them."""
+
+
 @dataclass(frozen=True, slots=True)
 class EventOptions:
     """Every setting, by its key with ``_`` for the dots; the defaults are the specification's."""
@@ -25,9 +29,9 @@ class EventOptions:
     cot_enabled: bool = False
     cot_require_thought_block: bool = False
 
-    def as_json(self) -> dict[str, dict[str, Any]]:
+    def as_json(self) -> OptionsByGroup:
         """Nested as in the file."""
-        nested: dict[str, dict[str, Any]] = {}
+        nested: OptionsByGroup = {}
         values = asdict(self)
         for key in KEYS:
             group, name = key.split(".")

@@ -9,6 +9,7 @@ from evaluation.services.language_models.metering import STOPS
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.llm import NO_USAGE, ModelError, OverBudget, RateLimited, Reply, Unavailable
+from pipelines.types import JsonSchema
 
 ENDS = (*STOPS, RateLimited, Unavailable)
 """After one of these every further request would fail as well, or take too long."""
@@ -47,7 +48,7 @@ class Asking:
         self,
         messages: Any,
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
         try:

@@ -162,7 +162,7 @@ class StoredRows:
         row = BuiltLayer.objects.filter(**self._of, kind=kind).first()
         return row.payload if row else None
 
-    def put(self, kind: Kind, payload: dict[str, Any], *, seconds: float) -> None:
+    def put(self, kind: Kind, payload: Mapping[str, Any], *, seconds: float) -> None:
         BuiltLayer.objects.get_or_create(  # of two who built the same, the first counts
             **self._of,
             kind=kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from evaluation.access import require_reader
 from evaluation.models import Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run import experiments
+from evaluation.services.run.experiments import ExperimentRow
 from evaluation.views.present import figure
 
 SHOWN = 200  # on the page; the files hold all of them
@@ -59,20 +60,25 @@ def _runs(request: HttpRequest) -> RunQuerySet:
     return _all(request).filter(release__name=name) if name else _all(request)
 
 
-def _run_splits(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _run_splits(rows: Sequence[ExperimentRow]) -> list[str]:
     """Columns of dashes alone would push the others out of the page."""
     return [split for split in SPLITS if any(_run(row, split) for row in rows)]
 
 
-def _run(row: dict[str, Any], split: str) -> bool:
+def _run(row: Mapping[str, Any], split: str) -> bool:
     return (row[f"{split}_exact_recall"], row[f"{split}_precision"]) != (None, None)
 
 
-def _shown(row: dict[str, Any], splits: Sequence[str]) -> dict[str, Any]:
-    return row | {"figures": _figures(row, splits), "at": datetime.fromisoformat(row["date"])}
+class ShownExperiment(ExperimentRow):
+    figures: list[tuple[str, str]]
+    at: datetime
 
 
-def _figures(row: dict[str, Any], splits: Sequence[str]) -> list[tuple[str, str]]:
+def _shown(row: ExperimentRow, splits: Sequence[str]) -> ShownExperiment:
+    return {**row, "figures": _figures(row, splits), "at": datetime.fromisoformat(row["date"])}
+
+
+def _figures(row: Mapping[str, Any], splits: Sequence[str]) -> list[tuple[str, str]]:
     """Recall and precision for each split, a dash where it was not run."""
     return [
         (figure(row[f"{split}_exact_recall"]), figure(row[f"{split}_precision"]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from pipelines.llm import (
     Usage,
 )
 from pipelines.parsing import Unparsable, parse_json, schema_problem
+from pipelines.types import JsonSchema
 
 TRIES = 3
 FIRST_WAIT_SECONDS = 1.0
@@ -83,7 +84,7 @@ class OpenAIModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
         """``repetition`` tells copies apart for a cache; the server does not learn of it."""
@@ -110,7 +111,7 @@ class OpenAIModel:
             raise InvalidReply("reply.no_text")
         return bill.reply(answer)
 
-    def _document(self, messages: list[ChatMessage], schema: dict[str, Any], bill: Bill) -> Reply:
+    def _document(self, messages: list[ChatMessage], schema: JsonSchema, bill: Bill) -> Reply:
         answer = self._answer(messages, schema, bill)
         try:
             data = self._understood(answer, schema)
@@ -121,13 +122,13 @@ class OpenAIModel:
             data = self._second(answer, schema)
         return bill.reply(answer, data)
 
-    def _second(self, answer: Answer, schema: dict[str, Any]) -> Any:
+    def _second(self, answer: Answer, schema: JsonSchema) -> Any:
         try:
             return self._understood(answer, schema)
         except Unparsable as problem:
             raise InvalidReply("reply.unusable_twice", problem=problem.as_json()) from None
 
-    def _understood(self, answer: Answer, schema: dict[str, Any]) -> Any:
+    def _understood(self, answer: Answer, schema: JsonSchema) -> Any:
         if answer.truncated:
             raise Unparsable("reply.cut_off", limit=self.endpoint.max_tokens)
         value = parse_json(answer.text).value
@@ -137,7 +138,7 @@ class OpenAIModel:
         return value
 
     def _answer(
-        self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None, bill: Bill
+        self, messages: Sequence[ChatMessage], schema: JsonSchema | None, bill: Bill
     ) -> Answer:
         for attempt in range(1, TRIES + 1):
             bill.requests += 1
@@ -163,11 +164,11 @@ class OpenAIModel:
         spread = random.uniform(0.75, 1.25)  # threads do not come back together
         return max(asked or 0.0, min(backoff * spread, LONGEST_WAIT_SECONDS))
 
-    def _limited(self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None) -> Answer:
+    def _limited(self, messages: Sequence[ChatMessage], schema: JsonSchema | None) -> Answer:
         with self.limit.slot(patience=LONGEST_WAIT_SECONDS):
             return self._formatted(messages, schema)
 
-    def _formatted(self, messages: Sequence[ChatMessage], schema: dict[str, Any] | None) -> Answer:
+    def _formatted(self, messages: Sequence[ChatMessage], schema: JsonSchema | None) -> Answer:
         """The schema as ``response_format`` where the server takes it, else as an instruction."""
         if schema is None:
             return self._request(messages, {})
@@ -178,7 +179,7 @@ class OpenAIModel:
                 self._takes_format = False
         return self._request(_instructed(messages, schema), {})
 
-    def _request(self, messages: Sequence[ChatMessage], options: dict[str, Any]) -> Answer:
+    def _request(self, messages: Sequence[ChatMessage], options: Mapping[str, object]) -> Answer:
         limit = self.endpoint.timeout_seconds
         given = [{"role": one.role, "content": one.content} for one in messages]
         try:
@@ -282,7 +283,7 @@ def _named(said: object, endpoint: Endpoint) -> str:
     return name or endpoint.model
 
 
-def _format(schema: dict[str, Any]) -> dict[str, Any]:
+def _format(schema: JsonSchema) -> Mapping[str, object]:
     """Not ``strict``: that takes a part of JSON Schema only, and the reply is checked anyway."""
     return {
         "type": "json_schema",
@@ -290,7 +291,7 @@ def _format(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _instructed(messages: Sequence[ChatMessage], schema: dict[str, Any]) -> list[ChatMessage]:
+def _instructed(messages: Sequence[ChatMessage], schema: JsonSchema) -> list[ChatMessage]:
     """In the first message where that is the system's: many servers take no other place."""
     instruction = INSTRUCTION.format(schema=_shown(schema))
     if messages and messages[0].role == "system":
@@ -303,5 +304,5 @@ def _told(problem: Unparsable) -> str:
     return PROBLEMS[problem.code].format(**problem.values)
 
 
-def _shown(schema: dict[str, Any]) -> str:
+def _shown(schema: JsonSchema) -> str:
     return json.dumps(schema, ensure_ascii=False)

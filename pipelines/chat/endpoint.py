@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 from urllib.parse import urlsplit, urlunsplit
 
 from pipelines.llm import Usage
 
 MILLION = 1_000_000
+
+
+class Parameters(TypedDict):
+    """What in addition to the messages may change a reply."""
+
+    temperature: float | None
+    max_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +47,7 @@ class Endpoint:
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
     @property
-    def parameters(self) -> dict[str, Any]:
-        """What beside the messages may change a reply."""
+    def parameters(self) -> Parameters:
         return {"temperature": self.temperature, "max_tokens": self.max_tokens}
 
     @property

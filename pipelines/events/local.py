@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.events.mentions import Mention, lexicon, mentions
 from pipelines.fingerprint import fingerprint
-from pipelines.types import Case, Message, Output
+from pipelines.types import Case, Config, Message, Output
 
 NAME = "events-local"
 _SENTENCE = re.compile(
@@ -68,7 +68,7 @@ class EventsLocal:
 
     def __init__(self, config: EventsLocalConfig) -> None:
         self._merge = config.merge
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     @property
     def version(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,7 +10,7 @@ from pipelines import prompting
 from pipelines.errors import NoModel
 from pipelines.fingerprint import fingerprint
 from pipelines.llm import ChatModel
-from pipelines.types import Case, Output
+from pipelines.types import Case, Config, Output
 
 NAME = "events-model"
 FOLDER = Path(__file__).parent / "prompts"
@@ -34,7 +33,7 @@ class EventsModel:
             raise NoModel("pipeline.needs_model", pipeline=self.name)
         self._model = model
         self._prompt = PROMPTS[config.thought]
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     @property
     def version(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from pipelines import products, prompting
 from pipelines.errors import NoModel, PipelineError
@@ -17,7 +16,7 @@ from pipelines.memory.query.reading import ModelMind
 from pipelines.memory.query.talk import Talk, local_ids
 from pipelines.memory.retrieval.ranker import learned_from
 from pipelines.memory.trace import retrieval_trace
-from pipelines.types import Case, Output
+from pipelines.types import Case, Config, Output
 
 NAME = "memory"
 
@@ -35,7 +34,7 @@ class Memory:
         """``open_talk`` gives the built talk of a case, see ``pipelines.memory.talks``."""
         if config.use_model and model is None:
             raise NoModel("pipeline.setting_needs_model", setting="use_model")
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
         self._config = config
         self._open_talk = open_talk
         self._model = model if config.use_model else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,7 +19,7 @@ from pipelines.requirements.config import AgentConfig
 from pipelines.requirements.labels import Requirement, Step
 from pipelines.requirements.model.analyst import ModelAnalyst
 from pipelines.requirements.nodes import Deps, RequirementsState, step_of
-from pipelines.types import Case, Output
+from pipelines.types import Case, Config, Output
 
 KEYS = ("requirements", "inferred_requirements", "issues", "document", "steps")
 
@@ -28,7 +28,7 @@ class RequirementsAgent:
     name = "requirements-agent"
 
     def __init__(self, config: AgentConfig, analyst: Analyst) -> None:
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
         self._whole_way = config.whole_way
         self._deps = Deps(analyst)
 
@@ -61,7 +61,7 @@ class RequirementsModel:
     def __init__(self, config: RequirementsModelConfig, model: ChatModel | None) -> None:
         if model is None:
             raise NoModel("pipeline.needs_model", pipeline=self.name)
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
         self._analyst = ModelAnalyst(model)
 
     @property

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.fingerprint import fingerprint
 from pipelines.requirements.extraction import nodes
 from pipelines.requirements.extraction.state import ExtractionState
-from pipelines.types import Case, Encoder, Output
+from pipelines.types import Case, Config, Encoder, Output
 
 NAME = "requirements-local"
 
@@ -37,7 +36,7 @@ class RequirementsLocal:
     name = NAME
 
     def __init__(self, config: LocalConfig, encoder: Encoder | None) -> None:
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
         self._deps = nodes.Deps(
             encoder=encoder if config.merge_duplicates else None,
             min_keep=config.min_keep,

@@ -14,7 +14,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,8 +166,8 @@ def _case(row: Mapping[str, Any]) -> Case:
     return Case(case_id=row["id"], domain=row["domain"], messages=messages)
 
 
-def read_gold(paths: Sequence[Path]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
+def read_gold(paths: Sequence[Path]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for path in paths:
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
@@ -188,7 +188,15 @@ def train(cases: Sequence[Case], gold: Mapping[str, Sequence[Mapping[str, Any]]]
     _store({KEEP: _fitted(said, NAMES, KEEP), MATCH: _fitted(found, MATCH_NAMES, MATCH)})
 
 
-def _fitted(found: Sequence[Example], names: Sequence[str], model: str) -> dict[str, Any]:
+class Fitted(TypedDict):
+    """A trained model, as it is kept."""
+
+    examples: int
+    correct: int
+    weights: dict[str, float]
+
+
+def _fitted(found: Sequence[Example], names: Sequence[str], model: str) -> Fitted:
     return {
         "examples": len(found),
         "correct": sum(one.correct for one in found),

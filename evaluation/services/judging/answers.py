@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 from uuid import UUID
 
 from evaluation import adapters, judge
@@ -11,6 +11,7 @@ from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.layers.memory import Memory
 from evaluation.metrics.answers import PARSER_VERSION
 from evaluation.models import Answer, CaseRun, Judgement, Judging, Run, WorkQuerySet
+from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models import endpoints
 from evaluation.services.work import leases
 from labeling.domain.errors import RuleError
@@ -40,7 +41,16 @@ def check(layer: str) -> None:
     endpoints.require(Fact("task.judge_answers"), judging=True)
 
 
-def describe() -> dict[str, Any]:
+class Description(TypedDict):
+    """What a run writes down of its answers; read as ``AnswersSpec``."""
+
+    prompt: str
+    text: str
+    prompt_sha256: str
+    judge: ModelDescription | None
+
+
+def describe() -> Description:
     """What a run writes down: the prompt itself, so that a later version changes nothing in it."""
     prompt = judge.shipped(judge.ANSWER)
     return {

@@ -94,7 +94,7 @@ def judge(judgement: Judgement, model: ChatModel) -> dict[str, Any]:
     try:
         verdict = judges.read(kind, reply.text, shown=answer.message_ids)
     except Unreadable as problem:
-        return replied | leases.failed(problem.fact, Judgement.ErrorClass.PARSE)
+        return {**replied, **leases.failed(problem.fact, Judgement.ErrorClass.PARSE)}
     fields: dict[str, Any] = adapters.storable(asdict(verdict) | {"reason": None})
     return {**replied, **fields, "reason": verdict.reason}
 

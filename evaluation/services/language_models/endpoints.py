@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from evaluation.judge import how_asked
+from evaluation.models.spec import ModelDescription
 from evaluation.services.language_models.replies import CachedModel
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -106,7 +107,7 @@ def client_of(endpoint: Endpoint) -> OpenAIModel:
     return OpenAIModel(endpoint)
 
 
-def describe(*, judging: bool = False) -> dict[str, Any] | None:
+def describe(*, judging: bool = False) -> ModelDescription | None:
     """What a run writes down of the model: never the key, nor an address that may hold one."""
     endpoint = endpoint_from_settings(judging=judging)
     if endpoint is None:

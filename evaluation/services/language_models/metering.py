@@ -22,6 +22,7 @@ from pipelines.llm import (
     Usage,
     WrongKey,
 )
+from pipelines.types import JsonSchema
 
 STOPS = (OverBudget, NoQuota, WrongKey, UnknownModel)
 """Every further case would fail in the same way."""
@@ -109,7 +110,7 @@ class PaidModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
         self._check_time()

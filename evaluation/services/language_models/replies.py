@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from django.db.models import F
 from django.utils import timezone
@@ -16,13 +15,14 @@ from labeling.domain.canonical import canonical_json
 from pipelines.chat.client import OpenAIModel
 from pipelines.chat.endpoint import Endpoint
 from pipelines.llm import NO_USAGE, ChatMessage, Reply, Usage
+from pipelines.types import JsonSchema
 
 
 def key_of(
     endpoint: Endpoint,
     messages: Sequence[ChatMessage],
     *,
-    schema: dict[str, Any] | None,
+    schema: JsonSchema | None,
     repetition: int,
 ) -> str:
     """Of everything that may change a reply. Repetitions differ, or they would be copies."""
@@ -60,7 +60,7 @@ class CachedModel:
         self,
         messages: Sequence[ChatMessage],
         *,
-        schema: dict[str, Any] | None = None,
+        schema: JsonSchema | None = None,
         repetition: int = 0,
     ) -> Reply:
         key = key_of(self.endpoint, messages, schema=schema, repetition=repetition)

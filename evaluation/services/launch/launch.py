@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import transaction
 
 from evaluation import adapters
 from evaluation.layers import GOLD_LAYERS, gold_layer
 from evaluation.models import CaseRun, Run, SplitAccess
+from evaluation.models.spec import ModelDescription
 from evaluation.services.judging import answers
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.launch import measuring, predictions, spec, thresholds
-from evaluation.services.launch.predictions import PredictionsRefused, Source
+from evaluation.services.launch.measuring import MetricsSettings
+from evaluation.services.launch.predictions import (
+    PredictionsRefused,
+    PredictionsReport,
+    Source,
+)
 from evaluation.services.work import steering
 from evaluation.services.work.steering import BudgetRefused, RunRefused
 from labeling.domain.errors import RuleError
@@ -108,8 +114,8 @@ class _Examined:
     asks_model: bool = False
     items: list[GoldItem] = field(default_factory=list)
     cases: list[CaseRun] = field(default_factory=list)
-    measures: dict[str, Any] = field(default_factory=dict)
-    told: dict[str, Any] = field(default_factory=dict)
+    measures: MetricsSettings = field(default_factory=MetricsSettings)
+    told: PredictionsReport | None = None
     """What the predictions held."""
     faults: list[FieldFault] = field(default_factory=list)
 
@@ -339,9 +345,19 @@ def _open_cases(run: Run, items: list[GoldItem]) -> list[CaseRun]:
     return cases
 
 
-def _asked(request: LaunchRequest, examined: _Examined) -> dict[str, Any]:
-    """What the run writes down of its launch, where it has it."""
-    asked: dict[str, Any] = {}
+class Asked(TypedDict, total=False):
+    """What the run writes down of its launch, where it has it: a part of its ``RunSpec``."""
+
+    predictions: PredictionsReport | None
+    model: ModelDescription | None
+    answers: answers.Description
+    thresholds: dict[str, float]
+    size: int
+    configuration: dict[str, str]
+
+
+def _asked(request: LaunchRequest, examined: _Examined) -> Asked:
+    asked: Asked = {}
     if request.predictions is not None:
         return {"predictions": examined.told}
     needs_model = examined.asks_model or request.evaluate_answers

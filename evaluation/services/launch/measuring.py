@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import gold_layer
-from evaluation.metrics.event_options import WrongOption, read_options
+from evaluation.metrics.event_options import OptionsByGroup, WrongOption, read_options
 from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from labeling.domain.errors import RuleError
 from labeling.domain.schema import LAYERS
@@ -21,7 +21,14 @@ class MetricsRefused(RuleError):
     code = "metrics_refused"
 
 
-def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> dict[str, Any]:
+class MetricsSettings(TypedDict, total=False):
+    """What a run's spec says in addition to the metrics, of layers that have such settings."""
+
+    metrics_config: OptionsByGroup
+    event_schema: dict[str, list[str]]
+
+
+def describe(release: GoldRelease, settings: Mapping[str, Any] | None) -> MetricsSettings:
     """What goes into a run's spec beside the metrics: their settings and the event schema."""
     settings = dict(settings or {})
     check_version("metrics", settings.pop("version", None))

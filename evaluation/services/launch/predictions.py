@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypedDict
 
 from django.utils import timezone
 
@@ -22,9 +22,11 @@ from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.references import Base, in_terms_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
 from labeling.services.settling import settling
 from labeling.services.settling.provenance import Answers
+from pipelines.types import Output
 
 NAME = "predictions"
 """Stands where a run names its pipeline."""
@@ -58,7 +60,7 @@ class Source:
 
 @dataclass(slots=True)
 class _Predictions:
-    outputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    outputs: dict[str, Output] = field(default_factory=dict)
     extra: list[str] = field(default_factory=list)
     faults: list[LineFault] = field(default_factory=list)
 
@@ -78,7 +80,7 @@ def from_list(documents: list[Any]) -> Source:
     return Source("request", digest, enumerate(documents, start=1))
 
 
-def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> dict[str, Any]:
+def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> PredictionsReport:
     """Take all predictions or none, and say what the run keeps of it.
 
     A case without a prediction counts as failed; scoring is still to do.
@@ -91,7 +93,7 @@ def fill(cases: Sequence[CaseRun], source: Source, release: GoldRelease) -> dict
     return _report(source, read, by_id)
 
 
-def _fill(case: CaseRun, output: dict[str, Any] | None) -> None:
+def _fill(case: CaseRun, output: Output | None) -> None:
     case.finished_at = timezone.now()
     if output is None:
         case.state, case.error = CaseRun.State.FAILED, MISSING
@@ -181,7 +183,17 @@ def _why_nothing(faults: list[LineFault]) -> Fact:
     return Fact("predictions.nothing_taken", faults=first)
 
 
-def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) -> dict[str, Any]:
+class PredictionsReport(TypedDict):
+    """How a file of predictions fits the gold; stored as ``PredictionsSpec``."""
+
+    file: str
+    sha256: str
+    taken: int
+    missing: list[str]
+    extra: list[str]
+
+
+def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) -> PredictionsReport:
     return {
         "file": source.name,
         "sha256": source.sha256,
@@ -194,7 +206,7 @@ def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) ->
 # --- annotators' own submissions ------------------------------------------------------------------
 
 
-Labels = list[dict[str, Any]]
+Labels = list[StoredLabel]
 
 
 class Submitted(NamedTuple):

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 
@@ -77,7 +77,15 @@ def _prompts(pipeline: str, config: Mapping[str, Any]) -> dict[str, str]:
     return prompting.hashes(entry.prompts)
 
 
-def measures(layer: str, *, answered: bool) -> dict[str, Any]:
+class Measures(TypedDict):
+    """The metrics in force, each with its version."""
+
+    metrics_version: str
+    protocol_version: str
+    metrics: dict[str, int]
+
+
+def measures(layer: str, *, answered: bool) -> Measures:
     """The metrics in force. Scoring writes them again: it may come long after the launch."""
     return {
         "metrics_version": METRICS_VERSION,
@@ -98,8 +106,13 @@ def _version(package: str) -> str | None:
         return None
 
 
+class Commit(TypedDict):
+    commit: str
+    dirty: bool
+
+
 @cache
-def _git() -> dict[str, Any] | None:
+def _git() -> Commit | None:
     """The commit and whether files differ from it, or None outside a repository.
 
     Asked once: what counts is the code that this process loaded.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluation.layers import gold_layer
 from evaluation.layers.memory import Memory
@@ -22,7 +22,14 @@ class ThresholdRefused(RuleError):
     code = "threshold_refused"
 
 
-def describe(release: GoldRelease) -> dict[str, Any]:
+class GateInForce(TypedDict):
+    """What a run writes down of the gate; read as ``GateSpec``."""
+
+    thresholds: dict[str, float]
+    max_drop: float
+
+
+def describe(release: GoldRelease) -> GateInForce:
     """The gate in force for this gold, as a run writes it down when it is launched."""
     own = GateThresholds.objects.filter(project=release.project).first()
     asked = effective(own.thresholds if own else {})

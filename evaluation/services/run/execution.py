@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 from uuid import UUID
 
 from django.db import OperationalError
@@ -214,7 +213,7 @@ def _rows_for(run: Run) -> RowsFor:
     return rows_for
 
 
-def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> dict[str, Any]:
+def _output_of(case: CaseRun, pipeline: Pipeline, desk: Desk) -> leases.Columns:
     layer = desk.run.release.layer
     pipeline_case = adapters.to_case(case, gold_layer(layer))
     output = pipeline.run(pipeline_case)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypedDict
 
 from django.db.models import Prefetch
 
@@ -18,31 +18,46 @@ from evaluation.models import Aggregate, Run
 from evaluation.models.runs import RunQuerySet
 from evaluation.services.run.comparisons import changed
 from labeling.domain.csv_cells import safe_row
-
-SPLITS = ("train", "test")
-COLUMNS = (
-    "experiment_id",
-    "date",
-    "name",
-    "gold",
-    "layer",
-    "pipeline",
-    "pipeline_version",
-    *(f"{split}_{figure}" for split in SPLITS for figure in ("exact_recall", "precision")),
-    "dev_exact_recall",
-    "dev_precision",
-    "all_exact_recall",
-    "all_precision",
-    "cases",
-    "config_summary",
-    "config_changes",
-    "config_sha256",
-    "commit",
-    "synthetic",
-)
+from pipelines.types import Config
 
 
-def rows(runs: RunQuerySet) -> list[dict[str, Any]]:
+class ExperimentColumns(TypedDict):
+    """The columns of the log, in order; the figures are those of the run's split."""
+
+    experiment_id: int
+    date: str
+    name: str
+    gold: str
+    layer: str
+    pipeline: str
+    pipeline_version: str
+    train_exact_recall: float | None
+    train_precision: float | None
+    test_exact_recall: float | None
+    test_precision: float | None
+    dev_exact_recall: float | None
+    dev_precision: float | None
+    all_exact_recall: float | None
+    all_precision: float | None
+    cases: int | None
+    config_summary: str
+    config_changes: str
+    config_sha256: str
+    commit: str | None
+    synthetic: bool
+
+
+class ExperimentRow(ExperimentColumns):
+    """A row as the API returns it."""
+
+    config: Config
+    baseline: bool
+
+
+COLUMNS = tuple(ExperimentColumns.__annotations__)
+
+
+def rows(runs: RunQuerySet) -> list[ExperimentRow]:
     """Oldest first; what changed is listed against the run before on gold of the same name."""
     shown = [metric for layer in GOLD_LAYERS.values() for metric in layer.log or ()]
     figures = Prefetch("aggregates", Aggregate.objects.filter(metric__in=shown).defer("detail"))
@@ -56,23 +71,25 @@ def rows(runs: RunQuerySet) -> list[dict[str, Any]]:
     return described
 
 
-def csv_lines(experiments: Sequence[dict[str, Any]]) -> Iterator[str]:
+def csv_lines(experiments: Sequence[ExperimentRow]) -> Iterator[str]:
     yield _line(COLUMNS)
     for row in experiments:
-        yield _line([_cell(row[column]) for column in COLUMNS])
+        cells: Mapping[str, object] = row
+        yield _line([_cell(cells[column]) for column in COLUMNS])
 
 
-def _row(run: Run, before: Run | None) -> dict[str, Any]:
+def _row(run: Run, before: Run | None) -> ExperimentRow:
     recall, precision = GOLD_LAYERS[run.release.layer].log or ("", "")
     means = {
         row.metric: row
         for row in run.aggregates.all()
         if METRICS[row.metric].version == row.metric_version
     }
+    exact = means[recall].mean if recall in means else None
+    precise = means[precision].mean if precision in means else None
     split = run.split or "all"
     marked: Any = run  # by with_synthetic()
     return {
-        **dict.fromkeys(COLUMNS),
         "experiment_id": run.pk,
         "date": run.created_at.isoformat(),
         "name": run.name,
@@ -80,8 +97,14 @@ def _row(run: Run, before: Run | None) -> dict[str, Any]:
         "layer": run.release.layer,
         "pipeline": run.pipeline,
         "pipeline_version": run.pipeline_version,
-        f"{split}_exact_recall": means[recall].mean if recall in means else None,
-        f"{split}_precision": means[precision].mean if precision in means else None,
+        "train_exact_recall": exact if split == "train" else None,
+        "train_precision": precise if split == "train" else None,
+        "test_exact_recall": exact if split == "test" else None,
+        "test_precision": precise if split == "test" else None,
+        "dev_exact_recall": exact if split == "dev" else None,
+        "dev_precision": precise if split == "dev" else None,
+        "all_exact_recall": exact if split == "all" else None,
+        "all_precision": precise if split == "all" else None,
         "cases": means[recall].n if recall in means else None,
         "config_summary": _summary(run.config),
         "config_changes": _changes(before, run),
@@ -103,7 +126,7 @@ def _said(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-def _summary(config: dict[str, Any]) -> str:
+def _summary(config: Config) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.items())
 
 

@@ -72,7 +72,7 @@ def is_current(run: Run) -> bool:
     return bool(run.spec.metrics == _measures(run)["metrics"])
 
 
-def _measures(run: Run) -> dict[str, Any]:
+def _measures(run: Run) -> spec.Measures:
     return spec.measures(run.spec.layer, answered=run.spec.has_answers)
 
 

@@ -6,6 +6,7 @@ when the lease runs out somebody else takes over. A result is stored only by its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Event, Thread
@@ -225,7 +226,11 @@ class KeepAlive:
             connections.close_all()  # those of this thread
 
 
-def failed(error: Fact, kind: Work.ErrorClass) -> dict[str, Any]:
+Columns = Mapping[str, Any]
+"""What is stored of a piece of work, by the columns of its row."""
+
+
+def failed(error: Fact, kind: Work.ErrorClass) -> Columns:
     described = {"error": error, "error_class": kind}
     return {"state": State.FAILED, "finished_at": timezone.now(), **described}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -30,7 +31,7 @@ class RunRefused(RuleError):
     code = "run_refused"
 
 
-UNSCORED: dict[str, Any] = {
+UNSCORED: Mapping[str, None] = {
     "scored_at": None,
     "failure": None,
     "scoring_owner": None,

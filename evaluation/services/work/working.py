@@ -21,7 +21,7 @@ from evaluation.models import CaseRun, Run, Work
 from evaluation.services.language_models import budgets, endpoints
 from evaluation.services.language_models.metering import STOPS, PaidModel
 from evaluation.services.work import leases, steering
-from evaluation.services.work.leases import failed
+from evaluation.services.work.leases import Columns, failed
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from pipelines.chat.client import LONGEST_WAIT_SECONDS
@@ -86,7 +86,7 @@ def _problem_with(wanted: Mapping[str, Any], *, judging: bool) -> Fact | None:
     return None
 
 
-def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repetition: int) -> None:
+def carry_out(work: Work, desk: Desk, do: Callable[[], Columns], *, repetition: int) -> None:
     """Store the fields that ``do`` returns, or its failure; or give the work back and pause."""
     started = perf_counter()
     lease = leases.lease_of(work, desk.owner)
@@ -94,7 +94,7 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
         if desk.model:
             desk.model.begin(work, repetition)
         try:
-            result = {**done(), **do()}
+            result: Columns = {**done(), **do()}
             desk.breaker.passed()
         except Exception as error:  # one piece fails, the others go on: the row says why
             log_failure(logger, work, error)
@@ -112,7 +112,7 @@ def carry_out(work: Work, desk: Desk, do: Callable[[], dict[str, Any]], *, repet
         logger.warning("%s was taken over; this result is dropped.", work)
 
 
-def done() -> dict[str, Any]:
+def done() -> Columns:
     return {"state": State.DONE, "error": None, "error_class": "", "finished_at": timezone.now()}
 
 
@@ -163,14 +163,14 @@ def _stop(work: Work, reason: Fact, desk: Desk) -> None:
     leases.lease_of(work, desk.owner).give_back()
 
 
-def _told_usage(work: Work, desk: Desk, result: dict[str, Any]) -> dict[str, Any]:
+def _told_usage(work: Work, desk: Desk, result: Columns) -> Columns:
     """What a pipeline says it used, where nothing was counted by us."""
     stated = (result.get("output") or {}).get("usage")
     counted = work.usage or (desk.model and desk.model.asked)
     return {"usage": stated} if not counted and budgets.is_usage(stated) else {}
 
 
-def _failure_fields(error: Exception, *, attempts: int) -> dict[str, Any]:
+def _failure_fields(error: Exception, *, attempts: int) -> Columns:
     kind = _class_of(error)
     again = kind in RETRY_SECONDS and not isinstance(error, ModelError)  # that was tried again
     if again and attempts < leases.MAX_ATTEMPTS:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 from time import monotonic
-from typing import Any
+from typing import TypedDict
 from uuid import UUID
 
 from django.conf import settings
@@ -184,7 +184,7 @@ def body_of(delivery: WebhookDelivery) -> bytes:
     event = delivery.event
     assert event.project is not None
     actor = event.actor.get_username() if event.actor and delivery.names_actor else None
-    message = {
+    message: WebhookMessage = {
         "id": delivery.message_id,
         "verb": event.verb,
         "project": event.project.slug,
@@ -195,7 +195,25 @@ def body_of(delivery: WebhookDelivery) -> bytes:
     return canonical_json(message).encode()
 
 
-def _object(event: Event, project: Project) -> dict[str, Any]:
+class WebhookObject(TypedDict):
+    type: str
+    id: str
+    url: str
+    conversation: str | None
+
+
+class WebhookMessage(TypedDict):
+    """What a receiver gets, signed."""
+
+    id: str
+    verb: str
+    project: str
+    object: WebhookObject
+    actor: str | None
+    time: str
+
+
+def _object(event: Event, project: Project) -> WebhookObject:
     """``conversation``: the id of the conversation that the object belongs to, if to one.
 
     Never the conversations of hidden checks: the people who are checked may read the receiver.

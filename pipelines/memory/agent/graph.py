@@ -36,8 +36,8 @@ def compiled(max_rounds: int) -> Any:
 
 
 def answer_by_agent(question: str, deps: Deps, *, task: str) -> MemoryAnswer:
-    steps: list[dict[str, Any]] = []
-    last: dict[str, Any] = {}
+    steps: list[Mapping[str, object]] = []
+    last: AgentState = {}
     start: AgentState = {"question": question, "task": task, "searches": [], "rounds": 0}
     for update in _updates(start, deps):
         for node, added in update.items():
@@ -54,9 +54,9 @@ def _updates(start: AgentState, deps: Deps) -> Any:
     )
 
 
-def _described(added: Mapping[str, Any]) -> dict[str, Any]:
+def _described(added: Mapping[str, Any]) -> Mapping[str, object]:
     """What a node added, small enough to keep: no state is stored twice."""
-    described: dict[str, Any] = {}
+    described: dict[str, object] = {}
     for key in ("plan", "verdict", "phased"):
         if key in added:
             described |= added[key].as_json()

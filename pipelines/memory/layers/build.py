@@ -33,19 +33,19 @@ class Rows(Protocol):
 
     def get(self, kind: Kind) -> Mapping[str, Any] | None: ...
 
-    def put(self, kind: Kind, payload: dict[str, Any], *, seconds: float) -> None: ...
+    def put(self, kind: Kind, payload: Mapping[str, Any], *, seconds: float) -> None: ...
 
 
 class KeptInMemory:
     """Rows for one process."""
 
     def __init__(self) -> None:
-        self.payloads: dict[str, dict[str, Any]] = {}
+        self.payloads: dict[str, Mapping[str, Any]] = {}
 
     def get(self, kind: Kind) -> Mapping[str, Any] | None:
         return self.payloads.get(kind)
 
-    def put(self, kind: Kind, payload: dict[str, Any], *, seconds: float) -> None:
+    def put(self, kind: Kind, payload: Mapping[str, Any], *, seconds: float) -> None:
         self.payloads[kind] = payload
 
 
@@ -92,7 +92,7 @@ def _kept(
         return known
     started = perf_counter()
     # As JSON gives it back: a layer read from its row must equal the one that was just built.
-    payload: dict[str, Any] = json.loads(json.dumps(build().as_json(), allow_nan=False))
+    payload: Mapping[str, Any] = json.loads(json.dumps(build().as_json(), allow_nan=False))
     rows.put(kind, payload, seconds=perf_counter() - started)
     return payload
 

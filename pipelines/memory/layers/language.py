@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from pydantic import BaseModel
 
@@ -208,18 +208,45 @@ def _rating(row: _Tone) -> Rating:
     return Rating(tone, conflict)
 
 
-def _shown(number: int, burst: Burst) -> dict[str, Any]:
+class ShownLine(TypedDict):
+    id: int
+    speaker: str
+    text: str
+
+
+class ShownBurst(TypedDict):
+    burst: int
+    messages: list[ShownLine]
+
+
+class ShownPart(TypedDict):
+    """The beginning of a node."""
+
+    node_id: str
+    topic: str
+    messages: list[ShownLine]
+
+
+class ShownPair(TypedDict):
+    """Two nodes that may belong to one thread."""
+
+    pair: int
+    earlier: ShownPart
+    later: ShownPart
+
+
+def _shown(number: int, burst: Burst) -> ShownBurst:
     return {"burst": number, "messages": [_line(message) for message in burst]}
 
 
-def _part(node: TopicNode, messages: Sequence[Message], most: int) -> dict[str, Any]:
+def _part(node: TopicNode, messages: Sequence[Message], most: int) -> ShownPart:
     lines = [_line(messages[local - 1]) for local in node.all_message_ids[:most]]
     return {"node_id": node.node_id, "topic": node.topic_name, "messages": lines}
 
 
 def _pair(
     number: int, link: Link, by_id: dict[str, TopicNode], messages: Sequence[Message]
-) -> dict[str, Any]:
+) -> ShownPair:
     earlier, later = (by_id[node_id] for node_id in (link.earlier, link.later))
     return {
         "pair": number,
@@ -228,6 +255,6 @@ def _pair(
     }
 
 
-def _line(message: Message) -> dict[str, Any]:
+def _line(message: Message) -> ShownLine:
     text = message.content[:SHOWN_CHARACTERS]
     return {"id": message.index + 1, "speaker": message.speaker, "text": text}

@@ -53,7 +53,7 @@ class TopicNode:
     def end_local_id(self) -> int:
         return self.all_message_ids[-1]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         bounds = {"start_local_id": self.start_local_id, "end_local_id": self.end_local_id}
         return asdict(self) | bounds
 
@@ -73,7 +73,7 @@ class Topics:
     problems: tuple[Fact, ...] = ()
     model: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return asdict(self) | {"nodes": [node.as_json() for node in self.nodes]}
 
     @classmethod
@@ -121,7 +121,7 @@ class Signals:
     problems: tuple[Fact, ...] = ()
     model: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return asdict(self)
 
     @classmethod
@@ -161,7 +161,7 @@ class Threads:
     problems: tuple[Fact, ...] = ()
     model: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return asdict(self)
 
     @classmethod

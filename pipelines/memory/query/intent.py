@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from pipelines.memory.dates import Days, days_in
 from pipelines.memory.query.talk import Talk
@@ -73,7 +74,7 @@ class Intent:
     shape: str = "other"
     """How it is asked: when, count, yes_no, why, many or other."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         days = self.time_range
         return asdict(self) | {
             "focus_dimensions": list(self.focus_dimensions),

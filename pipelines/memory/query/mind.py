@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.candidates import Candidates, Search, rank_nodes
@@ -33,7 +33,7 @@ class Plan:
     fast: bool = False
     """A plain fact: answered from the first look when that is sure enough."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         parts = [{"text": part.text, "why": part.why} for part in self.sub_questions]
         return {"intent": self.intent.as_json(), "sub_questions": parts, "fast": self.fast}
 
@@ -56,7 +56,7 @@ class Verdict:
     def ranked(self) -> list[int]:
         return sorted(self.chances, key=lambda position: (-self.chances[position], position))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         best = self.ranked[:10]
         return {
             "sufficient": self.sufficient,
@@ -77,7 +77,7 @@ class PhasedAnswer:
     shown: tuple[int, ...] = ()
     unknown_ids: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, object]:
         return {
             "phases": len(self.phases),
             "evidence": local_ids(self.chosen),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pipelines.memory.config import MemoryConfig
 from pipelines.memory.query.candidates import Candidates, expand_candidates, lookup_anchors, search
@@ -19,7 +19,8 @@ class MemoryAnswer:
     candidates: Candidates
     verdict: Verdict
     phased: PhasedAnswer
-    steps: list[dict[str, Any]]
+    steps: Sequence[Mapping[str, object]]
+    """What was done, in order, for a reader of the trace."""
     cards: str = ""
 
 
@@ -38,7 +39,7 @@ def answer_once(
     verdict = mind.grade(question, talk, plan, searches, looks=1)
     phased = mind.answer(question, talk, plan, candidates, verdict)
     cards = format_cards(talk, phased.phases)
-    steps = [
+    steps: list[Mapping[str, object]] = [
         {"node": "intent", **plan.as_json()},
         {"node": "anchors", "nodes": [node.node_id for node in anchors]},
         {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from pipelines.memory.query.candidates import Candidates
 from pipelines.memory.query.intent import Intent
@@ -23,6 +23,32 @@ LEAST_GAP_HOURS = 12.0
 """Two phases of a story lie at least half a day apart."""
 
 
+class PhaseRow(TypedDict):
+    """A phase of an output; ids count from 1."""
+
+    title: str
+    evidence: list[int]
+    time_range: NotRequired[list[str]]
+    summary: NotRequired[str]
+
+
+class ShownMessage(TypedDict):
+    id: int
+    speaker: str
+    time: str | None
+    text: str
+
+
+class NodeSummary(TypedDict):
+    """What a model gets to see of a candidate node: all its ids, and its best messages."""
+
+    node_id: str
+    topic: str
+    time: str | None
+    all_message_ids: list[int]
+    messages: list[ShownMessage]
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
     title: str
@@ -30,12 +56,14 @@ class Phase:
     """Message positions in time order."""
     summary: str = ""
 
-    def as_json(self, talk: Talk) -> dict[str, Any]:
-        fields: dict[str, Any] = {"title": self.title, "evidence": local_ids(self.evidence)}
+    def as_json(self, talk: Talk) -> PhaseRow:
+        row: PhaseRow = {"title": self.title, "evidence": local_ids(self.evidence)}
         times = [time for at in self.evidence if (time := talk.messages[at].time)]
         if times:
-            fields["time_range"] = [min(times), max(times)]
-        return fields | ({"summary": self.summary} if self.summary else {})
+            row["time_range"] = [min(times), max(times)]
+        if self.summary:
+            row["summary"] = self.summary
+        return row
 
 
 def one_phase(question: str, chosen: Sequence[int]) -> list[Phase]:
@@ -53,14 +81,11 @@ def story_phases(
 
 def node_summaries(
     talk: Talk, candidates: Candidates, chances: dict[int, float], *, preview: int
-) -> list[dict[str, Any]]:
-    """What a model gets to see of each candidate node: all its ids, and its best messages."""
+) -> list[NodeSummary]:
     return [_node_summary(talk, node, chances, preview) for node in candidates.nodes]
 
 
-def _node_summary(
-    talk: Talk, node: Node, chances: dict[int, float], preview: int
-) -> dict[str, Any]:
+def _node_summary(talk: Talk, node: Node, chances: dict[int, float], preview: int) -> NodeSummary:
     ids = sorted(node.all_message_ids, key=lambda local: -chances.get(local - 1, 0.0))[:preview]
     return {
         "node_id": node.node_id,
@@ -71,7 +96,7 @@ def _node_summary(
     }
 
 
-def shown(talk: Talk, position: int) -> dict[str, Any]:
+def shown(talk: Talk, position: int) -> ShownMessage:
     message = talk.messages[position]
     return {
         "id": position + 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.fingerprint import fingerprint
 from pipelines.memory.retrieval import question, speakers, views
 from pipelines.memory.retrieval.lexical import Lexical
-from pipelines.types import Case, Output
+from pipelines.types import Case, Config, Output
 
 TASKS = ("qa", "arc")
 BUDGET = 8
@@ -39,7 +38,7 @@ class Random:
 
     def __init__(self, config: RandomConfig) -> None:
         self._budget, self._seed = config.budget, config.seed
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     def run(self, case: Case) -> Output:
         lot = f"{self._seed}\0{case.case_id}\0{case.question}".encode("utf-8", "replace")
@@ -56,7 +55,7 @@ class LexicalFloor:
 
     def __init__(self, config: BudgetConfig) -> None:
         self._budget = config.budget
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
 
     @property
     def version(self) -> str:

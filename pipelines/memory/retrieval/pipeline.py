@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from pipelines.fingerprint import fingerprint
 from pipelines.memory.conversations import LastUsed
 from pipelines.memory.retrieval.floors import BudgetConfig, answer_of
 from pipelines.memory.retrieval.index import ConversationIndex
-from pipelines.types import Case, Encoder, Message, Output, Store
+from pipelines.types import Case, Config, Encoder, Message, Output, Store
 
 METHODS = {
     "lexical": "lexical",
@@ -39,7 +39,7 @@ class Retrieval:
     name = "retrieval"
 
     def __init__(self, config: RetrievalConfig, encoder: Encoder, store: Store | None) -> None:
-        self.config: dict[str, Any] = config.model_dump(mode="json")
+        self.config: Config = config.model_dump(mode="json")
         self._method, self._budget = METHODS[config.mode], config.budget
         self._encoder, self._store = encoder, store
         self._open: LastUsed[ConversationIndex] = LastUsed()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
 from pipelines.llm import ChatModel, Metered
 from pipelines.prompting import read
@@ -58,8 +58,10 @@ class ModelAnalyst:
         labels = [
             _requirement(
                 f"REQ-{number:03d}",
-                _asked_for(reply, schema, "requirements")
-                | {"source_messages": sorted(set(reply["source_messages"]))},
+                {
+                    **_asked_for(reply, schema, "requirements"),
+                    "source_messages": sorted(set(reply["source_messages"])),
+                },
             )
             for number, reply in enumerate(data["requirements"], start=1)
         ]
@@ -75,8 +77,10 @@ class ModelAnalyst:
         labels = [
             _requirement(
                 f"INF-{number:03d}",
-                _asked_for(reply, schema, "inferred_requirements")
-                | {"triggered_by": [names[ref] for ref in dict.fromkeys(reply["triggered_by"])]},
+                {
+                    **_asked_for(reply, schema, "inferred_requirements"),
+                    "triggered_by": [names[ref] for ref in dict.fromkeys(reply["triggered_by"])],
+                },
             )
             for number, reply in enumerate(data["inferred_requirements"], start=1)
         ]
@@ -122,7 +126,14 @@ class ModelAnalyst:
         return ModelReply(reply.data, {**asked, **meter.as_json()})
 
 
-def _messages(case: Case) -> list[dict[str, Any]]:
+class ShownMessage(TypedDict):
+    id: int
+    role: str
+    speaker: str
+    text: str
+
+
+def _messages(case: Case) -> list[ShownMessage]:
     return [
         {
             "id": message.index,
@@ -141,7 +152,7 @@ def _names(requirements: Sequence[Requirement]) -> dict[str, str]:
 
 def _shown(
     names: Iterable[str], requirements: Sequence[Requirement], fields: Iterable[str]
-) -> list[dict[str, Any]]:
+) -> list[Mapping[str, object]]:
     pairs = zip(names, requirements, strict=True)
     return [{"ref": ref} | _only(requirement, fields) for ref, requirement in pairs]
 
@@ -150,7 +161,7 @@ def _only(label: Mapping[str, object], fields: Iterable[str]) -> dict[str, objec
     return {field: label[field] for field in fields if label.get(field) is not None}
 
 
-def _asked_for(reply: Mapping[str, Any], schema: Schema, key: str) -> dict[str, Any]:
+def _asked_for(reply: Mapping[str, Any], schema: Schema, key: str) -> Mapping[str, Any]:
     """The fields that were asked for, and no others; an empty condition becomes None."""
     fields = schema["properties"][key]["items"]["properties"]
     values = {name: reply[name] for name in fields}

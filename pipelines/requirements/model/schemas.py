@@ -7,11 +7,11 @@ noticed like any other mistake: the model gets the reason and is asked again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pipelines.requirements.labels import FIELDS
+from pipelines.types import JsonSchema
 
-Schema = dict[str, Any]
+Schema = JsonSchema
 
 TYPES = ("functional", "non-functional", "security", "data", "interface", "constraint")
 PRIORITIES = ("must", "should", "could")
