@@ -12,7 +12,7 @@ from labeling.domain.facts import Fact
 from labeling.words import WORDS, in_english
 
 migration: Any = import_module("evaluation.migrations.0008_facts")
-violations: Any = import_module("evaluation.migrations.0011_violations_as_facts")
+violations: Any = import_module("evaluation.migrations.0012_violations_as_facts")
 
 SAMPLES = {
     None: "some text",

@@ -65,6 +65,6 @@ def forwards(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0010_judge_samples")]
+    dependencies = [("evaluation", "0011_shares")]
 
     operations = [migrations.RunPython(forwards, migrations.RunPython.noop)]
