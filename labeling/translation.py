@@ -27,17 +27,15 @@ def translated(text: Any) -> str:
     return gettext(text) if text else ""  # gettext("") is the head of the catalogue
 
 
-def translated_tree(value: Any, *, shown: Iterable[str] = SHOWN) -> Any:
-    """Plain JSON with the texts under the ``shown`` keys translated."""
+def translated_tree(value: Any) -> Any:
+    """Plain JSON with the texts under the ``SHOWN`` keys translated."""
     if isinstance(value, Mapping):
         return {
-            key: translated(one)
-            if key in shown and isinstance(one, str)
-            else translated_tree(one, shown=shown)
+            key: translated(one) if key in SHOWN and isinstance(one, str) else translated_tree(one)
             for key, one in value.items()
         }
     if isinstance(value, list | tuple):
-        return [translated_tree(one, shown=shown) for one in value]
+        return [translated_tree(one) for one in value]
     return value
 
 

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from labeling.domain.errors import RuleError
-from labeling.translation import translated_tree
 from labeling.words import worded, words
 
 STATUS = {
@@ -42,7 +41,7 @@ class ErrorOut(serializers.Serializer[Any]):
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler: our rule errors and DRF's own, in the one shape."""
     if isinstance(error, RuleError):
-        details = worded(translated_tree(error.details, shown={"message"}), with_codes=True)
+        details = worded(error.details, with_codes=True)
         if "fields" in error.details:  # the facts of each wrong field, for programs
             details["fields"] = error.details["fields"]
         body = {"code": error.code, "message": words(error.fact), "details": details}

@@ -34,6 +34,25 @@ def test_a_run_goes_from_queued_to_finished(launch: Any, script: Any) -> None:
     assert Score.objects.filter(case__run=run, metric="requirement_f1").count() == 3
 
 
+def test_a_failure_that_nobody_foresaw_is_logged_as_a_fault(
+    launch: Any, script: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def one_breaks_and_one_is_malformed(case: Case) -> Output:
+        if case.case_id == "case-001":
+            raise KeyError("title")
+        return {} if case.case_id == "case-002" else perfect(case)
+
+    script(one_breaks_and_one_is_malformed)
+    with caplog.at_level("INFO"):
+        run = work(launch())
+
+    failed = [record for record in caplog.records if record.message.endswith(" failed.")]
+    levels = sorted(record.levelname for record in failed)
+    assert levels == ["ERROR", "INFO", "INFO", "INFO"]  # an output is asked for three times
+    assert [record.exc_info[0] for record in failed if record.levelname == "ERROR"] == [KeyError]
+    assert CaseRun.objects.filter(run=run, state="failed").count() == 2
+
+
 def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, script: Any) -> None:
     def one_fails(case: Case) -> Output:
         if case.case_id == "case-001":

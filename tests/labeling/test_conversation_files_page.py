@@ -101,6 +101,17 @@ def test_a_faulty_file_is_refused_with_line_and_reason(lead, tmp_path):
     assert list((tmp_path / "uploads").iterdir()) == []
 
 
+def test_what_is_wrong_in_a_file_is_said_in_the_language_of_the_reader(lead):
+    lead.defaults["HTTP_ACCEPT_LANGUAGE"] = "de"
+    too_short, unknown = talk("c", messages=[]), {**talk("d"), "domian": "shop"}
+
+    shown = upload(lead, native(talk("a"), {"id": "b"}, too_short, unknown)).content.decode()
+
+    assert "&quot;messages&quot; fehlt" in shown
+    assert "ein Gespräch braucht mindestens 2 Nachrichten, nicht 0" in shown
+    assert "unbekannter Schlüssel &quot;domian&quot;; war &quot;domain&quot; gemeint?" in shown
+
+
 def test_other_text_under_a_known_id_is_refused_although_the_preview_was_good(lead):
     preview = upload(lead, native(talk("a"), talk("b")))
     other = talk("b", messages=talk("x")["messages"])
