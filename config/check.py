@@ -2,8 +2,8 @@
 
     python -m config.check [--lint-only] [--all] [arguments for pytest]
 
-Without arguments each test runs where it can say something (``SHARES``), as many at a time as there
-are processors; ``--all`` runs the slow ones too, and those with a browser or a worker on both
+Without arguments each test runs where it can say something (``SHARES``), one process more than
+there are processors; ``--all`` runs the slow ones too, and those with a browser or a worker on both
 databases. With arguments for pytest the checks are left out, and only the named tests run, on both.
 """
 
@@ -37,7 +37,8 @@ CHECKS = {
 }
 COUNTS, LEFT_OUT = "counts.xml", "left-out.txt"
 NOT_PASSED = ("failure", "error", "skipped")
-NO_TESTS = 5  # pytest's exit status
+PROCESSES = (os.cpu_count() or 1) + 1
+"""Of pytest: one more than processors, since browsers, workers and databases are waited for."""
 SHARES = {
     "SQLite": "not slow",
     "PostgreSQL": "not slow and not no_database and (postgres or not (browser or worker))",
@@ -99,8 +100,8 @@ def run_check(name: str, command: list[str], environment: dict[str, str]) -> Out
 
 
 def run_shares(shares: dict[str, str]) -> list[Outcome]:
-    """One database after the other, each on all processors."""
-    arguments = ["--numprocesses", str(os.cpu_count() or 1), "--dist", "worksteal", "-m"]
+    """One database after the other, each in ``PROCESSES``."""
+    arguments = ["--numprocesses", str(PROCESSES), "--dist", "worksteal", "-m"]
     with started("SQLite", "", [*arguments, shares["SQLite"]]) as here:
         outcome = here.outcome()
     try:

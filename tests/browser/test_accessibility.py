@@ -27,8 +27,15 @@ SMALL_TARGETS = """
 """
 
 every_look = pytest.mark.parametrize(
-    ("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
+    ("theme", "width"),
+    [
+        ("light", 1440),
+        ("dark", 390),
+        pytest.param("dark", 1440, marks=pytest.mark.slow),
+        pytest.param("light", 390, marks=pytest.mark.slow),
+    ],
 )
+"""Both themes and both widths are looked at always, every pair of them by ``make test-all``."""
 
 
 def look(page: Page, theme: Any, width: int) -> None:
