@@ -292,6 +292,10 @@ JUDGES: dict[str, Text] = {
         "this judge has not judged the sample of answers that people have rated: have the "
         "answers of run {run:d} judged again"
     ),
+    "certificate.up_to_date": _(
+        "nothing: the judge is compared on all complete samples. A further sample, drawn on the "
+        "page of a run, would be a further attempt"
+    ),
     "certificate.due": _(
         "the probes are asked and a sample is complete: compare the judge with people"
     ),

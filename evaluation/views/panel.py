@@ -32,6 +32,13 @@ class Invitable(NamedTuple):
     invited: bool
 
 
+class DrawableKind(NamedTuple):
+    kind: str
+    title: str
+    left: int
+    blocked_by: int | None
+
+
 class SampleRow(NamedTuple):
     progress: samples.Progress
     kind: str
@@ -75,7 +82,7 @@ def run_answer_ratings(request: HttpRequest, pk: int) -> HttpResponse:
         "raters": answer_ratings.raters(panel) if panel else [],
         "required": certificates.requirements(),
         "samples": _samples(panel) if panel else [],
-        "drawable": [(kind, str(Kind(kind).label), left[kind]) for kind in left if left[kind]],
+        "drawable": _drawable(run, left),
         "size": min(samples.DEFAULT_SIZE, max(left.values(), default=0)),
     }
     return render(request, "evaluation/run_answer_ratings.html", context)
@@ -124,6 +131,17 @@ def _act(action: str, run: Run, panel: RatingPanel | None, request: HttpRequest)
         return _("The invitations are stored.")
     ratings.close(panel, by=request.user)
     return _("The rating is closed; the figures are being computed for the last time.")
+
+
+def _drawable(run: Run, left: dict[str, int]) -> list[DrawableKind]:
+    """Kinds with something to draw; ``blocked_by`` is the run whose sample is still open."""
+    opened = samples.of_project(run.release.project_id).filter(closed_at=None)
+    blocking = dict(opened.order_by().values_list("kind", "panel__run"))
+    return [
+        DrawableKind(kind, str(Kind(kind).label), number, blocking.get(kind))
+        for kind, number in left.items()
+        if number
+    ]
 
 
 def _samples(panel: AnswerPanel) -> list[SampleRow]:

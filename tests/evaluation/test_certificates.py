@@ -336,6 +336,7 @@ def test_a_sample_that_is_given_up_stays_listed_counts_for_nothing_and_is_an_att
     samples.give_up(first, by=people["rita"], reason="The raters left.")
     assert certificates.missing(project, KIND, probing.judge_sha256) == certificates.NO_SAMPLE
     (found,) = agree(again, [people["noor"]])
+    assert certificates.missing(project, KIND, probing.judge_sha256) == certificates.UP_TO_DATE
     assert (found.attempt, found.comparison["level"]) == (2, 0.975)
     listed = attempts.of_judge(project, KIND, probing.judge_sha256)["samples"]
     assert [(each["state"], each["reason"]) for each in listed] == [

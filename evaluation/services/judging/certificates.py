@@ -49,6 +49,7 @@ OLD_PROBES = Fact("certificate.old_probes")
 NEEDS_LEVEL = Fact("certificate.needs_level")
 NO_SAMPLE = Fact("certificate.no_sample")
 DUE = Fact("certificate.due")
+UP_TO_DATE = Fact("certificate.up_to_date")
 
 
 class NothingToCompute(RuleError):
@@ -219,10 +220,16 @@ def _judged_samples(project: Project, kind: str, sha256: str) -> list[AnswerSamp
 
 
 def _why_no_sample(project: Project, kind: str) -> Fact:
+    opened = _open_sample(project, kind)
+    return _rated_so_far(opened) if opened else NO_SAMPLE
+
+
+def _open_sample(project: Project, kind: str) -> AnswerSample | None:
     opened = samples.of_project(project.pk).filter(kind=kind, closed_at=None)
-    sample = opened.select_related("panel").first()
-    if sample is None:
-        return NO_SAMPLE
+    return opened.select_related("panel").first()
+
+
+def _rated_so_far(sample: AnswerSample) -> Fact:
     (done,) = samples.progress([sample])
     return Fact(
         "certificate.sample_open", rated=done.rated, size=done.size, run=sample.panel.run_id
@@ -357,7 +364,10 @@ def missing(project: Project, kind: str, judge_sha256: str) -> Fact:
         judged = _judged_samples(project, kind, judge_sha256)
     except NothingToCompute as problem:
         return problem.fact
-    return NO_SAMPLE if _newest_of(probing, judged[-1]) else DUE
+    if not _newest_of(probing, judged[-1]):
+        return DUE
+    opened = _open_sample(project, kind)
+    return _rated_so_far(opened) if opened else UP_TO_DATE
 
 
 def looked_at(run: Run, metric: str) -> JudgeCertificate | None:
@@ -418,6 +428,6 @@ def distances(run: Run, kind: str, values: Mapping[int, float]) -> dict[str, lis
         if case in values:
             said.setdefault((str(conversation), case), []).append(score)
     apart: dict[str, list[float]] = {}
-    for (conversation, case), scores in said.items():
-        apart.setdefault(conversation, []).append(values[case] - sum(scores) / len(scores))
+    for (name, case), scores in said.items():
+        apart.setdefault(name, []).append(values[case] - sum(scores) / len(scores))
     return apart

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.judges import Corrected, corrected_mean
 from evaluation.metrics.registry import METRICS
-from evaluation.models import Run, Score
+from evaluation.models import CaseRun, Run, Score
 from evaluation.services.judging import certificates
 
 LEAST_RATED = 50
@@ -29,16 +29,16 @@ def _of_metric(run: Run, kind: str) -> Corrected | None:
     """Cases that failed have the worst value, whoever judges: there is nothing to correct."""
     if certificates.certificate_for(run, kind).certificate is None:
         return None
-    rows = Score.objects.filter(
-        case__run=run, metric=kind, metric_version=METRICS[kind].version, value__isnull=False
-    )
+    rows = Score.objects.filter(case__run=run, metric=kind, metric_version=METRICS[kind].version)
     judged: dict[str, list[float]] = {}
     written: dict[int, float] = {}
     for case, conversation, value, state in rows.values_list(
         "case", "case__item__conversation", "value", "case__state"
     ):
+        if value is None:
+            continue
         judged.setdefault(str(conversation), []).append(value)
-        if state == "done":
+        if state == CaseRun.State.DONE:
             written[case] = value
     distances = certificates.distances(run, kind, written)
     if sum(map(len, distances.values())) < LEAST_RATED:

@@ -1,0 +1,191 @@
+"""Judges from launch to gate: a point too generous is refused, level with people is certified."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from io import StringIO
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from evaluation import adapters
+from evaluation.layers import gold_layer
+from evaluation.models import AnswerSample, JudgeCertificate, Run
+from evaluation.services.judging import answer_ratings, samples
+from evaluation.services.run import execution, gates, results
+from labeling.models import Project
+from labeling.words import words_of
+from tests.evaluation import answers as asked
+from tests.evaluation import launching
+from tests.evaluation.answers import data_of, kind_of, verdict
+from tests.evaluation.probing import KIND, fair, probe, probe_in
+from tests.llm_server import Body, LanguageServer
+from tests.pages import markup
+
+pytestmark = pytest.mark.django_db
+
+
+def worth(question: str) -> int:
+    """What people say of the answer to a question."""
+    return 1 + hashlib.sha256(question.encode()).digest()[0] % 8
+
+
+def judge_off_by(points: float) -> Any:
+    """Half a point more or less than people in turn, and that many points on top."""
+
+    def say(body: Body) -> str:
+        kind = kind_of(body)
+        if kind in ("answer", "claims"):
+            return asked.speak(body)
+        question = re.search(r"\w+\? \(Chat_\d+\)", data_of(body))
+        if question is None:
+            return verdict(min(10.0, fair(probe_in(body).expectations[kind]) + points))
+        half = hashlib.sha256(question[0].encode()).digest()[1] % 2 - 0.5
+        return verdict(worth(question[0]) + half + points)
+
+    return say
+
+
+@pytest.fixture
+def answered(server: LanguageServer, project: Project, people: Any, script: Any) -> Any:
+    def launch(judge: Any, chats: int) -> Run:
+        script(asked.retrieve)
+        server.default = judge
+        release = asked.questions(project, chats=chats)
+        options = {"requested_by": people["noor"], "queue": False, "evaluate_answers": True}
+        run = launching.launch(release, pipeline="lexical", **options)
+        execution.work(run.pk, uuid4())
+        return Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
+
+    return launch
+
+
+def have_rated(sample: AnswerSample, first: User, second: User) -> None:
+    """All of it by one person and 20 answers by a second one, who gives a point more at times."""
+    layer = gold_layer(sample.panel.run.release.layer)
+    drawn = sample.answers.select_related("answer__case__item", "answer__case__run__release")
+    scores = {
+        row.answer_id: worth(layer.question(adapters.to_example(row.answer.case, layer).gold))
+        for row in drawn
+    }
+    places = [one for one in answer_ratings.places(sample.panel) if one.sample == sample.pk]
+    for at, place in enumerate(places):
+        answer_ratings.rate(place, rater=first, score=scores[place.answer])
+        if at < 20:
+            answer_ratings.rate(place, rater=second, score=scores[place.answer] + at // 10)
+
+
+def test_a_judge_a_point_too_generous_is_refused_and_every_attempt_is_listed(
+    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
+) -> None:
+    run = answered(judge_off_by(1.0), chats=12)
+    probe(project, by=people["rita"])
+    (repeated,) = probe(project, by=people["rita"])  # the probes alone do not catch it
+    rita, change = signed_in("rita"), reverse("run-answer-ratings-change", args=[run.pk])
+    rita.post(change, {"action": "draw", "size": "4", "kind": [KIND]})
+    first = AnswerSample.objects.get()
+    rita.post(change, {"action": "give_up", "sample": first.pk, "reason": "Too small."})
+    rita.post(change, {"action": "draw", "size": "32", "kind": [KIND]})
+    second = AnswerSample.objects.get(closed_at=None)
+    have_rated(second, people["noor"], people["rita"])
+    assert not JudgeCertificate.objects.exists()
+    rita.post(change, {"action": "close", "sample": second.pk})
+
+    refused = JudgeCertificate.objects.get()
+    assert [reason["code"] for reason in refused.reasons] == ["certificate.too_generous"]
+    assert refused.comparison["probes_held"] == refused.comparison["probes_asked"]
+    assert (refused.n, refused.attempt, refused.comparison["people"]["n"]) == (32, 2, 20)
+    assert refused.bias_low > 0.5
+    assert refused.ci_low > 0.6  # by rank alone it would have passed
+
+    Run.objects.filter(pk=run.pk).update(spec=run.spec.with_values(thresholds={KIND: 1.0}))
+    again = Run.objects.with_progress().select_related("release__project").get(pk=run.pk)
+    (check,) = [one for one in gates.ask(again).checks if one["metric"] == KIND]
+    assert not check["passed"]
+    assert "points more than people" in words_of(check["reason"])
+
+    about = [project.slug, KIND, refused.judge_sha256]
+    text = markup(rita, reverse("judge", args=about))
+    for said in ("Too small.", "given up", "points more than people", "32/32", "by rita"):
+        assert said in text, said
+    told = signed_in("noor").get(reverse("api-judge", args=about)).json()
+    assert told["state"] == "refused"
+    out = StringIO()
+    options = {"list": True, "format": "json", "kind": [KIND], "stdout": out}
+    with pytest.raises(CommandError):
+        call_command("certify_judge", project=project.slug, **options)
+    (printed,) = json.loads(out.getvalue())
+    assert printed["attempts"] == told["attempts"]
+    assert [(one["state"], one["size"]) for one in told["attempts"]["samples"]] == [
+        ("complete", 32),
+        ("given_up", 4),
+    ]
+    assert [one["by"] for one in told["attempts"]["probes"]] == ["rita", "rita"]
+    assert [one["counted"] for one in told["attempts"]["probes"]] == [0, len(repeated.results)]
+    (compared,) = told["attempts"]["comparisons"]
+    assert (compared["passed"], compared["by"], compared["sample"]) == (False, "rita", second.pk)
+    assert "people_corrected" not in results.results_document(again)["metrics"][KIND]
+
+
+def test_a_judge_level_with_people_is_certified_and_its_mean_is_corrected_by_them(
+    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
+) -> None:
+    run = answered(judge_off_by(0.1), chats=18)
+    probe(project)
+    (sample,) = samples.draw(run, size=50, kinds=[KIND], by=people["rita"])
+    have_rated(sample, people["noor"], people["rita"])
+    rita = signed_in("rita")
+    change = reverse("run-answer-ratings-change", args=[run.pk])
+    rita.post(change, {"action": "close", "sample": sample.pk})
+    certificate = JudgeCertificate.objects.get()
+    assert (certificate.passed, certificate.reasons) == (True, [])
+
+    figures = results.results_document(run)["metrics"][KIND]
+    corrected = figures["people_corrected"]
+    assert (corrected["n"], corrected["rated"], corrected["conversations"]) == (54, 50, 18)
+    assert corrected["judged"] == pytest.approx(figures["mean"])
+    assert corrected["value"] == pytest.approx(figures["mean"] - certificate.bias)
+    assert corrected["low"] < corrected["value"] < corrected["high"]
+    told = signed_in("noor").get(reverse("api-run", args=[run.pk])).json()
+    assert told["people_corrected"] == {KIND: corrected}
+    page = markup(rita, run.get_absolute_url())
+    assert f"{corrected['value']:.2f}" in page
+    assert "by 50 ratings" in page
+
+
+def test_the_page_of_a_judge_takes_the_same_queries_for_many_attempts(
+    server: LanguageServer, answered: Any, project: Project, people: Any, signed_in: Any
+) -> None:
+    run = answered(judge_off_by(0.0), chats=2)
+    (probing,) = probe(project)
+    rita = signed_in("rita")
+    about = [project.slug, KIND, probing.judge_sha256]
+
+    def queries(name: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert rita.get(reverse(name, args=about)).status_code == 200
+        return len(captured)
+
+    def a_sample() -> None:
+        (drawn,) = samples.draw(run, size=1, kinds=[KIND], by=people["rita"])
+        for place in answer_ratings.places(drawn.panel):
+            if not place.closed:
+                answer_ratings.rate(place, rater=people["noor"], score=5)
+        change = reverse("run-answer-ratings-change", args=[run.pk])
+        rita.post(change, {"action": "close", "sample": drawn.pk, "reason": "I am alone."})
+
+    a_sample()
+    before = [queries("judge"), queries("api-judge")]
+    for _ in range(3):
+        a_sample()
+        probe(project)
+    assert JudgeCertificate.objects.count() == 4
+    assert [queries("judge"), queries("api-judge")] == before
