@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from labeling.api.errors import ErrorOut
 from labeling.domain.schema import LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, FirstPass, Suggestion
 from labeling.services.work import suggestions
 from labeling.words import words_of
@@ -91,7 +92,15 @@ class FirstPassView(_OfAssignment):
         return self.answer(assignment)
 
 
-def _plain(suggestion: Suggestion) -> dict[str, Any]:
+class ShownSuggestion(TypedDict):
+    id: int
+    layer: str
+    pipeline: str
+    pipeline_version: str
+    labels: list[StoredLabel]
+
+
+def _plain(suggestion: Suggestion) -> ShownSuggestion:
     return {
         "id": suggestion.pk,
         "layer": suggestion.layer,

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 from uuid import UUID, uuid5
 
 from django.contrib.auth.models import User
@@ -10,6 +10,7 @@ from django.db import transaction
 
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Assignment, GoldRelease, Membership, Project, Round
 from labeling.services import guidelines, processing
 from labeling.services.exchange.conversations import import_files
@@ -21,16 +22,53 @@ SEED = 7
 _NAMES = UUID("6f1d1c5e-5a0e-4c43-8a39-6b1f6a7d0c11")  # for repeatable client ids
 
 
-def people(folder: Path) -> list[dict[str, Any]]:
+class DemoPerson(TypedDict):
+    username: str
+    full_name: str
+    password: str
+    is_staff: bool
+    is_superuser: bool
+    roles: list[str]
+
+
+class DemoRound(TypedDict):
+    kind: str
+    guideline: int
+    conversations: list[str]
+    annotators: list[str]
+
+
+class DemoProject(TypedDict):
+    slug: str
+    name: str
+    layers: list[str]
+    kappa_threshold: float
+    kappa_statistic: str
+    overlap: int
+    rounds: list[DemoRound]
+
+
+class DemoAnswer(TypedDict):
+    """What one person answered; ``skipped`` is the reason for which they did not."""
+
+    id: str
+    round: int
+    requirements: NotRequired[list[StoredLabel]]
+    empty: NotRequired[bool]
+    active_seconds: NotRequired[int]
+    skipped: NotRequired[str]
+
+
+def people(folder: Path) -> list[DemoPerson]:
     """The demo accounts, with their passwords in plain text: the demo is not secret."""
-    accounts: list[dict[str, Any]] = json.loads((folder / "people.json").read_text())
+    accounts: list[DemoPerson] = json.loads((folder / "people.json").read_text())
     return accounts
 
 
 @transaction.atomic
 def load(folder: Path, *, ruler: Ruler) -> GoldRelease | None:
     """Load everything, or do nothing if the demo project is there already."""
-    described = json.loads((folder / "project.json").read_text())
+    described: DemoProject = json.loads((folder / "project.json").read_text())
     if Project.objects.filter(slug=described["slug"]).exists():
         return None
     users = _accounts(folder)
@@ -78,9 +116,15 @@ def _accounts(folder: Path) -> dict[str, User]:
     return users
 
 
-def _project(folder: Path, described: dict[str, Any], users: dict[str, User]) -> Project:
-    fields = ("slug", "name", "layers", "kappa_threshold", "kappa_statistic", "overlap")
-    project = Project.objects.create(**{name: described[name] for name in fields})
+def _project(folder: Path, described: DemoProject, users: dict[str, User]) -> Project:
+    project = Project.objects.create(
+        slug=described["slug"],
+        name=described["name"],
+        layers=described["layers"],
+        kappa_threshold=described["kappa_threshold"],
+        kappa_statistic=described["kappa_statistic"],
+        overlap=described["overlap"],
+    )
     Membership.objects.bulk_create(
         Membership(project=project, user=users[person["username"]], role=role)
         for person in people(folder)
@@ -103,7 +147,7 @@ def _catch_up_guidelines(folder: Path, project: Project, version: int, *, by: Us
         )
 
 
-def _round(project: Project, described: dict[str, Any], users: dict[str, User]) -> Round:
+def _round(project: Project, described: DemoRound, users: dict[str, User]) -> Round:
     return rounds.open_round(
         project=project,
         kind=described["kind"],
@@ -125,7 +169,7 @@ def _answers(folder: Path, opened: Round) -> None:
                 _answer(assignment, line)
 
 
-def _answer(assignment: Assignment, line: dict[str, Any]) -> None:
+def _answer(assignment: Assignment, line: DemoAnswer) -> None:
     save = annotations.Save(
         base_version=0,
         client=uuid5(_NAMES, str(assignment)),
@@ -140,5 +184,5 @@ def _answer(assignment: Assignment, line: dict[str, Any]) -> None:
         annotations.submit(assignment, save)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def _lines(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from labeling.domain.keys import adjudication_keys
 from labeling.domain.matching.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
+from labeling.domain.schema.labels import StoredLabel
 from labeling.models import Adjudication, Conversation, Membership, Merge, Project, Round
 from labeling.services import blindness, pending
 from labeling.services.settling import adjudications as service
@@ -211,8 +213,31 @@ def _letters(conversation: Conversation, annotators: list[str]) -> dict[str, str
     return dict(zip(sorted(annotators, key=dealt), ascii_uppercase, strict=False))
 
 
-def _cluster(cluster: Cluster, letters: dict[str, str]) -> dict[str, Any]:
-    sides = [
+class ShownSide(TypedDict):
+    letter: str
+    annotator: str
+    label: Mapping[str, Any] | None
+
+
+class ShownCluster(TypedDict):
+    """A cluster for the page; the letters stand for the annotators."""
+
+    how: str
+    label: Mapping[str, Any]
+    differs: list[str]
+    sides: list[ShownSide]
+
+
+class EarlierDecision(TypedDict):
+    version: int
+    labels: list[StoredLabel]
+    kind: str
+    note: str
+    guideline_flag: bool
+
+
+def _cluster(cluster: Cluster, letters: dict[str, str]) -> ShownCluster:
+    sides: list[ShownSide] = [
         {"letter": letters[side.annotator], "annotator": side.annotator, "label": side.label}
         for side in cluster.sides
     ]
@@ -220,11 +245,11 @@ def _cluster(cluster: Cluster, letters: dict[str, str]) -> dict[str, Any]:
         "how": cluster.how,
         "label": cluster.label,
         "differs": cluster.differs,
-        "sides": sorted(sides, key=lambda side: str(side["letter"])),
+        "sides": sorted(sides, key=lambda side: side["letter"]),
     }
 
 
-def _decision(decision: Adjudication | None, layer: str) -> dict[str, Any] | None:
+def _decision(decision: Adjudication | None, layer: str) -> EarlierDecision | None:
     """The earlier decision, from which a new one starts."""
     if decision is None:
         return None

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.gold.content import LeftOutRow
 from labeling.domain.schema.layers import published_as
 from labeling.forms.gold import FreezeForm
 from labeling.models import Assignment, Conversation, Event, GoldItem, GoldRelease, Project
@@ -249,15 +250,20 @@ def _release_page(
     return render(request, "labeling/gold_release.html", context)
 
 
-def _left_out(release: GoldRelease) -> list[dict[str, Any]]:
+class ShownLeftOut(LeftOutRow):
+    can_be_decided: bool
+
+
+def _left_out(release: GoldRelease) -> list[ShownLeftOut]:
     """The conversations with their reasons, which are texts in releases of older versions."""
+    rows: list[LeftOutRow] = release.left_out
     return [
         {
             **row,
             "can_be_decided": not is_fact(row["reason"])
             or Fact.from_json(row["reason"]).mentions(TO_DECIDE),
         }
-        for row in release.left_out
+        for row in rows
     ]
 
 

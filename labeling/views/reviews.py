@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.domain.keys import REVIEW_KEYS
 from labeling.domain.schema import LAYERS, form_layers
+from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
 from labeling.services import blindness, pending
 from labeling.services.settling import merges
@@ -153,7 +154,7 @@ def _context(request: HttpRequest, annotation: Annotation) -> dict[str, Any]:
     }
 
 
-def _fixed(annotation: Annotation, verdicts: list[Review]) -> dict[str, Any] | None:
+def _fixed(annotation: Annotation, verdicts: list[Review]) -> Payload | None:
     """The answer as the newest verdict fixed it, if that verdict is about the current version."""
     newest = verdicts[0] if verdicts else None
     if newest is None or newest.version != annotation.version:
@@ -175,9 +176,20 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
     return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
 
 
+class ReviewCluster(TypedDict):
+    """A label for the page, in the shape of the clusters of adjudication."""
+
+    how: str
+    layer: str
+    label: StoredLabel
+    sides: list[None]
+    differs: list[str]
+    chosen: StoredLabel | None
+
+
 def _clusters(
-    project: Project, annotation: Annotation, fixed: dict[str, Any] | None
-) -> list[dict[str, Any]]:
+    project: Project, annotation: Annotation, fixed: Payload | None
+) -> list[ReviewCluster]:
     """Each label as a separate cluster, with the label that an earlier fix replaced it by."""
     return [
         {
@@ -193,7 +205,7 @@ def _clusters(
     ]
 
 
-def _by_uid(payload: dict[str, Any], layer: str, label: dict[str, Any]) -> dict[str, Any] | None:
+def _by_uid(payload: Payload, layer: str, label: StoredLabel) -> StoredLabel | None:
     labels = payload.get(LAYERS[layer].key, [])
     return next(
         (candidate for candidate in labels if candidate.get("uid") == label.get("uid")), None

@@ -10,12 +10,16 @@ import yaml
 from labeling.domain.schema.layers import LAYERS
 
 SCHEMA_VERSION = 1
+
+JsonSchema = dict[str, Any]
+"""A document in the words of JSON Schema."""
+
 _FOR_FORMS = ("widget", "choices", "at_least", "of", "within")
 
 
-def json_schema(layers: Sequence[str] = tuple(LAYERS)) -> dict[str, Any]:
+def json_schema(layers: Sequence[str] = tuple(LAYERS)) -> JsonSchema:
     """JSON Schema (2020-12) of a complete payload."""
-    definitions: dict[str, Any] = {}
+    definitions: JsonSchema = {}
     for name in layers:
         schema = LAYERS[name].label.model_json_schema()
         definitions |= schema.pop("$defs", {}) | {LAYERS[name].label.__name__: schema}
@@ -37,7 +41,7 @@ def json_schema(layers: Sequence[str] = tuple(LAYERS)) -> dict[str, Any]:
     }
 
 
-def _drop_presentation(definition: dict[str, Any]) -> None:
+def _drop_presentation(definition: JsonSchema) -> None:
     for field in definition["properties"].values():
         for presentation in _FOR_FORMS:
             field.pop(presentation, None)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from labeling.domain.agreement.agreement import Agreement, read_agreement
 from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.records import RecordFigures
 from labeling.domain.csv_cells import safe_cell
 from labeling.domain.numbers import decimals_apart
 from labeling.domain.schema import LAYERS
@@ -44,9 +45,9 @@ RECORD_COLUMNS = (
 class Records(NamedTuple):
     """The labels of each pair, matched one to one."""
 
-    pairs: list[dict[str, Any]]
+    pairs: list[RecordFigures]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Mapping[str, list[RecordFigures]]:
         return {"pairs": self.pairs}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 from django.db.models import Q
 
@@ -19,6 +19,7 @@ from labeling.domain.agreement.agreement import (
     AgreementSummary,
     Excluded,
     OriginFigures,
+    Statistic,
 )
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
@@ -135,23 +136,30 @@ def is_assisted(measured: Round) -> bool:
 def _figures(
     measured: Round, layer: str, units: Mapping[str, Units], selection: Selection
 ) -> Agreement:
-    rules: dict[str, Any] = {
-        **bar(measured),
-        "excluded": excluded_answers(measured, selection),
-    }
+    rules, excluded = bar(measured), excluded_answers(measured, selection)
     if not LAYERS[layer].has_units:
-        return event_agreement(labels_of(measured, layer, selection), **rules)
-    result = compute(ratings_of(units), ordinal=LAYERS[layer].is_ordinal, **rules)
+        labels = labels_of(measured, layer, selection)
+        return event_agreement(labels, excluded=excluded, **rules)
+    ordinal = LAYERS[layer].is_ordinal
+    result = compute(ratings_of(units), ordinal=ordinal, excluded=excluded, **rules)
     return replace(result, excluded=[*result.excluded, *_missing(units, layer, selection)])
 
 
-def bar(measured: Round) -> dict[str, Any]:
+class Bar(TypedDict):
+    """What κ is compared with, and which κ of the pairs."""
+
+    threshold: float
+    statistic: Statistic
+
+
+def bar(measured: Round) -> Bar:
     """The bar for κ: a closed calibration round keeps the one that it was compared with."""
     project = measured.project
     stored = measured.agreement if measured.kind == Round.Kind.CALIBRATION else None
     if stored and not measured.is_blind:
         return {"threshold": stored["threshold"], "statistic": stored["statistic"]}
-    return {"threshold": project.kappa_threshold, "statistic": project.kappa_statistic}
+    statistic = cast(Statistic, project.kappa_statistic)
+    return {"threshold": project.kappa_threshold, "statistic": statistic}
 
 
 def summary(layers: Mapping[str, AgreementFigures]) -> AgreementSummary:

@@ -6,7 +6,7 @@ the first remark or decision on.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -190,11 +190,22 @@ def _row(discussed: Round, place: UnitPlace) -> tuple[Disagreement, Split]:
     return stored.get(pk=row.pk), split
 
 
-def _named(row: Disagreement, split: Split) -> dict[str, Any]:
+class NamedSplit(TypedDict):
+    """How an event names what people disagreed on."""
+
+    conversation: str
+    message: int | None
+    layer: str
+    about: NotRequired[str]
+
+
+def _named(row: Disagreement, split: Split) -> NamedSplit:
     conversation: Conversation = row.conversation
-    return {
+    named: NamedSplit = {
         "conversation": conversation.external_id,
         "message": split.message,
         "layer": row.layer,
-        **({"about": split.name} if split.name else {}),
     }
+    if split.name:
+        named["about"] = split.name
+    return named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
@@ -24,6 +24,7 @@ from labeling.domain.chats import (
     read_chat,
     read_splits,
 )
+from labeling.domain.chats.counts import ChatCounts
 from labeling.domain.chats.gaps import gaps_of
 from labeling.domain.chats.reading import MAX_FILE_BYTES
 from labeling.domain.exchange.evidence import MessageId
@@ -49,7 +50,7 @@ class Outcome:
     """What an import did, or on a dry run would do."""
 
     done: conversations.ImportReport
-    counts: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[FileCounts] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
     release: GoldRelease | None = None
     report: ImportReport | None = None
@@ -107,7 +108,7 @@ def store_report(
     project: Project,
     format: str,
     sources: Sequence[Source],
-    counts: list[dict[str, Any]],
+    counts: Sequence[Mapping[str, object]],
     faults: list[dict[str, str]],
     dia_ids: dict[str, list[str]],
     actor: Any,
@@ -184,7 +185,15 @@ def _with_gold(
     return outcome
 
 
-def _counts(file: ChatFile, faults: Sequence[ChatFault]) -> dict[str, Any]:
+class FileCounts(ChatCounts):
+    """What a report says of one file."""
+
+    file: str
+    split: str
+    faults: dict[str, int]
+
+
+def _counts(file: ChatFile, faults: Sequence[ChatFault]) -> FileCounts:
     kinds = Counter(fault.kind for fault in faults)
     return {
         "file": file.source.file,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, NotRequired, TypedDict
 
 from django.db import transaction
 
@@ -27,6 +27,7 @@ from labeling.domain.chats import (
     read_chat,
     read_questions,
 )
+from labeling.domain.chats.counts import EvidenceCounts
 from labeling.domain.chats.reading import MAX_FILE_BYTES, parse
 from labeling.domain.exchange.importing import Record
 from labeling.domain.facts import Fact
@@ -46,12 +47,23 @@ class _File(NamedTuple):
     raw: bytes
 
 
+class GoldFileCounts(TypedDict):
+    """What a report says of one file; of questions also whether their evidence is there."""
+
+    file: str
+    conversation: str
+    questions: int
+    faults: dict[str, int]
+    strict: NotRequired[dict[str, int]]
+    tolerant: NotRequired[dict[str, int]]
+
+
 @dataclass(slots=True)
 class GoldOutcome:
     """What an import of gold did, or on a dry run would do; ``release`` None: nothing is new."""
 
     release: GoldRelease | None = None
-    counts: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[GoldFileCounts] = field(default_factory=list)
     faults: list[dict[str, str]] = field(default_factory=list)
     report: ImportReport | None = None
     new: int = 0
@@ -217,7 +229,7 @@ class _Intake:
             if len(self.problems) >= conversations.MAX_PROBLEMS:
                 return
         self.outcome.faults += chats.rows_of(file.source.file, faults)
-        self._count(file, "", number, faults, {})
+        self._count(file, "", number, faults)
 
     def _lines(self, file: _File, kind: str) -> Iterator[tuple[int, GoldLine] | LineFault]:
         if kind == "duee":
@@ -243,18 +255,18 @@ class _Intake:
         name: str,
         labels: int,
         faults: Sequence[ChatFault],
-        figures: Mapping[str, Any],
+        evidence: EvidenceCounts | None = None,
     ) -> None:
         kinds = Counter(fault.kind for fault in faults)
-        self.outcome.counts.append(
-            {
-                "file": file.source.file,
-                "conversation": name,
-                "questions": labels,
-                "faults": dict(sorted(kinds.items())),
-                **figures,
-            }
-        )
+        counted: GoldFileCounts = {
+            "file": file.source.file,
+            "conversation": name,
+            "questions": labels,
+            "faults": dict(sorted(kinds.items())),
+        }
+        if evidence:
+            counted["strict"], counted["tolerant"] = evidence["strict"], evidence["tolerant"]
+        self.outcome.counts.append(counted)
 
 
 def _kind(raw: bytes, layer: str) -> str:

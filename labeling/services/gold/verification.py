@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from labeling.domain.facts import Fact
@@ -37,8 +37,8 @@ def verify(release: GoldRelease) -> list[ReleaseFault]:
     return faults
 
 
-def _header(release: GoldRelease, faults: list[ReleaseFault]) -> dict[str, Any]:
-    header: dict[str, Any] = _parsed(release.header)
+def _header(release: GoldRelease, faults: list[ReleaseFault]) -> Mapping[str, Any]:
+    header = _parsed(release.header)
     named = {"name": release.name, "version": release.version, "layer": release.layer}
     if any(header.get(key) != value for key, value in named.items()):
         faults.append(ReleaseFault("", Fact("verify.header")))
@@ -58,7 +58,7 @@ def _item_faults(item: GoldItem) -> Iterator[ReleaseFault]:
         yield ReleaseFault(item.item_id, Fact("verify.lost_reference", lost=lost[0]))
 
 
-def _lost_references(document: dict[str, Any]) -> list[str]:
+def _lost_references(document: Mapping[str, Any]) -> list[str]:
     """Uids that labels refer to but the item lacks. Only items made here are complete."""
     gold, base = document.get("gold", {}), document.get("given", {})
     if not base and document.get("layer") != END_TO_END:
@@ -68,11 +68,11 @@ def _lost_references(document: dict[str, Any]) -> list[str]:
     return [uid for name in layers for uid in unresolved(name, gold[LAYERS[name].key], known)]
 
 
-def _how(document: dict[str, Any]) -> Any:
+def _how(document: Mapping[str, Any]) -> Any:
     return document.get("provenance", {}).get("how")
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str) -> Mapping[str, Any]:
     """The document, or an empty one where the text is no longer JSON."""
     try:
         document = json.loads(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -11,7 +11,7 @@ from django.db.models import Avg, Count, F, Max, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from labeling.domain.facts import Fact
-from labeling.domain.gold.gold_checks import compare, kappa_of, mean
+from labeling.domain.gold.gold_checks import CheckFigures, compare, kappa_of, mean
 from labeling.domain.matching.matchers import Rules, texts_of
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
@@ -59,7 +59,7 @@ def score(assignment_pk: int, *, ruler: Ruler) -> GoldCheck | None:
     if answer.status == Annotation.Status.SKIPPED and assignment.purpose == Purpose.HONEYPOT:
         return None
     known = GoldCheck.objects.filter(assignment=assignment, version=answer.version).first()
-    figures = {} if known else _against_gold(assignment, answer, ruler)
+    figures: CheckColumns = {} if known else _against_gold(assignment, answer, ruler)
     with transaction.atomic():  # a worker that dies here leaves both steps to the next one
         check = known or _store(assignment, answer, figures)
         _act_on_result(assignment)
@@ -73,14 +73,23 @@ def _act_on_result(assignment: Assignment) -> None:
         pause_if_due(assignment.round.project, assignment.annotator)
 
 
-def _store(assignment: Assignment, answer: Annotation, figures: dict[str, Any]) -> GoldCheck:
+class CheckColumns(TypedDict, total=False):
+    """What a check stores of an answer."""
+
+    releases: dict[str, str]
+    layers: dict[str, CheckFigures]
+    value: float | None
+    reason: Fact | None
+
+
+def _store(assignment: Assignment, answer: Annotation, figures: CheckColumns) -> GoldCheck:
     check, _ = GoldCheck.objects.get_or_create(
         assignment=assignment, version=answer.version, defaults=figures
     )
     return check
 
 
-def _against_gold(assignment: Assignment, answer: Annotation, ruler: Ruler) -> dict[str, Any]:
+def _against_gold(assignment: Assignment, answer: Annotation, ruler: Ruler) -> CheckColumns:
     if answer.status == Annotation.Status.SKIPPED:
         return {"value": 0.0, "reason": Fact("check.skipped")}
     project = assignment.round.project
@@ -213,7 +222,7 @@ class LayerFigures(NamedTuple):
 
 
 def by_layer(checks: list[GoldCheck]) -> list[LayerFigures]:
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    rows: dict[str, list[CheckFigures]] = defaultdict(list)
     for check in checks:
         for layer, figures in check.layers.items():
             rows[layer].append(figures)
