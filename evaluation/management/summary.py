@@ -40,7 +40,7 @@ def summary_tables(run: Run) -> Iterator[Table]:
 
 def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
     table = Table(title=title)
-    table.add_column("metric")
+    table.add_column("metric", no_wrap=True)
     by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
     counts = ("n", "undefined", "failed")
     for name in ("mean", "median", "std", "95 % interval", *by_chance, *counts, *PEOPLE):

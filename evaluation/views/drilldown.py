@@ -96,6 +96,7 @@ class ScoreRow(NamedTuple):
     metric: Metric
     cell: present.Cell
     reason: str
+    chance: str
 
 
 COMPARED = {
@@ -314,7 +315,8 @@ def _is_current(score: Score) -> bool:
 def _score(score: Score, case: CaseRun) -> ScoreRow:
     failed = case.state == CaseRun.State.FAILED
     cell = present.score_cell(score, failed=failed)
-    return ScoreRow(METRICS[score.metric], cell, words_of(score.reason))
+    chance = "" if score.chance is None else present.figure(score.chance)
+    return ScoreRow(METRICS[score.metric], cell, words_of(score.reason), chance)
 
 
 def _label_provenance(rows: list[PairRow], provenance: Provenance) -> list[LabelPeople]:

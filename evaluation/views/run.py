@@ -228,7 +228,7 @@ def _evidence(layer: GoldLayer, aggregates: dict[str, Aggregate]) -> dict[str, A
         return {}
     reranking = detail.get("reranking")
     known = "reranking" in detail  # runs that were scored before have none
-    groups = {"Expected messages": detail["by_evidence"], "Category": detail["by_category"]}
+    groups = {_("Expected messages"): detail["by_evidence"], _("Category"): detail["by_category"]}
     return {
         "funnel": present.funnel_rows(
             detail["funnel"], drops=not known or bool(reranking and reranking["dropped"])

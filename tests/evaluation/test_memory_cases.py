@@ -296,9 +296,12 @@ def test_a_figure_stands_next_to_its_chance_level_everywhere(
     (line,) = (line for line in table.splitlines() if "evidence_recall" in line)
     assert "0.125" in line
     assert "0.143" in line
-    page = signed_in("noor").get(run.get_absolute_url()).content.decode()
+    client = signed_in("noor")
+    page = client.get(run.get_absolute_url()).content.decode()
     assert "Over chance" in page
     assert "0.143" in page
+    case = client.get(reverse("run-case", args=[run.pk, run.cases.first().pk])).content.decode()
+    assert "by chance 0.167" in case  # two of twelve messages
 
 
 def test_fuzzy_recall_over_chance_is_that_of_the_whole_run(
