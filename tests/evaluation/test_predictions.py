@@ -145,7 +145,8 @@ def test_what_no_database_can_store_in_a_reply_costs_nobody_the_run(news, write,
 
     details = [score.detail for case in run.cases.all() for score in case.scores.all()]
     assert [one["absent"] for one in details if "absent" in one] == [["a\ufffd"]]
-    assert {"violation": "There is no event type Sale\ufffd."} in details
+    violation = Fact("violation.unknown_type", type="Sale\ufffd")
+    assert {"violation": violation.as_json()} in details
 
 
 def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tmp_path):
@@ -166,8 +167,11 @@ def test_settings_of_the_metrics_come_from_the_file_and_are_kept(news, write, tm
     ("text", "sentence"),
     [
         ("metrics:\n  relaxed:\n    match_mod: x\n", "Did you mean “metrics.relaxed.match_mode”"),
-        ("metrics:\n  schema:\n    mode: loose\n", "“metrics.schema.mode” is “syntax_only” or"),
-        ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” is true or false"),
+        (
+            "metrics:\n  schema:\n    mode: loose\n",
+            "“metrics.schema.mode” must be one of syntax_only",
+        ),
+        ("metrics:\n  cot:\n    enabled: 1\n", "“metrics.cot.enabled” must be true or false"),
         ("metrics: 3\n", "must hold settings of its own"),
         ("confidence: 1\n", "no pipeline is run"),
     ],
