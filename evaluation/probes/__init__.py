@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from labeling.domain.facts import StoredFact
 
@@ -76,19 +76,61 @@ class Expectation:
         return enough and (self.at_most is None or score <= self.at_most)
 
 
+class ExpectedScore(TypedDict, total=False):
+    """An :class:`Expectation`, as the file writes it."""
+
+    at_least: float | None
+    at_most: float | None
+    within: float | None
+    of: str
+
+
+class ProbeMessage(TypedDict):
+    id: int
+    speaker: str
+    time: str
+    text: str
+
+
+class TalkDocument(TypedDict):
+    """A conversation of the file, about which several probes ask."""
+
+    question: str
+    reference: str
+    messages: list[ProbeMessage]
+
+
+class ProbeDocument(TypedDict):
+    """A probe of the file; ``expect`` bounds the score of each kind of judgement."""
+
+    id: str
+    trick: str
+    talk: str
+    answer: str
+    expect: dict[str, ExpectedScore]
+
+
+class ProbeInputs(TypedDict):
+    """What the judge is shown, as with any answer."""
+
+    question: str
+    messages: list[ProbeMessage]
+    answer: str
+    reference: str
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     id: str
     trick: str
     question: str
     reference: str
-    messages: tuple[dict[str, Any], ...]
+    messages: tuple[ProbeMessage, ...]
     answer: str
     expectations: Mapping[str, Expectation]
 
     @property
-    def inputs(self) -> dict[str, Any]:
-        """What the judge is shown, as with any answer."""
+    def inputs(self) -> ProbeInputs:
         return {
             "question": self.question,
             "messages": list(self.messages),
@@ -121,7 +163,7 @@ def load() -> ProbeSet:
     )
 
 
-def _probe(document: dict[str, Any], talk: dict[str, Any]) -> Probe:
+def _probe(document: ProbeDocument, talk: TalkDocument) -> Probe:
     return Probe(
         id=document["id"],
         trick=document["trick"],

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from labeling.domain.schema.labels import StoredLabel
 from pipelines.memory.text import STOP, spoken, stem, words
 
 
@@ -67,7 +67,7 @@ class Asked:
         identity = json.dumps([self.talk, self.question, self.evidence])
         return f"synthetic-{hashlib.sha256(identity.encode()).hexdigest()[:20]}"
 
-    def as_label(self) -> dict[str, Any]:
+    def as_label(self) -> StoredLabel:
         return {
             "uid": self.uid,
             "question": self.question,

@@ -277,7 +277,7 @@ def _finish(build_id: int, owner: UUID, **fields: Any) -> None:
     leased.update(**{"owner": None, "lease_expires_at": None, **fields})
 
 
-def _failure(error: Exception, attempts: int) -> dict[str, Any]:
+def _failure(error: Exception, attempts: int) -> Mapping[str, Any]:
     if isinstance(error, TRANSIENT) and attempts < MAX_ATTEMPTS:
         asked = getattr(error, "retry_after", None) or RETRY_SECONDS * attempts
         wait = timedelta(seconds=min(asked, LONGEST_WAIT_SECONDS))

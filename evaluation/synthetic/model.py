@@ -10,9 +10,10 @@ from typing import Any
 from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
 from evaluation.synthetic.templates import ANALYST, starters
 from labeling.domain.facts import Fact
-from labeling.domain.schema.labels import PRIORITIES, TYPES
+from labeling.domain.schema.labels import PRIORITIES, TYPES, StoredLabel
 from pipelines import prompting
 from pipelines.llm import ChatModel
+from pipelines.types import JsonSchema
 
 PROMPTS = Path(__file__).parent / "prompts"
 GENERATE, VERIFY = "generate.v1", "verify.v1"
@@ -71,11 +72,11 @@ def _sample(name: str, domain: str, difficulty: str, data: Mapping[str, Any]) ->
     return Sample(name, domain, difficulty, turns, tuple(labels))
 
 
-def _without_uid(label: dict[str, Any]) -> dict[str, Any]:
+def _without_uid(label: StoredLabel) -> StoredLabel:
     return {name: value for name, value in label.items() if name not in ("uid", "confidence")}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object(**properties: JsonSchema) -> JsonSchema:
     return {
         "type": "object",
         "properties": properties,
@@ -84,7 +85,7 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _list(items: dict[str, Any]) -> dict[str, Any]:
+def _list(items: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": items}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from labeling.domain.facts import Fact
 from labeling.domain.schema import DEFAULT_LAYER, check_payload
+from labeling.domain.schema.labels import StoredLabel
 
 USER = "user"
 
@@ -49,7 +50,7 @@ class Sample:
     domain: str
     difficulty: str
     turns: tuple[Turn, ...]
-    requirements: tuple[dict[str, Any], ...]
+    requirements: tuple[StoredLabel, ...]
 
 
 def difficulties(name: str, count: int) -> list[str]:
@@ -111,7 +112,7 @@ def _fields_against_schema(sample: Sample) -> list[str]:
     return sorted({problem.path.rsplit(".", 1)[-1] for problem in problems})
 
 
-def _said_by_user(requirement: dict[str, Any], turns: Sequence[Turn]) -> bool:
+def _said_by_user(requirement: StoredLabel, turns: Sequence[Turn]) -> bool:
     cited = requirement.get("source_messages") or []
     return any(
         isinstance(index, int) and 0 <= index < len(turns) and turns[index].role == USER

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import yaml
 
 from evaluation.synthetic.sample import DIFFICULTIES, USER, Sample, Turn
+from labeling.domain.schema.labels import StoredLabel
 from pipelines.fingerprint import fingerprint
 
 ANALYST = "analyst"
@@ -23,10 +24,51 @@ PRIORITIES = {"must": 5, "should": 3, "could": 2}
 """A wish is said with its priority as the verb; the number is how often it is drawn."""
 
 
+class Feature(TypedDict):
+    """A wish with places for what it is about, and how it is said."""
+
+    title: str
+    actor: str
+    action: str
+    condition: NotRequired[str]
+    type: str
+    criteria: list[str]
+    numbers: list[int]
+    says: list[str]
+    question: str
+    detail: str
+
+
+class DomainWords(TypedDict):
+    """The words of one domain; things and people in the singular and the plural."""
+
+    starters: list[str]
+    things: list[list[str]]
+    people: list[list[str]]
+    events: list[str]
+
+
+class Book(TypedDict):
+    domains: dict[str, DomainWords]
+    features: list[Feature]
+    acknowledgements: list[str]
+    asides: list[str]
+    fillers: list[str]
+
+
+class Wish(TypedDict):
+    """A feature about something: its label, the sentence that says it, and its figures."""
+
+    label: StoredLabel
+    says: str
+    question: str
+    detail: str
+
+
 @cache
-def _book() -> dict[str, Any]:
+def _book() -> Book:
     path = Path(__file__).with_name("domains.yaml")
-    book: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    book: Book = yaml.safe_load(path.read_text(encoding="utf-8"))
     return book
 
 
@@ -71,8 +113,8 @@ class _Talk:
     domain: str
     difficulty: str
     turns: list[Turn] = field(default_factory=list)
-    labels: list[dict[str, Any]] = field(default_factory=list)
-    open: dict[str, Any] | None = None
+    labels: list[StoredLabel] = field(default_factory=list)
+    open: Wish | None = None
     """A wish whose figures are still to be told."""
 
     def hold(self, messages: int, requirements: int) -> None:
@@ -93,16 +135,14 @@ class _Talk:
             if len(self.turns) < messages:
                 self.turns.append(Turn(ANALYST, self._ask()))
 
-    def _wishes(self, words: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    def _wishes(self, words: DomainWords, number: int) -> list[Wish]:
         """Different features, each about something."""
         chosen = self.draw.sample(_book()["features"], number)
         return [
             self._filled(feature, self.draw.choice(words["things"]), words) for feature in chosen
         ]
 
-    def _filled(
-        self, feature: dict[str, Any], thing: Sequence[str], words: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _filled(self, feature: Feature, thing: Sequence[str], words: DomainWords) -> Wish:
         person = self.draw.choice(words["people"])
         slots = {"thing": thing[0], "things": thing[1], "person": person[0], "people": person[1]}
         slots |= {name.capitalize(): text.title() for name, text in slots.items()}
@@ -110,7 +150,11 @@ class _Talk:
         slots["n"] = str(self.draw.choice(feature["numbers"]))
         slots["cue"] = self.draw.choices(list(PRIORITIES), list(PRIORITIES.values()))[0]
         criteria = feature["criteria"][: DIFFICULTIES[self.difficulty].criteria]
-        texts = {name: feature[name].format(**slots) for name in ("title", "actor", "action")}
+        texts = {
+            "title": feature["title"].format(**slots),
+            "actor": feature["actor"].format(**slots),
+            "action": feature["action"].format(**slots),
+        }
         condition = feature.get("condition")
         return {
             "label": texts
@@ -125,7 +169,7 @@ class _Talk:
             "detail": feature["detail"].format(**slots),
         }
 
-    def _say(self, wish: dict[str, Any], *, last: bool) -> str:
+    def _say(self, wish: Wish, *, last: bool) -> str:
         """State a wish; its figures are said with it, or only when the analyst asks."""
         at = len(self.turns)
         cited = {"source_messages": [at], "rationale": f"Message {at} asks for it"}
@@ -149,7 +193,7 @@ class _Talk:
             return str(self.open["question"])
         return str(self.draw.choice(_book()["acknowledgements"]))
 
-    def _small_talk(self, words: dict[str, Any]) -> str:
+    def _small_talk(self, words: DomainWords) -> str:
         """Nothing to extract: what is there already, or beside the point."""
         thing = self.draw.choice(words["things"])
         text = self.draw.choice([*_book()["asides"], *_book()["fillers"]])

@@ -115,7 +115,7 @@ def claim(run_id: int, owner: UUID) -> Answer | None:
     return rows.defer("case__item__canonical").get(pk=taken)
 
 
-def write(answer: Answer, run: Run, model: ChatModel) -> dict[str, Any]:
+def write(answer: Answer, run: Run, model: ChatModel) -> leases.Columns:
     """The fields of the finished answer."""
     spec = run.spec.answers
     assert spec is not None  # the run was launched with answers
@@ -151,7 +151,14 @@ def chosen(returned: Sequence[int], messages: Sequence[Mapping[str, Any]]) -> li
     return sorted(fitting)
 
 
-def shown(ids: Iterable[int], messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+class ShownMessage(TypedDict):
+    id: int
+    speaker: str
+    time: str | None
+    text: str
+
+
+def shown(ids: Iterable[int], messages: Sequence[Mapping[str, Any]]) -> list[ShownMessage]:
     """The messages as author and judge see them."""
     return [
         {

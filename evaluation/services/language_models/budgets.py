@@ -22,6 +22,7 @@ from labeling.models import GoldItem, GoldRelease, SuggestionRequest
 from pipelines.chat.client import tokens_in
 from pipelines.llm import OverBudget, Usage
 from pipelines.registry import Calls, entry_for
+from pipelines.types import Config
 
 PROMPT_TOKENS = 500
 REPLY_TOKENS = 700
@@ -250,7 +251,7 @@ def estimate(
     release: GoldRelease,
     *,
     pipeline: str,
-    config: dict[str, Any],
+    config: Config,
     split: str,
     repetitions: int,
     size: int | None = None,
@@ -343,7 +344,7 @@ def _case_sizes(release: GoldRelease, items: Iterable[GoldItem], most: int | Non
 
 
 def _of_earlier_run(
-    release: GoldRelease, pipeline: str, config: dict[str, Any]
+    release: GoldRelease, pipeline: str, config: Config
 ) -> tuple[int, float, float] | None:
     """Its number and its mean tokens a case, what the cache saved counted as if it were spent."""
     endpoint = endpoints.endpoint_from_settings()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -28,6 +28,21 @@ STOPS = (OverBudget, NoQuota, WrongKey, UnknownModel)
 """Every further case would fail in the same way."""
 
 MOST_REPETITIONS = 1000  # within one case
+
+
+class StoredUsage(TypedDict):
+    """What a piece of work asked of models, and what it cost."""
+
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    estimated: bool
+    saved_tokens: int
+    saved: float | None
+    seconds: float
+    models: list[str]
 
 
 class Meter:
@@ -54,7 +69,7 @@ class Meter:
         self.seconds += seconds
         self.spent = self.spent + usage
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> StoredUsage:
         return {
             "calls": self.calls,
             "cached": self.cached,
@@ -151,7 +166,7 @@ def too_long() -> OutOfTime:
     return OutOfTime("case.too_long", limit=settings.CASE_TIMEOUT_SECONDS)
 
 
-def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def together(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
     """The usage of a case over its attempts: what a failed one cost was spent all the same."""
     if not before.get("calls"):
         return dict(now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from django.db.models import QuerySet
 
@@ -20,6 +20,50 @@ JUDGED = ("faithfulness", "relevance", "completeness", "correctness")
 NO_ANSWER = Fact("metric.no_answer")
 NOT_JUDGED = Fact("metric.not_judged")
 JUDGE_FAILED = Fact("metric.judge_failed")
+
+
+class Claims(TypedDict):
+    score: float | None
+    supported: int
+    total: int
+
+
+class CaseClaims(TypedDict, total=False):
+    """The claims of a case's answer, where a judge has looked at them."""
+
+    claims: Claims
+
+
+class AllClaims(TypedDict):
+    """The claims of all answers; ``mean`` is that of the cases' scores."""
+
+    mean: float | None
+    n: int
+    supported: int
+    total: int
+    judge_failures: int
+
+
+class CountingJudge(TypedDict):
+    """The judging whose scores count, and the prompt of this kind."""
+
+    judging: int
+    model: str
+    name: str
+    sha256: str
+    judge_sha256: str
+
+
+class JudgementCounts(TypedDict):
+    judge_failures: int
+    clamped: int
+
+
+class JudgedDetail(JudgementCounts):
+    """What is stored with a judged figure of a run; ``claims`` with faithfulness alone."""
+
+    judge: CountingJudge
+    claims: NotRequired[AllClaims]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +110,21 @@ class Judged:
         claims = _claims(judgements.get("claims")) if kind == "faithfulness" else {}
         return Value(judgement.score, detail={"clamped": judgement.clamped, **claims})
 
-    def details(self) -> dict[str, dict[str, Any]]:
+    def details(self) -> dict[str, JudgedDetail]:
         """What is stored with the aggregates: the judge, how often it failed, and the claims."""
         if self.judging is None:
             return {}
         rows = {kind: self._of_kind(kind) for kind in (*JUDGED, "claims")}
         prompts = self.judging.spec["prompts"]
-        details_by_metric = {
+        details_by_metric: dict[str, JudgedDetail] = {
             kind: {
-                "judge": {"judging": self.judging.pk, "model": self.judging.model}
-                | {name: prompts[kind][name] for name in ("name", "sha256", "judge_sha256")},
+                "judge": {
+                    "judging": self.judging.pk,
+                    "model": self.judging.model,
+                    "name": prompts[kind]["name"],
+                    "sha256": prompts[kind]["sha256"],
+                    "judge_sha256": prompts[kind]["judge_sha256"],
+                },
                 **_counts(rows[kind]),
             }
             for kind in JUDGED
@@ -126,14 +175,14 @@ def documents(run: Run) -> dict[int, dict[str, Any]]:
     return by_case
 
 
-def _counts(rows: list[Judgement]) -> dict[str, int]:
+def _counts(rows: list[Judgement]) -> JudgementCounts:
     return {
         "judge_failures": sum(row.state == Judgement.State.FAILED for row in rows),
         "clamped": sum(row.clamped for row in rows),
     }
 
 
-def _claims(judgement: Judgement | None) -> dict[str, Any]:
+def _claims(judgement: Judgement | None) -> CaseClaims:
     if judgement is None or judgement.state != Judgement.State.DONE:
         return {}
     claims = judgement.detail.get("claims", [])
@@ -141,7 +190,7 @@ def _claims(judgement: Judgement | None) -> dict[str, Any]:
     return {"claims": {"score": judgement.score, "supported": supported, "total": len(claims)}}
 
 
-def _all_claims(rows: list[Judgement]) -> dict[str, Any]:
+def _all_claims(rows: list[Judgement]) -> AllClaims:
     """The mean of the cases' claim scores; None if no answer made a claim."""
     counted = [_claims(row)["claims"] for row in rows if _claims(row)]
     scores = [claims["score"] for claims in counted if claims["score"] is not None]

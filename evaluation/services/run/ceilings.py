@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import fsum
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db.models import Avg
 
@@ -24,6 +24,7 @@ from evaluation.services.launch.predictions import Labels, Submitted, behind
 from evaluation.services.launch.spec import sha256_of
 from labeling.domain.facts import Fact
 from labeling.domain.matching.similarity import Ruler
+from labeling.models import GoldRelease
 from labeling.services import vectors
 from labeling.words import in_english
 
@@ -102,10 +103,27 @@ def beside(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Beside]:
     return placed
 
 
-def as_json(comparison: Beside) -> dict[str, Any]:
+class CeilingRow(TypedDict):
+    """What people reach, next to a figure in ``results.json``."""
+
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+    n_undefined: int
+    reason: str | None
+    own: float | None
+    percent_of_human_level: float | None
+    passes: bool
+
+
+def as_json(comparison: Beside) -> CeilingRow:
     row = comparison.ceiling
     return {
-        **{name: getattr(row, name) for name in ("mean", "ci_low", "ci_high", "n")},
+        "mean": row.mean,
+        "ci_low": row.ci_low,
+        "ci_high": row.ci_high,
+        "n": row.n,
         "n_undefined": row.n_undefined,
         "reason": in_english(row.reason) if row.reason else None,
         "own": comparison.own,
@@ -114,7 +132,15 @@ def as_json(comparison: Beside) -> dict[str, Any]:
     }
 
 
-def _key(run: Run, ruler: str) -> dict[str, Any]:
+class CeilingKey(TypedDict):
+    """What a ceiling is of, by columns."""
+
+    release: GoldRelease
+    split: str
+    settings_sha256: str
+
+
+def _key(run: Run, ruler: str) -> CeilingKey:
     depends = ("matching", "metrics_config", "event_schema", "size")
     spec = run.spec.as_json()
     settings = {name: spec.get(name) for name in depends} | {"ruler": ruler}
@@ -135,7 +161,7 @@ def _on_part(run: Run, ceilings: Mapping[str, HumanCeiling]) -> dict[str, float 
 
 
 def _rows(
-    run: Run, key: dict[str, Any], metrics: Sequence[Metric], ruler: Ruler
+    run: Run, key: CeilingKey, metrics: Sequence[Metric], ruler: Ruler
 ) -> Iterator[HumanCeiling]:
     layer = gold_layer(run.release.layer)
     context = Context(ruler, run.spec)
@@ -143,10 +169,10 @@ def _rows(
     items = items[: run.spec.size]
     cases = _scored(layer, context, items)
     shared = [item.item.pk for item in items if len(item.labels) > 1]
-    part = {"items": shared} if len(shared) < len(items) else {}
+    part: CeilingDetail = {"items": shared} if len(shared) < len(items) else {}
     for metric in metrics:
         figures, reason = _figures(layer, metric, cases, context)
-        detail = _detail(metric, cases) | part
+        detail: CeilingDetail = {**_detail(metric, cases), **part}
         yield HumanCeiling(
             **key,
             metric=metric.id,
@@ -219,7 +245,7 @@ def _of_part(submitted: Submitted, uid: str) -> dict[str, Labels]:
 
 def _figures(
     layer: GoldLayer, metric: Metric, cases: Sequence[_Case], context: Context
-) -> tuple[dict[str, Any], Fact | None]:
+) -> tuple[Mapping[str, Any], Fact | None]:
     names = ("mean", "ci_low", "ci_high", "n", "n_undefined")
     nothing = dict.fromkeys(names[:3]) | {"n": 0, "n_undefined": len(cases)}
     if metric.id in OF_PIPELINES:
@@ -261,7 +287,23 @@ def _mean_of(metric: Metric, pairs: Sequence[_Pair]) -> Value:
     return Value(fsum(known) / len(known), share=share)
 
 
-def _detail(metric: Metric, cases: Sequence[_Case]) -> dict[str, Any]:
+class PeopleRow(TypedDict):
+    """Two people against each other, or one against gold."""
+
+    people: list[str]
+    mean: float
+    n: int
+
+
+class CeilingDetail(TypedDict, total=False):
+    """``items``: those that several people labelled, where these are not all."""
+
+    pairs: list[PeopleRow]
+    gold: list[PeopleRow]
+    items: list[int]
+
+
+def _detail(metric: Metric, cases: Sequence[_Case]) -> CeilingDetail:
     """Pair by pair, and each person against gold."""
     if not metric.per_case or metric.id in OF_PIPELINES:
         return {}
@@ -284,6 +326,6 @@ def _detail(metric: Metric, cases: Sequence[_Case]) -> dict[str, Any]:
     }
 
 
-def _row(people: tuple[str, ...], values: Sequence[float], directions: int) -> dict[str, Any]:
+def _row(people: tuple[str, ...], values: Sequence[float], directions: int) -> PeopleRow:
     mean = fsum(values) / len(values)
     return {"people": list(people), "mean": mean, "n": len(values) // directions}
