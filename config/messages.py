@@ -135,6 +135,7 @@ def _of_tables() -> Iterator[str]:
         yield from _shown(layer)
     for entry in LAYERS.values():
         yield from (entry.words.units, entry.words.marked, entry.words.unmarked)
+        yield entry.words.content
     yield from _shown(describe())
     settings = [setting for row in describe() for setting in row["config"]]
     yield from (one for setting in settings for one in setting["choices"] or () if " " in one)

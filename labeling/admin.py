@@ -26,6 +26,7 @@ from labeling.models import (
     Comment,
     Conversation,
     Disagreement,
+    EmptyLayer,
     Event,
     FirstPass,
     GoldCheck,
@@ -332,6 +333,7 @@ read_only(
     "project__slug conversation__external_id",
     about="conversation",
 )
+read_only(EmptyLayer, "round layer stated_by stated_at", "round__project layer", "layer")
 read_only(
     Measurement,
     "round layer selection measured_at",

@@ -63,6 +63,7 @@ from labeling.views.reviews import review, review_next, reviews
 from labeling.views.rounds import round_batch, round_close, round_new, work_move
 from labeling.views.tables import table
 from labeling.views.tokens import token_revoke, tokens
+from labeling.views.unused_layers import layer_empty, layer_empty_withdraw, layer_off
 from labeling.views.webhooks import (
     webhook,
     webhook_again,
@@ -103,6 +104,13 @@ of_a_project = [
     path("rounds/<int:number>/agreement/compute/", agreement_compute, name="agreement-compute"),
     path("rounds/<int:number>/agreement.csv", agreement_csv, name="agreement-csv"),
     path("calibration/", calibration, name="calibration"),
+    path("rounds/<int:number>/layers/<slug:layer>/empty/", layer_empty, name="layer-empty"),
+    path(
+        "rounds/<int:number>/layers/<slug:layer>/empty/withdraw/",
+        layer_empty_withdraw,
+        name="layer-empty-withdraw",
+    ),
+    path("rounds/<int:number>/layers/<slug:layer>/off/", layer_off, name="layer-off"),
     path("rounds/<int:number>/disagreements/", disagreements, name="disagreements"),
     path(
         "rounds/<int:number>/disagreements/comment/",

@@ -70,6 +70,12 @@ WORDS: dict[str, Text] = {
     "agreement.events_without_units": _(
         "events have no units that could be left out, so they are compared by F1"
     ),
+    "agreement.labels_differ": _("what they write differs, too"),
+    "agreement.layer_not_used": _("nobody used this layer, so agreement can't be measured"),
+    "agreement.no_labels": _("two of them have no labels to compare"),
+    "agreement.nothing_measured": _(
+        "nobody used any of the layers, so agreement can't be measured"
+    ),
     "agreement.label_not_rated": _("“{name}” is a label that they do not have or did not rate"),
     "agreement.no_common_unit": _(
         "nobody used this layer on the same items, so agreement can't be measured"
@@ -498,6 +504,12 @@ WORDS: dict[str, Text] = {
     "schema.no_message": _("There is no message {index}."),
     "schema.no_message_linked": _("Link at least one message."),
     "schema.no_role": _("{name} has no role {role}."),
+    "layer_stays.needed": _("{title} refer to this layer: take that one off first."),
+    "layer_stays.only_one": _(
+        "It is the only layer of the project. Say in the guidelines what to look for, then open "
+        "the next round."
+    ),
+    "layer_stays.was_used": _("Somebody used this layer, so agreement was measured on it."),
     "schema.no_such_layer": _("This project has no such layer."),
     "schema.not_a_list": _("A list of labels is expected."),
     "schema.not_valid": "{said}.",
@@ -585,6 +597,11 @@ def within(title: str) -> str:
 
 
 WORDS |= {f"layer.{name}": _(title_of(name)) for name in LAYERS}
+WORDS |= {
+    f"content.{name}": _(layer.words.content)
+    for name, layer in LAYERS.items()
+    if layer.words.content
+}
 WORDS |= {f"layer_within.{name}": lazy(within, str)(title_of(name)) for name in LAYERS}
 
 

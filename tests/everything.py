@@ -100,6 +100,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         ("disagreement-names", [*of_project, 2]),
         ("agreement agreement-csv round-close api-agreement", [*of_project, 2]),
         ("round-batch", [*of_project, 2]),
+        ("layer-empty layer-empty-withdraw layer-off", [*of_project, 2, "inference"]),
         ("labels labels-preview labels-import", of_project),
         ("conversations-import conversations-preview conversations-store", of_project),
         ("labels-export", [*of_project, "native"]),

@@ -18,6 +18,8 @@ STATUS = {
     "answers_changed": 409,
     "blind": 409,
     "gate_locked": 409,
+    "layer_stays": 409,
+    "layer_was_used": 409,
     "locked": 409,
     "not_measured": 409,
     "not_merged": 409,

@@ -18,7 +18,10 @@ from labeling.services.work import assignments, rounds
 class ProjectOut(serializers.ModelSerializer[Project]):
     class Meta:
         model = Project
-        fields = ["slug", "name", "layers", "overlap", "kappa_threshold", "kappa_statistic"]
+        fields = [
+            *("slug", "name", "layers", "overlap"),
+            *("kappa_threshold", "kappa_statistic", "label_f1_threshold"),
+        ]
 
 
 class RoundOut(serializers.ModelSerializer[Round]):

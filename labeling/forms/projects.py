@@ -42,6 +42,16 @@ class ProjectForm(forms.Form):
     kappa_statistic = forms.ChoiceField(
         label=_("Which κ counts"), choices=Project.Statistic.choices, initial=Project.Statistic.MIN
     )
+    label_f1_threshold = forms.FloatField(
+        label=_("Label F1 threshold"),
+        initial=0.5,
+        min_value=0,
+        max_value=1,
+        help_text=_(
+            "The labels themselves have to match, too: a calibration round passes when the F1 of "
+            "matched labels reaches this. 0 turns it off. A change holds from the next round on."
+        ),
+    )
     overlap = forms.IntegerField(
         label=_("Annotators per conversation"),
         initial=3,

@@ -12,7 +12,7 @@ from labeling.models.merges import Merge
 from labeling.models.processing import Measurement, PendingUpdate
 from labeling.models.projects import Guideline, Membership, Project
 from labeling.models.reviews import Review
-from labeling.models.rounds import Round, RoundConversation
+from labeling.models.rounds import EmptyLayer, Round, RoundConversation
 from labeling.models.suggestions import FirstPass, Suggestion, SuggestionRequest
 from labeling.models.vectors import TextVector
 from labeling.models.webhooks import Webhook, WebhookDelivery
@@ -28,6 +28,7 @@ __all__ = [
     "Comment",
     "Conversation",
     "Disagreement",
+    "EmptyLayer",
     "Event",
     "FirstPass",
     "GoldCheck",

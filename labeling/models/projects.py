@@ -49,6 +49,11 @@ class Project(models.Model):
     kappa_statistic = models.CharField(
         max_length=4, choices=Statistic, default=Statistic.MIN, verbose_name="κ statistic"
     )
+    label_f1_threshold = models.FloatField(
+        default=0.5,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="Lowest F1 of matched labels that a calibration round passes with; 0: any",
+    )
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     match_threshold = models.FloatField(default=0.85)
     actor_synonyms = models.JSONField(default=list, blank=True)
@@ -74,6 +79,11 @@ class Project(models.Model):
                 name="project_kappa_threshold_in_range",
                 condition=Q(kappa_threshold__gte=-1) & Q(kappa_threshold__lte=1),
                 violation_error_message="The κ threshold lies between -1 and 1.",
+            ),
+            models.CheckConstraint(
+                name="project_label_f1_threshold_in_range",
+                condition=Q(label_f1_threshold__gte=0) & Q(label_f1_threshold__lte=1),
+                violation_error_message="The threshold of the label F1 lies between 0 and 1.",
             ),
             models.CheckConstraint(
                 name="project_kappa_statistic_known",

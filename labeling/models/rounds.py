@@ -80,6 +80,9 @@ class Round(models.Model):
         default=False, help_text="Its disagreements are discussed under letters, not names"
     )
     override_reason = models.TextField(blank=True)
+    label_f1_threshold = models.FloatField(
+        default=0.0, help_text="The project's when the round was opened; 0 in rounds from before"
+    )
     agreement = models.JSONField(null=True, help_text="Agreement at the moment it closed")
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -142,3 +145,21 @@ class RoundConversation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.round} #{self.position}"
+
+
+class EmptyLayer(models.Model):
+    """A lead has stated that in a closed round nothing was to be found on a layer nobody used."""
+
+    round = models.ForeignKey(Round, models.CASCADE, related_name="empty_layers")
+    layer = models.CharField(max_length=20)
+    stated_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    stated_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["round", "layer"]
+        constraints = [
+            models.UniqueConstraint(name="empty_layer_once_per_round", fields=["round", "layer"])
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.layer} of {self.round}"

@@ -27,7 +27,10 @@ from labeling.services import events, pending, projects
 TOLD = ("name", "description", "overlap", "review_rate")
 MATCHING = ("match_threshold", "actor_synonyms")
 MEASURING = ("kappa_threshold", "kappa_statistic", *MATCHING, "layers")
-FIELDS = (*TOLD, *MEASURING, "event_schema")
+NEXT_ROUND = ("label_f1_threshold",)
+"""A round keeps what holds when it is opened."""
+
+FIELDS = (*TOLD, *MEASURING, *NEXT_ROUND, "event_schema")
 
 
 class SettingsRefused(RuleError):

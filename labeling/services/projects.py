@@ -51,6 +51,7 @@ def create(
     layers: Sequence[str] = (DEFAULT_LAYER,),
     kappa_threshold: float = 0.75,
     kappa_statistic: str = Project.Statistic.MIN,
+    label_f1_threshold: float = 0.5,
     overlap: int = 3,
 ) -> Project:
     """Create a project, led by its creator."""
@@ -63,6 +64,7 @@ def create(
                 layers=list(layers),
                 kappa_threshold=kappa_threshold,
                 kappa_statistic=kappa_statistic,
+                label_f1_threshold=label_f1_threshold,
                 overlap=overlap,
             )
     except IntegrityError:

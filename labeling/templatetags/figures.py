@@ -45,6 +45,16 @@ def interval(pair: dict[str, Any] | None) -> str:
 
 
 @register.filter
+def chance(value: float | None) -> str:
+    """A probability in percent, never called certain: ``88 %``, ``> 99 %``."""
+    if value is None:
+        return UNDEFINED
+    if value < 0.01 or value > 0.99:
+        return "< 1 %" if value < 0.5 else "> 99 %"
+    return f"{100 * value:.0f} %"
+
+
+@register.filter
 def percent(part: int, whole: int) -> int:
     """Whole percent, rounded down, so that only all of it is 100."""
     return 100 * part // whole if whole else 0

@@ -13,13 +13,14 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.domain.agreement.calibration import standings
-from labeling.models import Measurement, Project, Round
+from labeling.models import EmptyLayer, Measurement, Project, Round
 from labeling.services.agreement import agreement, discussions
 from labeling.templatetags.figures import figure
 from labeling.translation import lazy as _
 from labeling.translation import translated
 from labeling.views import access
 from labeling.views.gate import count_work, gates, lowest_pair
+from labeling.views.layer_results import layer_results
 
 A_LEAD = _("a lead")
 
@@ -47,6 +48,8 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
         "gate": gates([project])[project.pk],
         "steps": steps(project, rounds),
         "rows": list(zip(closed, readings, strict=True)),
+        "last_closed": closed[-1] if closed else None,
+        "layers": layer_results(closed[-1]) if closed else [],
         "chart": chart(readings) if readings else None,
         "standings": [
             (round_, standings(agreement.of_messages(round_.agreement)["pairs"]))
@@ -60,10 +63,13 @@ def calibration(request: HttpRequest, slug: str) -> HttpResponse:
 def _rounds(project: Project) -> list[Any]:
     """The calibration rounds, oldest first."""
     rounds = (
-        project.rounds.labelling().filter(kind=Round.Kind.CALIBRATION).select_related("guideline")
+        project.rounds.labelling()
+        .filter(kind=Round.Kind.CALIBRATION)
+        .select_related("guideline", "project")
     )
     everything = Measurement.objects.filter(selection="").only("round", "layer", "mean_interval")
-    rounds = rounds.prefetch_related(Prefetch("measurements", everything))
+    stated = Prefetch("empty_layers", EmptyLayer.objects.select_related("stated_by"))
+    rounds = rounds.prefetch_related(Prefetch("measurements", everything), stated)
     counted = list(rounds.defer("guideline__body").order_by("number"))
     count_work(counted)
     return counted
@@ -88,6 +94,8 @@ def _interval(
     """Of the gate's figure: the lowest pair has one, and a mean got one when it was measured."""
     if figures["value"] is None:
         return None, None
+    if known := figures.get("intervals", {}).get("value"):
+        return known[0], known[1]
     if figures["statistic"] == "mean":
         layer = figures.get("layer") or agreement.first_layer(measured.project)
         stored = [row for row in measured.measurements.all() if row.layer == layer]

@@ -150,6 +150,27 @@ def _titled(layer: str) -> str:
 
 
 def _reached(figures: Mapping[str, Any], where: str = "") -> str:
+    if figures.get("outcome") == "not_measured":
+        return _("nothing{where} ({why_none})").format(where=where, why_none=_why_none(figures))
+    return _of_units(figures, where) + _of_content(figures)
+
+
+def _of_content(figures: Mapping[str, Any]) -> str:
+    """What the gate says of the labels themselves, where they kept the round from passing."""
+    content = figures.get("content")
+    if not content or content["passed"]:
+        return ""
+    reason = words_of(content["reason"])
+    if content["value"] is None:
+        return _(", and the labels cannot be compared ({reason})").format(reason=reason)
+    return _(", and label F1 {value} where at least {needed} is needed ({reason})").format(
+        value=against(content["value"], content["threshold"]),
+        needed=exact(content["threshold"]),
+        reason=reason,
+    )
+
+
+def _of_units(figures: Mapping[str, Any], where: str) -> str:
     if figures.get("value") is None:
         return _("no {measure}{where} ({why_none})").format(
             measure=_measure(figures), where=where, why_none=_why_none(figures)
@@ -159,6 +180,8 @@ def _reached(figures: Mapping[str, Any], where: str = "") -> str:
 
 
 def _verdict(figures: Mapping[str, Any]) -> str:
+    if figures.get("outcome") == "not_measured":
+        return _("was not measured: {why_none}").format(why_none=_why_none(figures))
     if figures.get("value") is None:
         return _("has no {measure}: {why_none}").format(
             measure=_measure(figures), why_none=_why_none(figures)

@@ -77,7 +77,7 @@ def test_the_interval_stands_in_each_field_of_the_matrix(signed_in, rita, projec
 
 
 def test_an_undefined_kappa_is_a_dash_with_its_reason(signed_in, rita, project):
-    factories.answer_all(factories.open_calibration(project, 2), [])
+    factories.answer_all(factories.open_calibration(project, 2), [0, 1, 2, 3])
 
     shown = page(signed_in(rita), URL)
 

@@ -199,7 +199,7 @@ def test_a_mean_has_an_interval_of_its_own(signed_in, rita, project):
 
 
 def test_a_round_without_kappa_says_why(signed_in, rita, project):
-    answered(project, 2, {name: [] for name in MARKED})
+    answered(project, 2, {name: [0, 1, 2, 3] for name in MARKED})
 
     response = signed_in(rita).get(URL)
 

@@ -143,6 +143,7 @@ def in_admin(project, members, **changed):
         "layers": '["extraction"]',
         "kappa_threshold": "0.75",
         "kappa_statistic": "min",
+        "label_f1_threshold": "0.5",
         "overlap": "3",
         "match_threshold": "0.85",
         "actor_synonyms": "[]",

@@ -17,6 +17,7 @@ NEW = {
     "layers": ["extraction"],
     "kappa_threshold": "0.8",
     "kappa_statistic": "mean",
+    "label_f1_threshold": "0.4",
     "overlap": "2",
 }
 
@@ -40,6 +41,7 @@ def test_staff_create_a_project_and_lead_it(signed_in, admin):
     created = Project.objects.get(slug="clinics")
     assert response.url == "/projects/clinics/"
     assert (created.kappa_threshold, created.kappa_statistic, created.overlap) == (0.8, "mean", 2)
+    assert created.label_f1_threshold == 0.4
     assert created.memberships.get().user == admin
     assert created.memberships.get().role == "lead"
     assert verbs(created) == ["project.created"]
@@ -114,7 +116,7 @@ def test_the_gate_names_the_lowest_pair_of_a_failed_round(signed_in, project, ri
 
 def test_the_gate_says_why_a_round_has_no_kappa(signed_in, project, rita):
     opened = factories.open_calibration(project, 2)
-    factories.answer_all(opened, [])
+    factories.answer_all(opened, [0, 1, 2, 3])
 
     shown = page(signed_in(rita), URL)
 
@@ -206,7 +208,7 @@ def test_more_projects_cost_no_more_queries(signed_in, project, rita):
 
 def test_a_layer_is_labelled_with_what_its_labels_refer_to():
     chosen = {"name": "A", "slug": "a", "kappa_threshold": 0.7, "kappa_statistic": "min"}
-    chosen |= {"overlap": 2, "layers": ["validation"]}
+    chosen |= {"label_f1_threshold": 0.5, "overlap": 2, "layers": ["validation"]}
 
     assert ProjectForm(chosen).errors["layers"] == [
         "Validation issues refer to requirements: label these too."

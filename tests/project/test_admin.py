@@ -88,6 +88,7 @@ def sent(project: Project, **changed: Any) -> dict[str, Any]:
         "layers": '["extraction"]',
         "kappa_threshold": "0.75",
         "kappa_statistic": "min",
+        "label_f1_threshold": "0.5",
         "overlap": "3",
         "match_threshold": "0.85",
         **DOCUMENTS,

@@ -1,7 +1,7 @@
 """Do the annotators agree? One kappa per pair, and the gate that depends on it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from math import fsum
 from typing import Any, Literal, NotRequired, TypedDict, cast
@@ -52,6 +52,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Statistic = Literal["min", "mean"]
 Measure = Literal["kappa", "f1"]
+Outcome = Literal["passed", "failed", "not_measured"]
 Interval = tuple[float, float]
 
 NOTHING_IN_COMMON = Fact("agreement.nothing_in_common")
@@ -105,6 +106,18 @@ class ExcludedFigures(TypedDict):
     reason: StoredFact
 
 
+class ContentFigures(TypedDict):
+    """A :class:`ContentAgreement` as plain JSON."""
+
+    value: float | None
+    threshold: float
+    passed: bool
+    low: float | None
+    high: float | None
+    chance_above: float | None
+    reason: StoredFact | None
+
+
 class AgreementFigures(TypedDict):
     """An :class:`Agreement` as plain JSON."""
 
@@ -123,6 +136,8 @@ class AgreementFigures(TypedDict):
     outlook: NotRequired[list[OutlookFigures]]
     intervals: NotRequired[dict[str, Interval]]
     ordinal: NotRequired[bool]
+    outcome: NotRequired[Outcome]
+    content: NotRequired[ContentFigures | None]
 
 
 class AgreementSummary(AgreementFigures):
@@ -172,6 +187,24 @@ class Excluded:
 
 
 @dataclass(frozen=True, slots=True)
+class ContentAgreement:
+    """The F1 of matched labels, pooled over conversations: of the lowest pair, or the mean.
+
+    It passes when it reaches ``threshold``, or if that is 0. ``low`` to ``high`` is its 95 %
+    interval, and ``chance_above`` how probable it is that the true figure is above the threshold.
+    ``reason`` says why it did not pass.
+    """
+
+    value: float | None
+    threshold: float
+    passed: bool
+    low: float | None = None
+    high: float | None = None
+    chance_above: float | None = None
+    reason: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """The agreement of a round: the gate's figure, every pair behind it, and all together.
 
@@ -185,6 +218,10 @@ class Agreement:
     and ``outlook`` what would pass of rounds of this size. ``intervals`` has those of ``value``,
     of ``mean`` (of the pairs), ``fleiss_kappa`` and ``krippendorff_alpha``. ``ordinal``: labels are
     scores, whose disagreement counts by squared distance in every κ and in α.
+
+    ``content`` is what the gate says of the labels themselves, where people's labels are compared
+    as records. ``outcome`` is ``not_measured`` where nobody used the layer, which says nothing for
+    or against the annotators; else it says whether the gate passed.
     """
 
     statistic: Statistic
@@ -202,6 +239,8 @@ class Agreement:
     outlook: list[Outlook] = field(default_factory=list)
     intervals: dict[str, Interval] = field(default_factory=dict)
     ordinal: bool = False
+    outcome: Outcome = "failed"
+    content: ContentAgreement | None = None
 
     def as_json(self) -> AgreementFigures:
         """Plain JSON, as it is stored; ``worded`` of it is what commands and the API print."""
@@ -229,7 +268,22 @@ def read_agreement(figures: AgreementFigures) -> Agreement:
         outlook=[Outlook(**row) for row in figures.get("outlook", [])],
         intervals=_read_intervals(figures.get("intervals", {})),
         ordinal=figures.get("ordinal", False),
+        outcome=outcome_of(figures),
+        content=_read_content(figures.get("content")),
     )
+
+
+def outcome_of(figures: AgreementFigures) -> Outcome:
+    """Of figures from before there were states, too."""
+    return figures.get("outcome") or ("passed" if figures["passed"] else "failed")
+
+
+def _read_content(stored: ContentFigures | None) -> ContentAgreement | None:
+    if stored is None:
+        return None
+    reason = stored["reason"]
+    values: dict[str, Any] = {**stored, "reason": reason and Fact.from_json(reason)}
+    return ContentAgreement(**values)
 
 
 def _read_pair(pair: PairFigures) -> PairAgreement:
@@ -303,7 +357,7 @@ def agreement(
         statistic=statistic,
         value=gate.value,
         threshold=threshold,
-        passed=gate.value is not None and gate.value > threshold,
+        passed=gate.passed,
         pairs=pairs,
         fleiss_kappa=overall["fleiss_kappa"],
         krippendorff_alpha=overall["krippendorff_alpha"],
@@ -313,6 +367,18 @@ def agreement(
         outlook=gate.outlook,
         intervals=gate.intervals | intervals,
         ordinal=ordinal,
+        outcome=gate.outcome,
+    )
+
+
+def without_use(figures: Agreement) -> Agreement:
+    """Of a layer on which nobody has a label: there is nothing to measure agreement by."""
+    return replace(
+        figures,
+        value=None,
+        passed=False,
+        outcome="not_measured",
+        reasons=figures.reasons | {"value": Fact("agreement.layer_not_used")},
     )
 
 
@@ -472,9 +538,14 @@ class GateFigure:
 
     value: float | None
     reason: Fact | None
+    passed: bool
     chance_above: float | None
     outlook: list[Outlook]
     intervals: dict[str, Interval]
+
+    @property
+    def outcome(self) -> Outcome:
+        return "passed" if self.passed else "failed"
 
 
 def gate_figure(
@@ -493,14 +564,15 @@ def gate_figure(
     value, reason = gate_value(pairs, statistic, measure=measure)
     known = [spread for spread in spreads if spread is not None]
     if value is None or len(known) < len(spreads):
-        return GateFigure(value, reason, None, [], {})
+        return GateFigure(value, reason, False, None, [], {})
     mean = mean_of(known)
     lowest = min(known, key=lambda spread: spread.value)
     looked_at = lowest if statistic == "min" else mean
     joined = known if statistic == "min" else [mean] if mean else []
     ahead = prospects(joined, threshold)
     intervals = intervals_of({"value": looked_at, "mean": mean})
-    return GateFigure(value, reason, ahead.chance_above, ahead.outlook, intervals)
+    passed = value > threshold
+    return GateFigure(value, reason, passed, ahead.chance_above, ahead.outlook, intervals)
 
 
 def _why_no_overall(counts: NDArray[np.int64]) -> Fact:

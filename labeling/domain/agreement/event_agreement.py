@@ -56,7 +56,7 @@ def event_agreement(
         statistic=statistic,
         value=gate.value,
         threshold=threshold,
-        passed=gate.value is not None and gate.value > threshold,
+        passed=gate.passed,
         pairs=pairs,
         fleiss_kappa=None,
         krippendorff_alpha=None,
@@ -66,6 +66,7 @@ def event_agreement(
         chance_above=gate.chance_above,
         outlook=gate.outlook,
         intervals=gate.intervals,
+        outcome=gate.outcome,
     )
 
 

@@ -106,14 +106,18 @@ def record_agreement(
     list of RecordAgreement
         In order of the names. Every figure is in [0, 1], higher is better.
     """
+    every = sorted({name for own in labels.values() for name in own})
     return [
         _pair(
             a,
             b,
-            [
-                RequirementPairs(labels[a][name], labels[b][name], ruler=ruler, synonyms=synonyms)
+            {
+                name: RequirementPairs(
+                    labels[a][name], labels[b][name], ruler=ruler, synonyms=synonyms
+                )
                 for name in sorted(labels[a].keys() & labels[b].keys())
-            ],
+            },
+            every,
             threshold,
             has_sources,
         )
@@ -124,16 +128,20 @@ def record_agreement(
 def _pair(
     a: str,
     b: str,
-    conversations: Sequence[RequirementPairs],
+    shared: Mapping[str, RequirementPairs],
+    every: Sequence[str],
     threshold: float,
     has_sources: bool,
 ) -> RecordAgreement:
-    counts = [
-        (len(pairs.matches(threshold)), len(pairs.left), len(pairs.right))
-        for pairs in conversations
-    ]
+    conversations = list(shared.values())
+    counted = {
+        name: (len(pairs.matches(threshold)), len(pairs.left), len(pairs.right))
+        for name, pairs in shared.items()
+    }
+    counts = list(counted.values())
     matches, left, right = (sum(column) for column in zip((0, 0, 0), *counts, strict=True))
-    spread = pooled_f1(np.array(counts, dtype=np.float64).reshape(len(counts), 3))
+    table = [counted.get(name, (0, 0, 0)) for name in every]
+    spread = pooled_f1(np.array(table, dtype=np.float64).reshape(len(table), 3))
     low, high = (spread and spread.interval) or (None, None)
     rows = [row for pairs in conversations for row in _field_rows(pairs, threshold)]
     undefined: dict[str, Fact] = {}

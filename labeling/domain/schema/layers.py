@@ -135,9 +135,16 @@ Drawing = DrawnMessages | DrawnPhases | DrawnSpans
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """What screens say of a layer. ``units`` tells what the unit of agreement is."""
+    """What screens say of a layer. ``units`` tells what the unit of agreement is.
+
+    ``content`` says what is wrong where people agree on the units and not on the labels. It is
+    there for layers whose labels are compared as records. The others need no second look: questions
+    and arcs are chosen freely among many; of an issue, an event or a rating the unit or the F1
+    holds what is said already.
+    """
 
     units: str
+    content: str = ""
     marked: str = "marked it with"
     unmarked: str = "did not mark it"
     no_unit: str = "no such requirement"
@@ -222,6 +229,7 @@ _ENTRIES = (
         words=Words(
             units="The unit is the message: it counts as marked when a requirement of the "
             "annotator cites it. “Nothing here” marks no message.",
+            content="they mark the same messages and write different requirements",
         ),
     ),
     Layer(
@@ -242,6 +250,8 @@ _ENTRIES = (
             units="The unit is the requirement, matched between the annotators: it counts as "
             "marked when an inferred requirement is triggered by it. Anyone who has no such "
             "requirement judges nothing.",
+            content="they infer from the same requirements and write different inferred "
+            "requirements",
             marked="inferred from it",
             unmarked="inferred nothing from it",
         ),

@@ -19,12 +19,16 @@ from labeling.domain.agreement.agreement import (
     AgreementSummary,
     Excluded,
     OriginFigures,
+    Outcome,
     Statistic,
+    outcome_of,
+    without_use,
 )
 from labeling.domain.agreement.agreement import agreement as compute
+from labeling.domain.agreement.content import content_agreement, judged_by_content
 from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
 from labeling.domain.agreement.event_agreement import event_agreement
-from labeling.domain.agreement.records import RecordFigures, record_agreement
+from labeling.domain.agreement.records import RecordAgreement, RecordFigures, record_agreement
 from labeling.domain.agreement.units import (
     Base,
     Units,
@@ -90,6 +94,18 @@ def measure(
     compared = _compared(measured, layer, ruler, selection)
     units = {name: comparison.units for name, comparison in compared.items()}
     figures = _figures(measured, layer, units, selection)
+    records = (
+        records_of(measured, layer, ruler=ruler, selection=selection)
+        if LAYERS[layer].has_records
+        else None
+    )
+    if records is not None:
+        content = content_agreement(
+            records, threshold=measured.label_f1_threshold, statistic=figures.statistic
+        )
+        figures = judged_by_content(figures, content, layer)
+    if figures.value is None and not _is_used(measured, layer, selection):
+        figures = without_use(figures)
     if not selection.origin and is_assisted(measured):
         figures = replace(figures, by_origin=_by_origin(measured, layer, ruler, selection))
     return LayerAgreement(
@@ -97,9 +113,15 @@ def measure(
         units,
         {name: _counts(of_conversation) for name, of_conversation in units.items()},
         _splits(measured, layer, compared, ruler, selection),
-        records_of(measured, layer, ruler=ruler, selection=selection)
-        if LAYERS[layer].has_records
-        else None,
+        None if records is None else [pair.as_json() for pair in records],
+    )
+
+
+def _is_used(measured: Round, layer: str, selection: Selection) -> bool:
+    """Whether a label of the layer is among the answers, or there are no answers to compare."""
+    several = answers.submitted(measured, selection).values("annotator").distinct().count() > 1
+    return not several or any(
+        answer.payload.get(LAYERS[layer].key) for answer in answers.each(measured, layer, selection)
     )
 
 
@@ -165,13 +187,30 @@ def bar(measured: Round) -> Bar:
 def summary(layers: Mapping[str, AgreementFigures]) -> AgreementSummary:
     """The figures of several layers, and the figure of the gate: the lowest of them.
 
-    The gate holds only if each layer passes; a layer without a figure is the lowest.
+    The gate holds only if each layer that somebody used passes; one without a figure is the lowest.
+    A layer that nobody used is not measured: it neither passes nor fails the others.
     """
+    measured = {
+        layer: figures for layer, figures in layers.items() if outcome_of(figures) != "not_measured"
+    }
+    looked_at = measured or layers
     lowest = min(
-        layers, key=lambda layer: (layers[layer]["value"] is not None, layers[layer]["value"])
+        looked_at,
+        key=lambda layer: (looked_at[layer]["value"] is not None, looked_at[layer]["value"]),
     )
-    passed = all(figures["passed"] for figures in layers.values())
-    return {**layers[lowest], "layer": lowest, "passed": passed, "layers": dict(layers)}
+    passed = bool(measured) and all(figures["passed"] for figures in measured.values())
+    figures = layers[lowest]
+    if not measured and len(layers) > 1:
+        nothing = Fact("agreement.nothing_measured").as_json()
+        figures = {**figures, "reasons": {**figures["reasons"], "value": nothing}}
+    outcome: Outcome = "passed" if passed else "failed" if measured else "not_measured"
+    return {
+        **figures,
+        "layer": lowest,
+        "passed": passed,
+        "outcome": outcome,
+        "layers": dict(layers),
+    }
 
 
 def _counts(units: Units) -> tuple[int, int, int]:
@@ -214,18 +253,17 @@ def _splits(
 
 def records_of(
     measured: Round, layer: str, *, ruler: Ruler, selection: Selection = EVERYTHING
-) -> list[RecordFigures]:
+) -> list[RecordAgreement]:
     labels = labels_of(measured, layer, selection)
     ruler.prime(texts_to_prime(_every(labels)))
     project, matching = measured.project, LAYERS[layer].matching
-    compared = record_agreement(
+    return record_agreement(
         labels,
         ruler=ruler,
         synonyms=synonyms_of(project),
         threshold=project.match_threshold,
         has_sources=isinstance(matching, SameRecord) and matching.cites,
     )
-    return [pair.as_json() for pair in compared]
 
 
 def of_messages(figures: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -67,7 +67,7 @@ def answers_sha256(measured: Round) -> str:
     project = measured.project
     rules = [
         *(VERSION, MINILM_ID, project.match_threshold, project.actor_synonyms),
-        agreement.bar(measured),
+        *(agreement.bar(measured), measured.label_f1_threshold),
     ]
     digest = hashlib.sha256(canonical_json(rules).encode())
     rows = answers.assignments_of(measured).values_list(

@@ -92,6 +92,7 @@ def open_round(
         order=order,
         skip_policy=skip_policy,
         override_reason=override,
+        label_f1_threshold=project.label_f1_threshold,
         opened_by=by,
     )
     _check_sharing(opened, quotas)

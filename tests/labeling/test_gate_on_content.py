@@ -1,0 +1,239 @@
+"""The calibration gate: κ on the units, the labels themselves, and layers that nobody used."""
+
+from __future__ import annotations
+
+import pytest
+
+from labeling.domain.agreement.agreement import read_agreement
+from labeling.models import EmptyLayer, Event, Project, Round
+from labeling.services.agreement import unused
+from labeling.services.work import rounds
+from labeling.templatetags.figures import figure
+from tests import factories
+from tests.pages import page, queries
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/orders/calibration/"
+TEXTS = {
+    "ana": ("Track parcels", "show where the parcel travels now"),
+    "ben": ("Pay by invoice", "send a monthly bill to companies"),
+    "cleo": ("Delete accounts", "erase everything about former members"),
+}
+
+
+def answered(project, *, alike=False, number=6):
+    """Everybody marks message 0 alone; in their own words, unless ``alike``."""
+    opened = factories.open_calibration(project, number)
+    for assignment in opened.assignments.select_related("annotator"):
+        title, action = TEXTS["ana" if alike else assignment.annotator.username]
+        label = factories.requirement(title=title, action=action)
+        factories.answer_with(assignment, {"requirements": [label]})
+    opened.refresh_from_db()
+    return opened
+
+
+class TestContent:
+    def test_the_same_messages_with_different_labels_do_not_pass(self, signed_in, rita, project):
+        closed = answered(project)
+
+        shown = page(signed_in(rita), URL)
+
+        assert closed.state == Round.State.FAILED
+        assert closed.agreement["value"] == 1.0  # κ alone would have passed
+        assert closed.agreement["content"]["value"] == 0.0
+        why = "they mark the same messages and write different requirements"
+        high = figure(closed.agreement["content"]["high"])  # six labels each, none of them shared
+        assert 0.2 < closed.agreement["content"]["high"] < 0.5
+        assert f"Labels match F1 0.00 0.00 to {high} at least 0.5 needed {why}" in shown
+        assert f"label F1 0.00 where at least 0.5 is needed ({why})" in shown  # in the gate's box
+        assert "Requirements not passed" in shown
+
+    def test_the_same_labels_pass(self, signed_in, rita, project):
+        closed = answered(project, alike=True)
+
+        assert closed.state == Round.State.PASSED
+        assert closed.agreement["content"] == {
+            **closed.agreement["content"],
+            "value": 1.0,
+            "threshold": 0.5,
+            "passed": True,
+            "reason": None,
+        }
+        assert "true κ above 0.75:" in page(signed_in(rita), URL)
+
+    def test_zero_turns_it_off(self, project):
+        Project.objects.filter(pk=project.pk).update(label_f1_threshold=0)
+        project.refresh_from_db()
+
+        closed = answered(project)
+
+        assert closed.state == Round.State.PASSED
+        assert closed.agreement["content"]["value"] == 0.0
+
+    def test_what_held_when_the_round_was_opened_counts(self, project):
+        opened = factories.open_calibration(project, 2)
+        Project.objects.filter(pk=project.pk).update(label_f1_threshold=0)
+
+        assert opened.label_f1_threshold == 0.5
+        factories.answer_all(opened)
+        opened.refresh_from_db()
+        assert opened.agreement["content"]["threshold"] == 0.5
+
+    def test_the_mean_of_the_pairs_counts_where_the_mean_of_kappa_does(self, project):
+        opened = factories.open_calibration(project, 6)
+        for assignment in opened.assignments.select_related("annotator"):
+            title, action = TEXTS["ben" if assignment.annotator.username == "cleo" else "ana"]
+            label = factories.requirement(title=title, action=action)
+            factories.answer_with(assignment, {"requirements": [label]})
+        for statistic, expected in (("min", 0.0), ("mean", 1 / 3)):  # F1 of pairs: 1, 0, 0
+            Project.objects.filter(pk=project.pk).update(kappa_statistic=statistic)
+            Round.objects.labelling().filter(pk=opened.pk).update(agreement=None)
+            opened = Round.objects.labelling().get(pk=opened.pk)
+            factories.measure(opened)
+            figures = opened.measurements.get(layer="extraction", selection="").figures
+            assert figures["content"]["value"] == pytest.approx(expected)
+
+    def test_a_round_from_before_keeps_its_verdict_and_says_what_it_lacks(
+        self, signed_in, rita, project
+    ):
+        closed = answered(project, alike=True)
+        figures = closed.agreement
+        for one in (figures, figures["layers"]["extraction"]):
+            for name in ("content", "outcome", "chance_above", "outlook", "intervals", "ordinal"):
+                one.pop(name)
+            for pair in one["pairs"]:
+                del pair["chance_above"], pair["intervals"]
+        Round.objects.labelling().filter(pk=closed.pk).update(agreement=figures)
+
+        read = read_agreement(figures["layers"]["extraction"])
+        shown = page(signed_in(rita), URL)
+
+        assert (read.outcome, read.content, read.chance_above) == ("passed", None, None)
+        assert read.pairs[0].chance_above is None
+        assert "Requirements passed" in shown
+        assert "not measured when this round closed" in shown
+
+
+@pytest.fixture
+def two_layers(people):
+    return factories.make_project(layers=["extraction", "inference"])
+
+
+class TestUnusedLayer:
+    def test_it_neither_passes_nor_fails_the_others(self, signed_in, rita, two_layers):
+        closed = answered(two_layers, alike=True)
+
+        shown = page(signed_in(rita), URL)
+
+        assert closed.state == Round.State.PASSED
+        assert closed.agreement["layer"] == "extraction"
+        assert closed.agreement["layers"]["inference"]["outcome"] == "not_measured"
+        assert "Inferred requirements not measured Nobody used this layer" in shown
+        assert "nothing on inferred requirements (nobody used this layer" in shown
+
+    def test_the_others_can_still_fail(self, two_layers):
+        assert answered(two_layers).state == Round.State.FAILED
+
+    def test_a_round_without_any_label_does_not_pass(self, two_layers):
+        opened = factories.open_calibration(two_layers, 2)
+        factories.answer_all(opened, [])
+        opened.refresh_from_db()
+
+        assert opened.state == Round.State.FAILED
+        assert opened.agreement["outcome"] == "not_measured"
+        assert opened.agreement["reasons"]["value"]["code"] == "agreement.nothing_measured"
+
+    def test_it_is_not_the_same_as_a_kappa_that_is_undefined(self, project):
+        """All mark every message: used, and chance alone explains the agreement."""
+        opened = factories.open_calibration(project, 2)
+        factories.answer_all(opened, [0, 1, 2, 3])
+        opened.refresh_from_db()
+
+        assert opened.agreement["outcome"] == "failed"
+        assert opened.agreement["reasons"]["value"]["code"] == "agreement.undefined"
+
+    def test_a_lead_states_that_nothing_was_to_be_found_and_takes_it_back(
+        self, signed_in, rita, two_layers
+    ):
+        answered(two_layers, alike=True)
+        client = signed_in(rita)
+        address = "/projects/orders/rounds/1/layers/inference/empty/"
+
+        assert "The statement is logged with your name" in page(client, address)
+        for _ in range(2):  # twice is once
+            assert client.post(address).url == URL
+        assert "Nothing was to be found, stated by rita" in page(client, URL)
+        client.post(f"{address}withdraw/")
+
+        assert "stated by rita" not in page(client, URL)
+        assert not EmptyLayer.objects.exists()
+        verbs = Event.objects.filter(verb__startswith="layer.").order_by("pk")
+        assert [event.verb for event in verbs] == [
+            "layer.stated_empty",
+            "layer.statement_withdrawn",
+        ]
+        assert verbs[0].actor == rita
+
+    def test_a_lead_takes_the_layer_off_and_the_next_round_goes_without(
+        self, signed_in, rita, two_layers
+    ):
+        answered(two_layers)
+        client = signed_in(rita)
+        address = "/projects/orders/rounds/1/layers/inference/off/"
+
+        assert "It cannot be put back" in page(client, address)
+        assert client.post(address).url == URL
+        two_layers.refresh_from_db()
+        again = answered(two_layers, alike=True)
+
+        assert two_layers.layers == ["extraction"]
+        assert "The project no longer labels it." not in page(
+            client, URL
+        )  # round 2 has no such layer
+        assert list(again.agreement["layers"]) == ["extraction"]
+        assert again.state == Round.State.PASSED
+        assert rounds.gate_is_open(two_layers)
+        taken = Event.objects.get(verb="layer.taken_off")
+        assert (taken.actor, taken.data) == (rita, {"layer": "inference", "round": 1})
+
+    def test_a_used_layer_is_neither_stated_empty_nor_taken_off(self, signed_in, rita, two_layers):
+        answered(two_layers, alike=True)
+        client = signed_in(rita)
+
+        for action in ("empty", "off"):
+            address = f"/projects/orders/rounds/1/layers/extraction/{action}/"
+            response = client.post(address, follow=True)
+            assert "Somebody used this layer" in response.content.decode()
+            assert "was measured in round 1" in page(client, address)
+        two_layers.refresh_from_db()
+        assert two_layers.layers == ["extraction", "inference"]
+        assert not EmptyLayer.objects.exists()
+
+    def test_what_other_layers_refer_to_stays(self, two_layers, rita):
+        opened = factories.open_calibration(two_layers, 2)
+        factories.answer_all(opened, [])
+        opened.refresh_from_db()
+
+        with pytest.raises(unused.LayerStays, match="needed"):
+            unused.take_off(opened, "extraction", by=rita)
+        unused.take_off(opened, "inference", by=rita)
+        with pytest.raises(unused.LayerStays, match="only_one"):
+            unused.take_off(opened, "extraction", by=rita)
+
+    def test_only_leads_see_what_they_can_do(self, signed_in, noor, two_layers):
+        answered(two_layers, alike=True)
+
+        shown = page(signed_in(noor), URL)
+
+        assert "Inferred requirements not measured" in shown
+        assert "Take it off" not in shown
+
+    def test_more_rounds_and_statements_cost_no_more_queries(self, signed_in, rita, two_layers):
+        client = signed_in(rita)
+        first = answered(two_layers)
+        unused.state_empty(first, "inference", by=rita)
+        few = len(queries(client, URL))
+        for _ in range(2):
+            unused.state_empty(answered(two_layers), "inference", by=rita)
+
+        assert len(queries(client, URL)) == few
