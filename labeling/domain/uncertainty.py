@@ -27,13 +27,13 @@ Array = NDArray[np.float64]
 
 LEVEL = 0.95
 POWER = 0.8
-EDGE = 0.1
+EDGE = 0.05
 """Nearer than this share of the range to an end, counts decide and not the spread alone."""
 
 PRIOR_ICC = 0.1
 """How alike the cases of one conversation are taken to be where the data cannot say."""
 
-PRIOR_CONVERSATIONS = 2.0
+PRIOR_CONVERSATIONS = 3.0
 """How many conversations that assumption weighs as much as."""
 
 SMALLEST_VARIANCE = 1e-18
