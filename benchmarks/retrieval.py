@@ -20,7 +20,9 @@ import pipelines  # noqa: F401 - one thread, which must be said before numpy com
 # isort: split
 import numpy as np
 
-from evaluation.metrics.comparison import compare
+from evaluation.metrics.comparison import Comparison, compare
+from evaluation.metrics.metric import Share
+from evaluation.metrics.registry import METRICS
 from evaluation.metrics.retrieval import score_ranking
 from pipelines.encoder import MiniLM
 from pipelines.memory.conversations import key_of
@@ -102,10 +104,15 @@ def show_rankings(pupils: Sequence[Pupil], rows: dict[str, list[Row]]) -> None:
         for least, most in SIZES.values():
             part = [row for row, size in zip(found, sizes, strict=True) if least <= size <= most]
             cells.append(percent(part, "recall_at_10"))
-        pair = [[row["recall_at_10"] for row in one] for one in (rows["lexical"], found)]
-        test = compare(*pair, clusters=owners, direction="higher", seed=0)
+        test = paired(rows["lexical"], found, owners)
         p = "" if name == "lexical" or test.p_value is None else f"{test.p_value:.3f}"
         print(f"| {name} |", " | ".join(cells), "|", p, "|")
+
+
+def paired(before: Sequence[Row], after: Sequence[Row], owners: Sequence[str]) -> Comparison:
+    metric = METRICS["recall_at_10"]
+    shares = [[Share(row[metric.id], 1.0) for row in rows] for rows in (before, after)]
+    return compare(*shares, clusters=owners, metric=metric)
 
 
 def percent(rows: Sequence[Row], figure: str) -> str:
@@ -132,7 +139,7 @@ def show_crossed(gold_talks: Sequence[GoldTalk], others: set[int], store: Folder
         for side in (False, True)
     ]
     print("\ntaught by one side, tried on the other")
-    recalls: dict[str, list[float]] = {}
+    rows_of: dict[str, list[Row]] = {}
     for name, encoders in (("plain MiniLM", plain), ("adapted", adapted)):
         together: list[Row] = []
         for teachers, tried in (sides, sides[::-1]):
@@ -141,10 +148,10 @@ def show_crossed(gold_talks: Sequence[GoldTalk], others: set[int], store: Folder
             together += rows
             show_row(f"{name}: {', '.join(gold.name for gold in tried)}", rows)
         show_row(f"{name}: both", together)
-        recalls[name] = [row["recall_at_10"] for row in together]
+        rows_of[name] = together
     owners = [gold.name for side in sides[::-1] for gold in side for _ in gold.questions]
-    test = compare(*recalls.values(), clusters=owners, direction="higher", seed=0)
-    print(f"recall@10, adapted less plain, by conversation: {test}")
+    test = paired(*rows_of.values(), owners)
+    print(f"recall@10, adapted less plain, for new conversations: {test}")
 
 
 def show_row(name: str, rows: Sequence[Row]) -> None:
