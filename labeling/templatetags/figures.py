@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -37,7 +38,7 @@ def exact(value: float) -> str:
 
 
 @register.filter
-def interval(pair: dict[str, Any] | None) -> str:
+def interval(pair: Mapping[str, Any] | None) -> str:
     """The 95 % interval of a pair: ``0.48 to 0.73``."""
     if not pair or pair.get("ci_low") is None:
         return UNDEFINED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -79,6 +80,6 @@ def _rendered(result: GateResult) -> str:
     return captured.get()
 
 
-def _limit(check: dict[str, Any]) -> str:
+def _limit(check: Mapping[str, Any]) -> str:
     at_least = check["kind"] == "threshold" and check["direction"] == "higher"
     return f"{'≥' if at_least else '≤'} {check['limit']:g}"

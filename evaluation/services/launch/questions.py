@@ -18,6 +18,7 @@ from evaluation.services.launch import generated
 from evaluation.services.launch.generated import Progress
 from labeling.domain.facts import Fact
 from labeling.domain.schema import check_payload
+from labeling.domain.schema.labels import StoredLabel
 from labeling.domain.schema.layers import published_as
 from labeling.models import Conversation, GoldRelease, Project
 from labeling.services.exchange.gold_imports import freeze_imported
@@ -99,7 +100,7 @@ def store(batch: GeneratedQuestions, *, gold: str, actor: Any = None) -> GoldRel
     """Frozen as separate gold; None if the newest release of the name holds exactly this."""
     if not batch.accepted:
         return None
-    asked: dict[str, list[dict[str, Any]]] = {}
+    asked: dict[str, list[StoredLabel]] = {}
     for question in batch.accepted:
         asked.setdefault(question.talk, []).append(question.as_label())
     source = batch.source()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from evaluation.metrics.gate import (
     JUDGED,
@@ -72,7 +73,18 @@ def failed(result: GateResult) -> list[StoredCheck]:
     return [check for check in result.checks if not check["passed"]]
 
 
-def as_json(result: GateResult) -> dict[str, Any]:
+class GateRow(TypedDict):
+    """A result of the gate, as files, commands and the API have it."""
+
+    run: int
+    baseline: int | None
+    passed: bool
+    failed: list[str]
+    checks: list[Mapping[str, Any]]
+    at: str
+
+
+def as_json(result: GateResult) -> GateRow:
     return {
         "run": result.run_id,
         "baseline": result.baseline_id,
@@ -83,7 +95,7 @@ def as_json(result: GateResult) -> dict[str, Any]:
     }
 
 
-def _check_as_json(check: StoredCheck) -> dict[str, Any]:
+def _check_as_json(check: StoredCheck) -> Mapping[str, Any]:
     """Files, commands and the API keep the English sentence; the code is next to it."""
     reason = reason_of(check)
     worded = {"reason": in_english(reason), "code": reason.code} if reason else {"reason": ""}
