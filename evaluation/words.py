@@ -350,6 +350,14 @@ JUDGES: dict[str, Text] = {
         "the probes and draw a sample of answers that this model has judged"
     ),
     "certificate.refused": _("no certificate (see the page Judges of answers): {reason}"),
+    "probing.no_model": _("No language model is set up: set {name}."),
+    "probing.another_model_now": _("Another model is set up now, so this judge cannot be asked."),
+    "probing.read_differently": _(
+        "Replies are read differently now, so this judge no longer exists."
+    ),
+    "probing.other_settings_now": _(
+        "The model has other settings now ({told}), so this judge cannot be asked."
+    ),
     "probing.several_models": _(
         "The server answered by more than one model: name an exact version of it."
     ),

@@ -117,20 +117,18 @@ def _ask(project: Project, judge: Judge, request: HttpRequest) -> None:
     probings.request(project, kinds=[kind], prompts={kind: text}, by=request.user)
 
 
-def _why_not_askable(judge: Judge) -> str:
+def _why_not_askable(judge: Judge) -> Fact | None:
     """Only the model that is set up can be asked, and only as replies are read now."""
     if missing := endpoints.missing_setting(judging=True):
-        return _("No language model is set up: set {name}.").format(name=missing)
+        return Fact("probing.no_model", name=missing)
     model = endpoints.describe(judging=True)
     if not model or model["id"] != judge.model:
-        return _("Another model is set up now, so this judge cannot be asked.")
+        return Fact("probing.another_model_now")
     if judge.parser != probings.PARSER_VERSION:
-        return _("Replies are read differently now, so this judge no longer exists.")
+        return Fact("probing.read_differently")
     if judge_sha256(model, judge.prompt_sha256) != judge.key.sha256:
-        return _(
-            "The model has other settings now ({told}), so this judge cannot be asked."
-        ).format(told=endpoints.parameters(model))
-    return ""
+        return Fact("probing.other_settings_now", told=endpoints.parameters(model))
+    return None
 
 
 def _prompt_of(project: Project, kind: str, sha256: str) -> str:
