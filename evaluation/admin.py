@@ -32,6 +32,7 @@ from evaluation.models import (
     Judgement,
     Judging,
     LayerBuild,
+    PrimaryMetric,
     Probing,
     RatedLabel,
     Rating,
@@ -263,6 +264,7 @@ read_only(
     "metric release__name",
 )
 read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
+read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")
 read_only(GateResult, "id run baseline passed asked_by at", "passed", "=run__id")
 read_only(
     BuiltLayer,

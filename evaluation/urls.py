@@ -6,7 +6,12 @@ from evaluation.views.comparison import run_compare
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.drilldown import run_case
 from evaluation.views.experiments import experiment_file, experiment_log
-from evaluation.views.gates import gate_thresholds, gate_thresholds_store, run_gate
+from evaluation.views.gates import (
+    gate_thresholds,
+    gate_thresholds_store,
+    primary_metric_store,
+    run_gate,
+)
 from evaluation.views.judges import judge_ask, judge_list, judge_page
 from evaluation.views.memory_builds import (
     conversation_layers,
@@ -57,6 +62,11 @@ urlpatterns = [
     path("runs/<int:pk>/gate/", run_gate, name="run-gate"),
     path("projects/<slug:slug>/gate/", gate_thresholds, name="gate-thresholds"),
     path("projects/<slug:slug>/gate/store/", gate_thresholds_store, name="gate-thresholds-store"),
+    path(
+        "projects/<slug:slug>/gate/primary-metric/",
+        primary_metric_store,
+        name="primary-metric-store",
+    ),
     path("runs/<int:pk>/ratings/", run_ratings, name="run-ratings"),
     path("runs/<int:pk>/ratings/change/", run_ratings_change, name="run-ratings-change"),
     path("ratings/", rating_list, name="ratings"),

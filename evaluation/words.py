@@ -99,6 +99,10 @@ LAUNCHES: dict[str, Text] = {
     "threshold.out_of_range": _(
         "“{name}” lies between {lower} and {upper}: {value} is not a threshold."
     ),
+    "primary.margin": _("The smallest difference of interest lies between 0 and 1."),
+    "primary.not_main": _(
+        "“{metric}” is not one of the main metrics of this layer. These are: {known}."
+    ),
     "threshold.drop": _("The largest drop lies between 0 and 1."),
 }
 

@@ -1,6 +1,7 @@
 from django.urls import path
 
 from evaluation.api.judges import JudgeView
+from evaluation.api.primary_metrics import PrimaryMetricsView
 from evaluation.api.runs import RunCasesView, RunControlView, RunListView, RunView
 
 urlpatterns = [
@@ -8,6 +9,11 @@ urlpatterns = [
     path("runs/<int:pk>/", RunView.as_view(), name="api-run"),
     path("runs/<int:pk>/cases/", RunCasesView.as_view(), name="api-run-cases"),
     path("runs/<int:pk>/control/", RunControlView.as_view(), name="api-run-control"),
+    path(
+        "projects/<slug:slug>/primary-metrics/",
+        PrimaryMetricsView.as_view(),
+        name="api-primary-metrics",
+    ),
     path(
         "projects/<slug:slug>/judges/<slug:kind>/<slug:sha256>/",
         JudgeView.as_view(),

@@ -177,6 +177,17 @@ def margin_of(metric: Metric, margin: float = MARGIN) -> float | None:
     return margin * span if math.isfinite(span) else None
 
 
+def level_for(runs: int) -> float:
+    """Of the intervals where this many runs are compared with one baseline, and so corrected.
+
+    Examples
+    --------
+    >>> level_for(1), level_for(5)
+    (0.95, 0.99)
+    """
+    return 1 - ALPHA / max(1, runs)
+
+
 def in_order(
     primary: Sequence[float | None], others: Sequence[Sequence[float | None]]
 ) -> tuple[list[float | None], list[list[float | None]]]:

@@ -13,7 +13,7 @@ from evaluation.models.certificates import (
     Probing,
     SampledAnswer,
 )
-from evaluation.models.gates import GateResult, GateThresholds
+from evaluation.models.gates import GateResult, GateThresholds, PrimaryMetric
 from evaluation.models.memory_builds import BuiltLayer, LayerBuild
 from evaluation.models.ratings import RatedLabel, Rating, RatingPanel
 from evaluation.models.replies import CachedReply
@@ -40,6 +40,7 @@ __all__ = [
     "Judging",
     "Kind",
     "LayerBuild",
+    "PrimaryMetric",
     "Probing",
     "RatedLabel",
     "Rating",

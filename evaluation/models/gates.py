@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from evaluation.models.runs import Run
 from labeling.models import Project
@@ -25,6 +26,30 @@ class GateThresholds(models.Model):
 
     def __str__(self) -> str:
         return f"gate of {self.project}"
+
+
+class PrimaryMetric(models.Model):
+    """Which metric decides comparisons of a layer, from then on. Append-only (triggers)."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="primary_metrics")
+    layer = models.CharField(max_length=20)
+    metric = models.CharField(max_length=100)
+    margin = models.FloatField(
+        help_text="The smallest difference of interest, as a share of the metric's range"
+    )
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="primary_margin_is_a_share", condition=Q(margin__gt=0, margin__lt=1)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.metric} decides {self.layer} of {self.project}"
 
 
 class GateResult(models.Model):

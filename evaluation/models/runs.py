@@ -131,6 +131,9 @@ class Run(models.Model):
     scoring_owner = models.UUIDField(null=True)
     scoring_expires_at = models.DateTimeField(null=True)
     scored_at = models.DateTimeField(null=True)
+    first_scored_at = models.DateTimeField(
+        null=True, help_text="Since when its figures could be seen; scoring again leaves it"
+    )
 
     objects = RunQuerySet.as_manager()
 

@@ -16,6 +16,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Run
 from evaluation.services.judging import judge_marks
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
+from evaluation.services.run.primary_metrics import sentences
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
@@ -99,6 +100,8 @@ def _shown(comparison: Compared) -> dict[str, Any]:
     marks = judge_marks.of_runs([comparison.before.pk, comparison.after.pk])
     return {
         "rows": [_row(row, _mark(row, comparison, marks)) for row in comparison.rows],
+        "deciding": sentences(comparison.declared, comparison.declared_after),
+        "declared_late": bool(comparison.declared_after),
         "changed": comparison.changed,
         "judges_differ": [METRICS[name].title for name in comparison.judges_differ],
         "only_before": comparison.only_before,

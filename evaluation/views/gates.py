@@ -12,16 +12,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.layers import GOLD_LAYERS
+from evaluation.metrics.comparison import MARGIN
 from evaluation.metrics.gate import DEFAULTS, MAX_DROP
 from evaluation.metrics.registry import Metric
 from evaluation.models import GateThresholds, Run
 from evaluation.services.launch import thresholds
-from evaluation.services.run import gates
+from evaluation.services.run import gates, primary_metrics
+from evaluation.services.run.primary_metrics import Primary
 from evaluation.views.run import get_run
 from labeling.domain.errors import RuleError
 from labeling.domain.numbers import whole_number
 from labeling.domain.targets import target_layers, title_of
 from labeling.models import GoldRelease, Project
+from labeling.translation import translated
 from labeling.views import access
 from labeling.words import words
 
@@ -40,6 +43,19 @@ class ThresholdGroup(NamedTuple):
     title: str
     rows: list[ThresholdRow]
     open: bool
+
+
+class PrimaryChoice(NamedTuple):
+    """What decides comparisons of one layer, what else could, and what did before."""
+
+    layer: str
+    title: str
+    now: Primary
+    said: list[str]
+    metrics: list[Metric]
+    chosen: str
+    margin: str
+    earlier: list[Primary]
 
 
 @require_POST
@@ -87,6 +103,31 @@ def gate_thresholds_store(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("gate-thresholds", slug)
 
 
+@require_POST
+def primary_metric_store(request: HttpRequest, slug: str) -> HttpResponse:
+    """Of one layer: comparisons that are looked at from now on are by it, and say so."""
+    project = access.led(request.user, slug)
+    entered = {name: request.POST.get(name, "").strip() for name in ("layer", "metric", "margin")}
+    try:
+        margin = _number(entered["margin"])
+        declared = primary_metrics.declare(
+            project,
+            entered["layer"],
+            entered["metric"],
+            MARGIN if margin is None else margin,
+            by=request.user,
+        )
+    except RuleError as error:
+        messages.error(request, words(error.fact))
+        context = _context(request, project, {"primary": entered})
+        return render(request, "evaluation/gate_thresholds.html", context, status=400)
+    messages.success(
+        request,
+        _("{metric} decides from now on.").format(metric=translated(declared.metric.title)),
+    )
+    return redirect("gate-thresholds", slug)
+
+
 def _number(text: str) -> float | None:
     """Empty means no threshold; a decimal comma is accepted like a point."""
     if not text:
@@ -115,11 +156,34 @@ def _context(request: HttpRequest, project: Project, entered: dict[str, Any]) ->
     return {
         "project": project,
         "own": own,
+        "primaries": _primaries(project, entered.get("primary", {})),
+        "default_margin": MARGIN,
         "groups": list(_groups(_layers(project), now, entered)),
         "max_drop": entered.get("max_drop") or f"{drop:g}",
         "default_drop": MAX_DROP,
         "may_write": access.leads(request.user, project),
     }
+
+
+def _primaries(project: Project, entered: dict[str, str]) -> list[PrimaryChoice]:
+    declared = primary_metrics.history(project)
+    rows = []
+    for layer in _layers(project):
+        now = primary_metrics.newest(layer, declared)
+        own = entered if entered.get("layer") == layer else {}
+        rows.append(
+            PrimaryChoice(
+                layer=layer,
+                title=title_of(layer),
+                now=now,
+                said=primary_metrics.sentences(now, []),
+                metrics=primary_metrics.choices(layer),
+                chosen=own.get("metric", now.metric.id),
+                margin=own.get("margin", f"{now.margin:g}"),
+                earlier=declared.get(layer, [])[1:],
+            )
+        )
+    return rows
 
 
 def _groups(

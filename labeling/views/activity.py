@@ -72,6 +72,10 @@ WORDS = {
     "annotator.created": _("made an inactive account for {user}, whose labels were imported"),
     "labels.imported": _("imported {new} answers by {annotators} from {files}"),
     "decisions.imported": _("imported {decisions} decisions about answers from {files}"),
+    "primary.declared": _(
+        "declared that {metric} decides comparisons of {layer} instead of {before}; differences "
+        "from {margin} of its range on are of interest"
+    ),
     "project.changed": _("changed the project's {fields}"),
     "qualification.begun": _("began try {tries} of the qualification test"),
     "qualification.failed": _("{user} did not pass the qualification test: {value} in try {tries}"),

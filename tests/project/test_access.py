@@ -156,6 +156,7 @@ EXPECTED = {
     "rating-label": Row(302, 404, 404, 302, 302, post=True),
     "gate-thresholds": READERS,
     "gate-thresholds-store": Row(302, 404, 404, 403, 302, post=True),
+    "primary-metric-store": Row(302, 404, 404, 403, 400, post=True),
     # changed by leads
     "round-new": Row(302, 404, 404, 403, 200),
     "round-close": Row(302, 404, 404, 403, 200),
@@ -198,6 +199,7 @@ EXPECTED = {
     "api-review": API_READERS,
     "api-gold": API_EVERYBODY,
     "api-gold-release": API_READERS,
+    "api-primary-metrics": API_READERS,
     "api-runs": API_READERS,
     "api-run": API_READERS,
     "api-run-cases": API_READERS,

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from evaluation.models import Run
 from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
+from evaluation.services.run.primary_metrics import sentences
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 
@@ -43,7 +44,7 @@ class Command(BaseCommand):
 
 
 def _run(number: int) -> Run:
-    run = Run.objects.select_related("release").filter(pk=number).first()
+    run = Run.objects.select_related("release__project").filter(pk=number).first()
     if run is None:
         raise CommandError(f"There is no run {number}.", returncode=2)
     return run
@@ -75,6 +76,7 @@ def _table(comparison: Compared) -> Table:
 
 
 def _notes(comparison: Compared) -> Iterator[str]:
+    yield from sentences(comparison.declared, comparison.declared_after)
     if comparison.judges_differ:
         yield (
             f"The judges differ for {', '.join(comparison.judges_differ)}: a difference may be "

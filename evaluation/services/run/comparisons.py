@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.comparison import (
-    ALPHA,
-    MARGIN,
     Comparison,
     Verdict,
     compare,
     conversations_needed,
     in_order,
+    level_for,
     margin_of,
     verdict,
 )
 from evaluation.metrics.metric import Share
 from evaluation.metrics.registry import Metric, metrics_for
 from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 
@@ -80,10 +80,18 @@ class MetricComparison:
         return conversations_needed(result.std_error, result.df, result.conversations, effect)
 
 
+class PrimaryOfRuns(PrimaryJson):
+    declared_after_runs: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
     before: Run
     after: Run
+    declared: Primary
+    """Which metric decides, since when and by whom."""
+    declared_after: list[int]
+    """The runs whose figures could be seen before it was declared."""
     rows: list[MetricComparison]
     """The primary metric first, then the other main ones, then what explains."""
     shared: int
@@ -98,11 +106,15 @@ class Compared:
     def primary(self) -> MetricComparison:
         return self.rows[0]
 
+    def primary_json(self) -> PrimaryOfRuns:
+        return {**self.declared.as_json(), "declared_after_runs": self.declared_after}
+
     def as_json(self) -> dict[str, Any]:
         return {
             "before": _run_json(self.before),
             "after": _run_json(self.after),
             "gold": str(self.after.release),
+            "primary": self.primary_json(),
             "shared": self.shared,
             "only_before": self.only_before,
             "only_after": self.only_after,
@@ -122,11 +134,13 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
     """Each of the runs against the baseline, corrected together.
 
     Only the main metrics of the layer are tested: they were named before anybody saw a figure.
+    Which of them decides is what the project declares now.
     """
     for run in runs:
         _check(baseline, run)
-    level = 1 - ALPHA / max(1, len(runs))
-    measured = [_measured(baseline, run, level) for run in runs]
+    primary = primary_of(baseline.release.project, baseline.spec.layer)
+    level = level_for(len(runs))
+    measured = [_measured(baseline, run, primary, level) for run in runs]
     first, behind = in_order(
         [of_run[0][1].p_value for of_run in measured],
         [
@@ -135,14 +149,15 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
         ],
     )
     return [
-        _compared(baseline, run, of_run, [primary, *others])
-        for run, of_run, primary, others in zip(runs, measured, first, behind, strict=True)
+        _compared(baseline, run, primary, of_run, [p_value, *others])
+        for run, of_run, p_value, others in zip(runs, measured, first, behind, strict=True)
     ]
 
 
 def _compared(
     baseline: Run,
     run: Run,
+    primary: Primary,
     measured: Sequence[tuple[Metric, Comparison]],
     corrected: Sequence[float | None],
 ) -> Compared:
@@ -153,7 +168,7 @@ def _compared(
             comparison,
             role="primary" if place == 0 else "main" if place < len(corrected) else "exploratory",
             corrected_p=corrected[place] if place < len(corrected) else None,
-            margin=MARGIN,
+            margin=primary.margin,
         )
         for place, (metric, comparison) in enumerate(measured)
     ]
@@ -161,6 +176,8 @@ def _compared(
     return Compared(
         before=baseline,
         after=run,
+        declared=primary,
+        declared_after=primary.declared_after([baseline, run]),
         rows=rows,
         shared=len(old.keys() & new.keys()),
         only_before=len(old.keys() - new.keys()),
@@ -170,9 +187,11 @@ def _compared(
     )
 
 
-def _measured(before: Run, after: Run, level: float) -> list[tuple[Metric, Comparison]]:
+def _measured(
+    before: Run, after: Run, primary: Primary, level: float
+) -> list[tuple[Metric, Comparison]]:
     """Every metric that both runs have, in the order of their roles."""
-    metrics = _by_role(before, after)
+    metrics = _by_role(before, after, primary.metric.id)
     old, new = _shares(before, metrics), _shares(after, metrics)
     owners = _cases(after)
     shared = [key for key in _cases(before) if key in owners]
@@ -191,11 +210,10 @@ def _measured(before: Run, after: Run, level: float) -> list[tuple[Metric, Compa
     ]
 
 
-def _by_role(before: Run, after: Run) -> list[Metric]:
+def _by_role(before: Run, after: Run, primary: str) -> list[Metric]:
     """What both runs have: only one of them may have answers."""
     others = {metric.id for metric in before.spec.all_metrics()}
     shared = [metric for metric in after.spec.all_metrics() if metric.id in others]
-    primary = gold_layer(after.spec.layer).primary
     return sorted(
         (metric for metric in shared if metric.per_case),
         key=lambda metric: (metric.id != primary, not _is_main(after, metric)),

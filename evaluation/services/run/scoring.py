@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
@@ -54,7 +53,7 @@ def score(run_id: int, owner: UUID) -> None:
 
     def finish() -> bool:
         spec = run.spec.with_values(**_measures(run), ruler=measured.ruler)
-        return leases.finish_scoring(run_id, owner, scored_at=timezone.now(), spec=spec)
+        return leases.finish_scoring(run_id, owner, spec=spec)
 
     _store(measured, finish)
 

@@ -15,7 +15,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import DatabaseError, connections
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from evaluation import adapters, processes
@@ -127,7 +128,9 @@ def renew_scoring(run_id: int, owner: UUID) -> bool:
 
 def finish_scoring(run_id: int, owner: UUID, **fields: Any) -> bool:
     leased = Run.objects.filter(pk=run_id, scoring_owner=owner, cancelled=False)
-    return leased.update(scoring_owner=None, scoring_expires_at=None, **fields) == 1
+    now = timezone.now()
+    times = {"scored_at": now, "first_scored_at": Coalesce("first_scored_at", Value(now))}
+    return leased.update(scoring_owner=None, scoring_expires_at=None, **times, **fields) == 1
 
 
 @dataclass(frozen=True, slots=True)

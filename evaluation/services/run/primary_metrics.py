@@ -1,0 +1,163 @@
+"""Which metric decides comparisons of a layer: declared by a lead, from then on, and on record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext, ngettext
+
+from evaluation.layers import GOLD_LAYERS, gold_layer
+from evaluation.metrics.comparison import MARGIN, margin_of
+from evaluation.metrics.registry import METRICS, Metric
+from evaluation.models import PrimaryMetric, Run
+from labeling.domain.errors import RuleError
+from labeling.models import Project
+from labeling.services import events
+from labeling.translation import translated
+
+
+class PrimaryRefused(RuleError):
+    """The layer is not measured, or the metric is not one of its main ones."""
+
+    code = "primary_refused"
+
+
+class PrimaryJson(TypedDict):
+    """How the API, files and commands say it."""
+
+    metric: str
+    margin: float | None
+    margin_share: float
+    declared_at: str | None
+    declared_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Primary:
+    """The metric that decides, with the smallest difference of interest.
+
+    ``margin`` is a share of the metric's range. Without ``since`` nobody declared anything, and
+    the product's own choice holds.
+    """
+
+    metric: Metric
+    margin: float = MARGIN
+    since: datetime | None = None
+    by: str = ""
+
+    @property
+    def reach(self) -> float | None:
+        """The smallest difference of interest in the metric's own unit; none without a range."""
+        return margin_of(self.metric, self.margin)
+
+    def declared_after(self, runs: Sequence[Run]) -> list[int]:
+        """The runs whose figures could be seen before it was declared."""
+        if self.since is None:
+            return []
+        seen = [(run.pk, run.first_scored_at) for run in runs]
+        return [pk for pk, at in seen if at is not None and at < self.since]
+
+    def as_json(self) -> PrimaryJson:
+        return {
+            "metric": self.metric.id,
+            "margin": self.reach,
+            "margin_share": self.margin,
+            "declared_at": self.since.isoformat() if self.since else None,
+            "declared_by": self.by or None,
+        }
+
+
+def primary_of(project: Project, layer: str) -> Primary:
+    """What holds now for comparisons on gold of this layer."""
+    rows = PrimaryMetric.objects.filter(project=project, layer=layer).select_related("by")
+    return newest(layer, {layer: [_read(row) for row in rows[:1] if row.metric in METRICS]})
+
+
+def newest(layer: str, declared: Mapping[str, Sequence[Primary]]) -> Primary:
+    """The newest of what was declared; the layer's own where none was, or is a main metric."""
+    for primary in declared.get(layer, [])[:1]:
+        if primary.metric.id in gold_layer(layer).headline:
+            return primary
+    return Primary(METRICS[gold_layer(layer).primary])
+
+
+def history(project: Project) -> dict[str, list[Primary]]:
+    """Everything that was declared, by layer, newest first."""
+    by_layer: dict[str, list[Primary]] = {}
+    for row in PrimaryMetric.objects.filter(project=project).select_related("by"):
+        if row.metric in METRICS:
+            by_layer.setdefault(row.layer, []).append(_read(row))
+    return by_layer
+
+
+def choices(layer: str) -> list[Metric]:
+    """The main metrics of the layer, of which one may decide."""
+    metrics = [METRICS[name] for name in gold_layer(layer).headline]
+    return [metric for metric in metrics if metric.per_case]
+
+
+def declare(project: Project, layer: str, metric: str, margin: float, *, by: Any) -> Primary:
+    """From now on; what holds already is not declared twice, so that its date stays."""
+    if layer not in GOLD_LAYERS:
+        raise PrimaryRefused("launch.layer_not_measured", layer=layer, details={"layer": layer})
+    known = [choice.id for choice in choices(layer)]
+    if metric not in known:
+        details = {"metric": metric, "known": known}
+        raise PrimaryRefused("primary.not_main", metric=metric, known=known, details=details)
+    if not (math.isfinite(margin) and 0 < margin < 1):
+        raise PrimaryRefused("primary.margin")
+    now = primary_of(project, layer)
+    if now.since is not None and (now.metric.id, now.margin) == (metric, margin):
+        return now
+    row = PrimaryMetric.objects.create(
+        project=project, layer=layer, metric=metric, margin=margin, by=by
+    )
+    events.record(
+        "primary.declared",
+        project,
+        project=project,
+        actor=by,
+        layer=layer,
+        metric=metric,
+        margin=margin,
+        before=now.metric.id,
+    )
+    return _read(row)
+
+
+def _read(row: PrimaryMetric) -> Primary:
+    return Primary(METRICS[row.metric], row.margin, row.at, row.by.get_username() if row.by else "")
+
+
+def sentences(primary: Primary, seen_before: Sequence[int]) -> list[str]:
+    """Who chose it and when, and a notice where its figures had been seen by then."""
+    metric = translated(primary.metric.title)
+    if primary.since is None:
+        return [
+            gettext("{metric} decides: the product's choice, the project declared none.").format(
+                metric=metric
+            )
+        ]
+    at = date_format(localtime(primary.since), "j F Y H:i")
+    if primary.by:
+        said = gettext("{metric} decides, declared by {by} on {at}.")
+    else:
+        said = gettext("{metric} decides, declared on {at}.")
+    told = [said.format(metric=metric, by=primary.by, at=at)]
+    if seen_before:
+        numbers = ", ".join(map(str, seen_before))
+        told.append(
+            ngettext(
+                "It was declared after run {numbers} was scored, when its figures could be seen.",
+                "It was declared after runs {numbers} were scored, when their figures could be "
+                "seen.",
+                len(seen_before),
+            ).format(numbers=numbers)
+        )
+    return told

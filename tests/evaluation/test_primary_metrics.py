@@ -1,0 +1,240 @@
+"""Which metric decides: declared by a lead, kept with its date, and named by every comparison."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import override
+
+from evaluation.models import PrimaryMetric, Run
+from evaluation.services.run import gates, primary_metrics
+from evaluation.services.run.comparisons import Compared, compare_runs, compare_with
+from evaluation.services.work import steering
+from labeling.models import Event, Project
+from tests.evaluation.conftest import perfect, requirement, work
+from tests.refusals import refused
+
+pytestmark = pytest.mark.django_db
+
+
+def half(case: Any) -> Any:
+    """Each answer holds what is expected, and something else."""
+    number = int(case.case_id[-3:])
+    wrong = requirement(99, title="Sell", action="Ship it abroad", source_messages=[1])
+    return {"requirements": [requirement(number), wrong], "model": None}
+
+
+@pytest.fixture
+def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
+    release = make_release(8, name="pair")
+    script(half)
+    before = finished(release=release)
+    script(perfect)
+    return before, finished(release=release)
+
+
+def declare(project: Project, people: dict[str, User], metric: str, margin: float = 0.03) -> Any:
+    return primary_metrics.declare(project, "extraction", metric, margin, by=people["rita"])
+
+
+def verdicts(compared: Compared) -> dict[str, str]:
+    return {row.metric.id: row.verdict for row in compared.rows if row.role != "exploratory"}
+
+
+def test_without_a_declaration_the_first_main_metric_decides(pair: tuple[Run, Run]) -> None:
+    compared = compare_runs(*pair)
+
+    assert compared.as_json()["primary"] == {
+        "metric": "requirement_f1",
+        "margin": 0.03,
+        "margin_share": 0.03,
+        "declared_at": None,
+        "declared_by": None,
+        "declared_after_runs": [],
+    }
+    assert [row.metric.id for row in compared.rows if row.role == "primary"] == ["requirement_f1"]
+
+
+def test_what_a_project_declares_decides_and_gates_the_others(
+    project: Project, people: dict[str, User], pair: tuple[Run, Run]
+) -> None:
+    assert verdicts(compare_runs(*pair))["requirement_precision"] == "better"
+
+    declare(project, people, "requirement_recall", 0.5)  # the same in both runs
+    compared = compare_runs(*pair)
+
+    assert compared.primary.metric.id == "requirement_recall"
+    assert compared.primary.margin == 0.5
+    assert verdicts(compared) == {
+        "requirement_recall": "no_difference",
+        "requirement_f1": "undecided",  # tested behind a metric that shows nothing
+        "requirement_precision": "undecided",
+    }
+
+
+def test_the_gate_asks_by_what_is_declared(
+    project: Project, people: dict[str, User], pair: tuple[Run, Run]
+) -> None:
+    before, after = pair
+    by_default = gates.ask(before, baseline=after)
+    declare(project, people, "requirement_recall")
+    declared = gates.ask(before, baseline=after)
+
+    drifted = [
+        {check["metric"] for check in gates.failed(result) if check["kind"] == "drift"}
+        for result in (by_default, declared)
+    ]
+    assert drifted == [{"requirement_f1", "requirement_precision"}, set()]
+
+
+def test_a_choice_after_a_run_was_scored_is_named(
+    project: Project, people: dict[str, User], pair: tuple[Run, Run], finished: Any, launch: Any
+) -> None:
+    declared = declare(project, people, "requirement_recall")
+    later = finished(release=pair[0].release)
+
+    told = compare_runs(*pair).as_json()["primary"]
+    assert (told["declared_by"], told["declared_at"]) == ("rita", declared.since.isoformat())
+    assert told["declared_after_runs"] == [run.pk for run in pair]
+    assert compare_runs(pair[0], later).declared_after == [pair[0].pk]
+    assert [compared.declared_after for compared in compare_with(later, [later])] == [[]]
+
+
+def test_scoring_again_does_not_make_figures_unseen(
+    project: Project, people: dict[str, User], pair: tuple[Run, Run]
+) -> None:
+    declare(project, people, "requirement_recall")
+    first = pair[0].first_scored_at
+    steering.rescore(pair[0], by=people["rita"])
+    again = work(pair[0])
+
+    assert again.scored_at is not None
+    assert first is not None
+    assert again.scored_at > first
+    assert again.first_scored_at == first
+    assert compare_runs(again, pair[1]).declared_after == [run.pk for run in pair]
+
+
+def test_only_main_metrics_and_shares_of_a_range_can_be_declared(
+    project: Project, people: dict[str, User]
+) -> None:
+    with refused(primary_metrics.PrimaryRefused, match="not one of the main metrics"):
+        declare(project, people, "type_accuracy")
+    for margin in (0.0, 1.0, -0.1, float("nan"), float("inf")):
+        with refused(primary_metrics.PrimaryRefused, match="between 0 and 1"):
+            declare(project, people, "requirement_recall", margin)
+    with refused(primary_metrics.PrimaryRefused, match="cannot be measured"):
+        primary_metrics.declare(project, "relevance", "x", 0.1, by=people["rita"])
+    assert not PrimaryMetric.objects.exists()
+
+
+def test_declarations_stay_and_the_same_one_keeps_its_date(
+    project: Project, people: dict[str, User]
+) -> None:
+    first = declare(project, people, "requirement_recall")
+    assert declare(project, people, "requirement_recall") == first
+    declare(project, people, "requirement_precision", 0.05)
+
+    assert [row.metric.id for row in primary_metrics.history(project)["extraction"]] == [
+        "requirement_precision",
+        "requirement_recall",
+    ]
+    events = Event.objects.filter(project=project, verb="primary.declared").order_by("pk")
+    assert [event.data["before"] for event in events] == ["requirement_f1", "requirement_recall"]
+    for change in (
+        lambda: PrimaryMetric.objects.update(metric="requirement_f1"),
+        lambda: PrimaryMetric.objects.all().delete(),
+    ):
+        with pytest.raises(DatabaseError, match="stays on record"), transaction.atomic():
+            change()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        PrimaryMetric.objects.create(project=project, layer="extraction", metric="x", margin=0)
+
+
+def test_a_lead_declares_on_the_page_and_readers_see_it(
+    project: Project, pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
+    address = reverse("primary-metric-store", args=[project.slug])
+    data = {"layer": "extraction", "metric": "requirement_recall", "margin": "0,05"}
+
+    assert rita.post(address, data).status_code == 302
+    assert [(row.metric, row.margin) for row in project.primary_metrics.all()] == [
+        ("requirement_recall", 0.05)
+    ]
+    wrong = rita.post(address, data | {"margin": "much"})
+    assert wrong.status_code == 400
+    assert 'value="much"' in wrong.content.decode()
+    assert "declared by rita" in signed_in("noor").get(shown).content.decode()
+
+
+def test_the_comparison_says_who_chose_and_when(
+    project: Project, people: dict[str, User], pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    declare(project, people, "requirement_recall")
+    before, after = (run.pk for run in pair)
+    address = reverse("run-compare") + f"?before={before}&after={after}"
+    warning = f"It was declared after runs {before}, {after} were scored"
+
+    assert warning in signed_in("noor").get(address).content.decode()
+    printed = StringIO()
+    call_command("compare", before, after, stdout=printed)
+    assert "decides, declared by rita on" in printed.getvalue()
+    assert f"runs {before}, {after}" in " ".join(printed.getvalue().split())
+    printed = StringIO()
+    call_command("compare", before, after, format="json", stdout=printed)
+    assert json.loads(printed.getvalue())["primary"]["declared_after_runs"] == [before, after]
+
+    Run.objects.update(first_scored_at=timezone.now() + timedelta(hours=1))
+    assert "It was declared after" not in signed_in("noor").get(address).content.decode()
+    with override("de"):
+        assert "Es entscheidet" in " ".join(
+            primary_metrics.sentences(primary_metrics.primary_of(project, "extraction"), [before])
+        )
+
+
+def test_the_api_tells_and_leads_declare(project: Project, signed_in: Any) -> None:
+    address = reverse("api-primary-metrics", args=[project.slug])
+    asked = {"layer": "extraction", "metric": "requirement_recall", "margin": 0.04}
+    json_body: dict[str, Any] = {"data": asked, "content_type": "application/json"}
+
+    assert signed_in("noor").post(address, **json_body).status_code == 403
+    told = signed_in("rita").post(address, **json_body).json()["extraction"]
+    assert (told["metric"], told["margin"], told["declared_by"]) == (
+        "requirement_recall",
+        0.04,
+        "rita",
+    )
+    assert signed_in("noor").get(address).json()["extraction"] == told
+    wrong = signed_in("rita").post(
+        address, {**asked, "metric": "type_accuracy"}, content_type="application/json"
+    )
+    assert (wrong.status_code, wrong.json()["code"]) == (400, "primary_refused")
+
+
+def test_many_declarations_cost_the_settings_page_no_more(
+    project: Project, people: dict[str, User], signed_in: Any
+) -> None:
+    rita, shown = signed_in("rita"), reverse("gate-thresholds", args=[project.slug])
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert rita.get(shown).status_code == 200
+        return len(captured)
+
+    declare(project, people, "requirement_recall")
+    queries()
+    few = queries()
+    for number in range(1, 6):
+        declare(project, people, "requirement_precision", number / 10)
+    assert queries() == few
