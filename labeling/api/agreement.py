@@ -28,6 +28,26 @@ class PairOut(serializers.Serializer[Any]):
     ci_low = serializers.FloatField(allow_null=True)
     ci_high = serializers.FloatField(allow_null=True)
     undefined = serializers.CharField(allow_null=True, help_text="Why there is no κ")
+    chance_above = serializers.FloatField(
+        allow_null=True,
+        required=False,
+        help_text="How probable it is that the true figure is above the threshold",
+    )
+
+
+class OutlookOut(serializers.Serializer[Any]):
+    true = serializers.FloatField(help_text="If this were the true figure of every pair")
+    passes = serializers.FloatField(help_text="Share of rounds of this size that would pass")
+
+
+class ContentOut(serializers.Serializer[Any]):
+    value = serializers.FloatField(allow_null=True, help_text="F1 of matched labels")
+    threshold = serializers.FloatField(help_text="0: turned off")
+    passed = serializers.BooleanField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    chance_above = serializers.FloatField(allow_null=True)
+    reason = serializers.CharField(allow_null=True, help_text="Why it did not pass")
 
 
 class AgreementOut(serializers.Serializer[Any]):
@@ -35,6 +55,12 @@ class AgreementOut(serializers.Serializer[Any]):
     value = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField()
     passed = serializers.BooleanField()
+    outcome = serializers.CharField(
+        required=False, help_text="passed, failed, or not_measured: nobody used the layer"
+    )
+    chance_above = serializers.FloatField(allow_null=True, required=False)
+    outlook = OutlookOut(many=True, required=False)
+    content = ContentOut(allow_null=True, required=False)
     measure = serializers.CharField(help_text="kappa, or f1 for events")
     pairs = PairOut(many=True)
     fleiss_kappa = serializers.FloatField(allow_null=True)

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.domain.keys import adjudication_keys
+from labeling.domain.matching.candidates import differing, perhaps_same
 from labeling.domain.matching.merging import Cluster, plain
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import StoredLabel
@@ -188,7 +189,12 @@ def _context(request: HttpRequest, conversation: Conversation, merge: Merge) -> 
             "layer": merge.layer,
             "answers": merge.answers_sha256,
             "read_only": not may_write,
-            "clusters": [_cluster(cluster, letters) for cluster in clusters],
+            "clusters": [
+                _cluster(cluster, letters, merge.layer, perhaps)
+                for cluster, perhaps in zip(
+                    clusters, perhaps_same(merge.layer, clusters), strict=True
+                )
+            ],
             "given": {LAYERS[name].key: labels for name, labels in referred.items()},
             "decision": _decision(decision, merge.layer),
             "urls": _urls(conversation, merge.layer),
@@ -217,14 +223,20 @@ class ShownSide(TypedDict):
     letter: str
     annotator: str
     label: Mapping[str, Any] | None
+    perhaps: Mapping[str, Any] | None
 
 
 class ShownCluster(TypedDict):
-    """A cluster for the page; the letters stand for the annotators."""
+    """A cluster for the page; the letters stand for the annotators.
+
+    Who is missing in it has perhaps the same label in another one; ``apart`` are the fields in
+    which such a label differs.
+    """
 
     how: str
     label: Mapping[str, Any]
     differs: list[str]
+    apart: list[str]
     sides: list[ShownSide]
 
 
@@ -236,15 +248,24 @@ class EarlierDecision(TypedDict):
     guideline_flag: bool
 
 
-def _cluster(cluster: Cluster, letters: dict[str, str]) -> ShownCluster:
+def _cluster(
+    cluster: Cluster, letters: dict[str, str], layer: str, perhaps: Mapping[str, Mapping[str, Any]]
+) -> ShownCluster:
     sides: list[ShownSide] = [
-        {"letter": letters[side.annotator], "annotator": side.annotator, "label": side.label}
+        {
+            "letter": letters[side.annotator],
+            "annotator": side.annotator,
+            "label": side.label,
+            "perhaps": perhaps.get(side.annotator),
+        }
         for side in cluster.sides
     ]
+    apart = {name for label in perhaps.values() for name in differing(layer, cluster.label, label)}
     return {
         "how": cluster.how,
         "label": cluster.label,
         "differs": cluster.differs,
+        "apart": sorted(apart),
         "sides": sorted(sides, key=lambda side: side["letter"]),
     }
 

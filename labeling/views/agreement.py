@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from labeling.domain.agreement.disagreements import SplitCandidate
 from labeling.domain.agreement.units import Units
 from labeling.domain.facts import Fact
 from labeling.domain.schema import LAYERS, form_fields
@@ -22,10 +23,16 @@ from labeling.services import blindness
 from labeling.services.agreement import agreement as service
 from labeling.services.agreement import answers, measurements
 from labeling.services.agreement.agreement import Selection
-from labeling.services.agreement.differences import PairDifference, differences
+from labeling.services.agreement.differences import (
+    PairDifference,
+    PerhapsSame,
+    differences,
+    perhaps_same,
+)
 from labeling.services.agreement.measurements import NotMeasured
 from labeling.translation import lazy as _
 from labeling.views import access
+from labeling.views.candidates import ShownCandidate, shown_candidates
 from labeling.views.gate import gates, statistic_words, verdict
 from labeling.views.labels import chosen
 from labeling.views.tables import csv_file
@@ -33,6 +40,7 @@ from labeling.words import in_english
 
 SHOWN_CONVERSATIONS = 100
 SHOWN_DIFFERENCES = 500
+SHOWN_CANDIDATES = 100
 SHOWN_EXCLUDED = 500
 ANSWERED = Q(annotation__status__in=["submitted", "skipped"])
 BLIND = _("A calibration round is blind until its last answer is in.")
@@ -113,13 +121,18 @@ def agreement_pair(request: HttpRequest, slug: str, number: int) -> HttpResponse
     asked = asked_of(request, project)
     a, b = request.GET.get("a", ""), request.GET.get("b", "")
     context: dict[str, Any] = {"project": project, "round": round_, "asked": asked, "a": a, "b": b}
+    likely: list[PerhapsSame] = []
     try:
         seen = differences(round_, a, b, asked.layer, asked.selection)
+        if LAYERS[asked.layer].has_records:
+            likely = perhaps_same(round_, a, b, asked.layer, asked.selection)
     except NotMeasured:
         measurements.ask(round_, asked.layer, asked.selection)
         seen = []
         context["is_waiting"] = True
     context["rows"] = _linked(round_, seen[:SHOWN_DIFFERENCES])
+    context["candidates"] = _candidates(round_, asked.layer, likely[:SHOWN_CANDIDATES], a, b)
+    context["more_candidates"] = max(0, len(likely) - SHOWN_CANDIDATES)
     context["more"] = max(0, len(seen) - SHOWN_DIFFERENCES)
     units = LAYERS[asked.layer].units
     context["rated"] = isinstance(units, Judged) and bool(units.value)
@@ -288,6 +301,45 @@ def _disagreements(round_: Round, row: Measurement) -> list[Disagreement]:
         if name in counts
     ]
     return sorted(rows, key=lambda row: (-row.differing, row.conversation))
+
+
+class CandidateRow(NamedTuple):
+    pk: int
+    conversation: str
+    candidates: list[ShownCandidate]
+
+
+def _candidates(
+    round_: Round, layer: str, likely: Sequence[PerhapsSame], a: str, b: str
+) -> list[CandidateRow]:
+    """Labels of the two that are perhaps the same, by conversation, in one query."""
+    pairs: dict[str, list[SplitCandidate]] = {}
+    for conversation, pair in likely:
+        pairs.setdefault(conversation, []).append(pair)
+    rows = (
+        Assignment.objects.labelling()
+        .filter(
+            round=round_,
+            conversation__external_id__in=pairs,
+            annotator__username__in=[a, b],
+            annotation__status="submitted",
+        )
+        .values_list(
+            "conversation",
+            "conversation__external_id",
+            "annotator__username",
+            "annotation__payload",
+        )
+    )
+    payloads: dict[str, dict[str, Any]] = {name: {} for name in pairs}
+    keys: dict[str, int] = {}
+    for pk, name, who, payload in rows:
+        payloads[name][who], keys[name] = payload, pk
+    return [
+        CandidateRow(keys[name], name, shown_candidates(layer, of_conversation, payloads[name]))
+        for name, of_conversation in pairs.items()
+        if name in keys
+    ]
 
 
 def _linked(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from labeling.domain.schema.layers import Judged, Words
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
 from labeling.services.agreement.discussions import UnitPlace, letters_of
 from labeling.translation import lazy as _
+from labeling.views.candidates import ShownCandidate, shown_candidates
 from labeling.views.labels import Label, labels_of
 
 AROUND = 2  # messages of context on either side
@@ -61,7 +62,10 @@ class Remark(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """``name`` says what it is about if not a message; ``rated`` is one list of choices."""
+    """``name`` says what it is about if not a message; ``rated`` is one list of choices.
+
+    ``candidates`` are labels that are perhaps the same, field by field.
+    """
 
     place: UnitPlace
     conversation: str
@@ -72,6 +76,7 @@ class Entry(NamedTuple):
     marked: list[Side]
     unmarked: list[Side]
     rated: list[Side]
+    candidates: list[ShownCandidate]
     row: Disagreement | None
     thread: list[Remark]
 
@@ -82,7 +87,8 @@ Disagreements = Mapping[UnitPlace, tuple[Split, Disagreement | None]]
 def entries_of(discussed: Round, disagreements: Disagreements, people: People) -> list[Entry]:
     """Three queries, however many entries there are."""
     context = _context({place: split.message for place, (split, _row) in disagreements.items()})
-    answers = _answers(discussed, disagreements)
+    payloads = _payloads(discussed, disagreements)
+    answers = _answers(payloads, {place.layer for place in disagreements})
     threads = _threads([row for _split, row in disagreements.values() if row], people)
     entries = []
     for place, (split, row) in disagreements.items():
@@ -100,6 +106,12 @@ def entries_of(discussed: Round, disagreements: Disagreements, people: People) -
                 marked=[side for side in sides if side.choice and not is_rating],
                 unmarked=[side for side in sides if not side.choice and not is_rating],
                 rated=sides if is_rating else [],
+                candidates=shown_candidates(
+                    place.layer,
+                    split.candidates,
+                    payloads.get(place.conversation, {}),
+                    people.name,
+                ),
                 row=row,
                 thread=threads[row.pk] if row else [],
             )
@@ -133,9 +145,10 @@ def _context(places: Mapping[UnitPlace, int | None]) -> dict[UnitPlace, list[Mes
     return {place: messages.get(place, []) for place in places}
 
 
-def _answers(discussed: Round, places: Iterable[UnitPlace]) -> dict[tuple[int, str], list[Label]]:
-    """The labels of everybody in the conversations shown, by conversation and annotator."""
-    layers = {place.layer for place in places}
+def _payloads(
+    discussed: Round, places: Iterable[UnitPlace]
+) -> dict[int, dict[str, Mapping[str, Any]]]:
+    """What everybody submitted in the conversations shown, by conversation and annotator."""
     rows = (
         Assignment.objects.labelling()
         .filter(
@@ -143,11 +156,21 @@ def _answers(discussed: Round, places: Iterable[UnitPlace]) -> dict[tuple[int, s
             conversation__in={place.conversation for place in places},
             annotation__status="submitted",
         )
-        .values_list("pk", "conversation", "annotator__username", "annotation__payload")
+        .values_list("conversation", "annotator__username", "annotation__payload")
     )
+    payloads: dict[int, dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for conversation, name, payload in rows:
+        payloads[conversation][name] = payload
+    return payloads
+
+
+def _answers(
+    payloads: Mapping[int, Mapping[str, Mapping[str, Any]]], layers: Collection[str]
+) -> dict[tuple[int, str], list[Label]]:
     return {
-        (conversation, name): labels_of(payload, layers, prefix=f"a{pk}")
-        for pk, conversation, name, payload in rows
+        (conversation, name): labels_of(payload, layers, prefix=f"a{conversation}-{name}")
+        for conversation, by_annotator in payloads.items()
+        for name, payload in by_annotator.items()
     }
 
 

@@ -10,6 +10,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from labeling.domain.keys import REVIEW_KEYS
+from labeling.domain.matching.candidates import differing, perhaps_same
+from labeling.domain.matching.matching import Record
 from labeling.domain.schema import LAYERS, form_layers
 from labeling.domain.schema.labels import Payload, StoredLabel
 from labeling.models import Annotation, Conversation, Membership, Project, Review, Round
@@ -176,14 +178,28 @@ def _next_url(project: Project, annotation: Annotation, query: str) -> str:
     return f"{address}?{query}{'&' if query else ''}after={annotation.pk}"
 
 
+class OtherLabel(TypedDict):
+    """What somebody else wrote about the same place."""
+
+    annotator: str
+    title: str
+    label: Record
+
+
 class ReviewCluster(TypedDict):
-    """A label for the page, in the shape of the clusters of adjudication."""
+    """A label for the page, in the shape of the clusters of adjudication.
+
+    ``others`` are labels of others that are perhaps the same, ``apart`` the fields in which one of
+    them differs.
+    """
 
     how: str
     layer: str
     label: StoredLabel
     sides: list[None]
     differs: list[str]
+    apart: list[str]
+    others: list[OtherLabel]
     chosen: StoredLabel | None
 
 
@@ -191,18 +207,54 @@ def _clusters(
     project: Project, annotation: Annotation, fixed: Payload | None
 ) -> list[ReviewCluster]:
     """Each label as a separate cluster, with the label that an earlier fix replaced it by."""
-    return [
-        {
-            "how": "answer",
-            "layer": layer,
-            "label": label,
-            "sides": [],
-            "differs": [],
-            "chosen": label if fixed is None else _by_uid(fixed, layer, label),
-        }
-        for layer in project.layers
-        for label in annotation.payload.get(LAYERS[layer].key, [])
-    ]
+    shown: list[ReviewCluster] = []
+    for layer in project.layers:
+        others = _others(project, annotation, layer)
+        for label in annotation.payload.get(LAYERS[layer].key, []):
+            likely = others.get(str(label.get("uid")), {})
+            shown.append(
+                {
+                    "how": "answer",
+                    "layer": layer,
+                    "label": label,
+                    "sides": [],
+                    "differs": [],
+                    "apart": sorted(
+                        {name for own in likely.values() for name in differing(layer, label, own)}
+                    ),
+                    "others": [
+                        {
+                            "annotator": who,
+                            "title": _("{name}, perhaps the same").format(name=who),
+                            "label": own,
+                        }
+                        for who, own in sorted(likely.items())
+                    ],
+                    "chosen": label if fixed is None else _by_uid(fixed, layer, label),
+                }
+            )
+    return shown
+
+
+def _others(project: Project, annotation: Annotation, layer: str) -> dict[str, dict[str, Record]]:
+    """By uid of the answer's labels, what others have that is perhaps the same, by annotator.
+
+    From the stored merge; empty until everybody has answered and a worker has merged it.
+    """
+    assignment = annotation.assignment
+    ready = merges.ready(project, layer, conversation=assignment.conversation_id)
+    here = ready.get(assignment.conversation_id)
+    merge = merges.with_clusters(layer, here) if here else None
+    if merge is None:
+        return {}
+    clusters, _referred = merges.read(merge)
+    name = assignment.annotator.get_username()
+    return {
+        str(side.label.get("uid")): likely
+        for cluster, likely in zip(clusters, perhaps_same(layer, clusters), strict=True)
+        for side in cluster.sides
+        if side.annotator == name and side.label is not None and likely
+    }
 
 
 def _by_uid(payload: Payload, layer: str, label: StoredLabel) -> StoredLabel | None:

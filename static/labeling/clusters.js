@@ -75,16 +75,24 @@ export class ClusterCard {
   }
 
   badges() {
-    const { cluster, missing } = this;
+    const { cluster } = this;
+    const likely = this.missing.filter((side) => side.perhaps);
+    const missing = this.missing.filter((side) => !side.perhaps);
     const state = { ...STATES[cluster.how] };
     if (cluster.how === "answer") state.word = cluster.layer.title;
     return [
       el("span", { class: `badge ${state.badge}` }, state.word),
+      cluster.others?.length ? el("span", { class: "badge info" }, t("perhaps the same: {names}", { names: cluster.others.map((side) => side.annotator).join(", ") })) : null,
       missing.length
-        ? el("span", { class: "badge missing" }, t("missing: {names}", { names: missing.map((side) => this.nameOf(side)).join(", ") }))
+        ? el("span", { class: "badge missing" }, t("missing: {names}", { names: this.namesOf(missing) }))
         : null,
+      likely.length ? el("span", { class: "badge info" }, t("perhaps the same: {names}", { names: this.namesOf(likely) })) : null,
       el("span", { class: "decided" }, this.decided()),
     ].filter((badge) => badge !== null);
+  }
+
+  namesOf(sides) {
+    return sides.map((side) => this.nameOf(side)).join(", ");
   }
 
   nameOf(side) {
@@ -121,7 +129,7 @@ export class ClusterCard {
 
   versions() {
     const { cluster, handlers } = this;
-    const sides = [...cluster.sides, ...this.extraSides()];
+    const sides = [...cluster.sides, ...this.extraSides(), ...(cluster.others ?? [])];
     const head = el("tr", {}, el("th", { scope: "col" }, t("Field")), ...sides.map((side, at) => this.column(side, at)));
     const rows = cluster.layer.fields.map((field) => this.row(field, sides));
     const table = el("table", { class: "versions-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
@@ -141,6 +149,7 @@ export class ClusterCard {
   column(side, at) {
     const name = side.letter ? this.nameOf(side) : side.title;
     const cell = (...parts) => el("th", { scope: "col", class: side.label ? "" : "absent" }, ...parts);
+    if (side.perhaps) return cell(name, el("span", { class: "badge info" }, t("perhaps the same")));
     if (!side.label) return cell(name, el("span", { class: "badge missing" }, t("missing")));
     if (this.handlers.readOnly || !side.letter) return cell(name);
     const { chosen } = this.cluster;
@@ -157,11 +166,13 @@ export class ClusterCard {
   }
 
   row(field, sides) {
-    const differs = this.cluster.differs.includes(field.name);
+    const differs = [...this.cluster.differs, ...(this.cluster.apart ?? [])].includes(field.name);
     const mark = differs ? el("span", { class: "badge warn" }, t("differs")) : null;
-    const cells = sides.map(({ label }) =>
-      el("td", {}, label ? drawn(drawValue(field, label[field.name], this.handlers.store())) : "–"),
-    );
+    const cells = sides.map(({ label, perhaps }) => {
+      const shown = label ?? perhaps;
+      const value = shown ? drawn(drawValue(field, shown[field.name], this.handlers.store())) : "–";
+      return el("td", { class: !label && perhaps ? "perhaps" : "" }, value);
+    });
     return el("tr", { class: differs ? "differs" : "" }, el("th", { scope: "row" }, field.label, mark), ...cells);
   }
 

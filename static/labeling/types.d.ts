@@ -269,6 +269,7 @@ export interface Side {
   annotator?: string;
   title?: string;
   label: Label | null;
+  perhaps?: Label | null;
 }
 
 /** What annotators meant alike. `chosen` is a label, null (left out) or undefined (not decided). */
@@ -276,7 +277,9 @@ export interface Cluster {
   how: "unanimous" | "majority" | "single" | "disputed" | "answer" | "added";
   label: Label;
   sides: Side[];
+  others?: Side[];
   differs: string[];
+  apart?: string[];
   layer: Layer;
   chosen?: Label | null;
 }

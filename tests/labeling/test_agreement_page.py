@@ -38,7 +38,7 @@ def test_the_worked_example_shows_every_figure(signed_in, rita, example):
     # κ = (6/8 − 34/64)/(1 − 34/64) = 7/15; one conversation gives no interval; raw = 6/8;
     # positive F1 = 2·4/10; prevalence = 10/16; bias = 0;
     # AC1: chance = 2·(5/8)(3/8) = 30/64, (48 − 30)/(64 − 30) = 0.53
-    assert "ana – ben 0.47 – moderate 8 0.75 0.80 0.62 0.00 0.53" in shown
+    assert "ana – ben 0.47 – – moderate 8 0.75 0.80 0.62 0.00 0.53" in shown
 
 
 def test_a_figure_near_the_threshold_has_the_decimals_that_tell_them_apart(
@@ -83,7 +83,7 @@ def test_an_undefined_kappa_is_a_dash_with_its_reason(signed_in, rita, project):
 
     pairs = "ana and ben, ana and cleo, ben and cleo"
     assert f"Round 1 has no κ: {pairs}: both used one and the same label" in shown
-    assert "ana – ben – – undefined both used one and the same label" in shown
+    assert "ana – ben – – – undefined both used one and the same label" in shown
     assert "nan" not in shown.lower().split()
 
 

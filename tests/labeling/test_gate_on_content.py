@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 
 from labeling.domain.agreement.agreement import read_agreement
@@ -237,3 +239,90 @@ class TestUnusedLayer:
             unused.state_empty(answered(two_layers), "inference", by=rita)
 
         assert len(queries(client, URL)) == few
+
+
+class TestPerhapsTheSame:
+    """Labels about the same messages, next to each other, field by field."""
+
+    def test_they_are_discussed_although_everybody_marked_the_message(
+        self, signed_in, rita, project
+    ):
+        closed = answered(project, number=2)
+        address = "/projects/orders/rounds/1/disagreements/"
+
+        shown = page(signed_in(rita), address)
+
+        assert "All 3 marked it, and wrote different labels" in shown
+        assert "Perhaps the same: ana “Track parcels” and ben “Pay by invoice”" in shown
+        assert "Title differs Track parcels Pay by invoice" in shown
+        assert "The same: Type, Actor" in shown
+        assert "0 of 2 decided" in page(signed_in(rita), URL)  # message 0 of two conversations
+        signed_in(rita).post(
+            f"{address}decide/",
+            {"place": f"{closed.conversations.order_by('pk')[0].pk}-0", "outcome": "guideline"},
+        )
+        assert "1 of 2 decided" in page(signed_in(rita), URL)
+
+    def test_the_page_of_a_pair_shows_its_candidates(self, signed_in, noor, project):
+        answered(project, number=2)
+        address = "/projects/orders/rounds/1/agreement/pair/?a=ben&b=ana"
+
+        shown = page(signed_in(noor), address)
+
+        assert "The two mark the same messages." in shown
+        assert shown.count("Perhaps the same: ben “Pay by invoice” and ana “Track parcels”") == 2
+
+    def test_equal_labels_are_none(self, signed_in, noor, project):
+        answered(project, number=2, alike=True)
+
+        shown = page(signed_in(noor), "/projects/orders/rounds/1/agreement/pair/?a=ana&b=ben")
+
+        assert "Perhaps the same" not in shown
+
+    def test_what_one_requirement_triggers_is_compared_too(self, signed_in, rita, two_layers):
+        opened = factories.open_calibration(two_layers, 1)
+        for assignment in opened.assignments.select_related("annotator"):
+            base = factories.requirement()
+            title, action = TEXTS[assignment.annotator.username]
+            inferred = {
+                **{name: value for name, value in base.items() if name != "source_messages"},
+                "uid": uuid4().hex,
+                "id": "INF-001",
+                "title": title,
+                "action": action,
+                "inference_type": "security",
+                "necessity": "necessary",
+                "triggered_by": [base["uid"]],
+            }
+            payload = {"requirements": [base], "inferred_requirements": [inferred]}
+            factories.answer_with(assignment, payload)
+        opened.refresh_from_db()
+
+        address = "/projects/orders/rounds/1/disagreements/?layer=inference"
+        shown = page(signed_in(rita), address)
+
+        assert "Perhaps the same: ana “Track parcels” and ben “Pay by invoice”" in shown
+        assert "Order Tracking 1" in shown
+
+    def test_adjudication_and_review_get_them(self, signed_in, rita, project):
+        opened = factories.open_full(project, 1)
+        for assignment in opened.assignments.select_related("annotator"):
+            title, action = TEXTS[assignment.annotator.username]
+            label = factories.requirement(title=title, action=action)
+            factories.answer_with(assignment, {"requirements": [label]})
+        factories.work(project)
+        client = signed_in(rita)
+        conversation = opened.conversations.get()
+
+        desk = client.get(f"/adjudicate/{conversation.pk}/")
+        cluster = desk.context["page"]["clusters"][0]
+        lone = [side for side in cluster["sides"] if side["label"] is None]
+
+        assert len(lone) == 2
+        assert all(side["perhaps"]["source_messages"] == [0] for side in lone)
+        assert {"title", "action"} <= set(cluster["apart"])
+        annotation = opened.assignments.get(annotator__username="ana").annotation
+        review = client.get(f"/review/{annotation.pk}/")
+        (label,) = review.context["page"]["clusters"]
+        assert [other["annotator"] for other in label["others"]] == ["ben", "cleo"]
+        assert "title" in label["apart"]

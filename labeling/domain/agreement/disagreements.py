@@ -1,18 +1,31 @@
 """What the annotators of a round marked differently, and letters in place of their names."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypedDict
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from typing import Any, NotRequired, Self, TypedDict, cast
 
 from labeling.domain.agreement.ratings import Ratings
-from labeling.domain.agreement.units import Units, concerned, slots_of
+from labeling.domain.agreement.units import Base, Units, concerned, slots_of, units_of_label
+from labeling.domain.matching.candidates import candidates
 from labeling.domain.matching.consensus import clusters
+from labeling.domain.matching.matchers import Rules, match_labels
 from labeling.domain.matching.places import cited_by
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import LAYERS
 
 Payloads = Mapping[str, Mapping[str, Any]]
 """What each annotator of a conversation submitted."""
+
+
+class StoredCandidate(TypedDict):
+    """A :class:`SplitCandidate` as plain JSON."""
+
+    a: str
+    b: str
+    a_uid: str
+    b_uid: str
+    differs: list[str]
 
 
 class StoredSplit(TypedDict):
@@ -24,6 +37,22 @@ class StoredSplit(TypedDict):
     name: str
     message: int | None
     uids: dict[str, list[str]]
+    candidates: NotRequired[list[StoredCandidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCandidate:
+    """Labels of ``a`` and ``b`` that are perhaps the same, and the fields in which they differ."""
+
+    a: str
+    b: str
+    a_uid: str
+    b_uid: str
+    differs: list[str]
+
+    @property
+    def turned(self) -> Self:
+        return replace(self, a=self.b, b=self.a, a_uid=self.b_uid, b_uid=self.a_uid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +62,8 @@ class Split:
     ``unit`` is its position among those of the conversation; of messages, the message. ``name``
     says what it is where it is not a message; ``message`` is where to read on; ``uids`` are
     the labels that say it, by annotator, where the message alone does not show them.
+    ``candidates`` are pairs of labels about the unit that are perhaps the same. With them, people
+    may differ on a unit that all have marked: by what they wrote.
     """
 
     conversation: str
@@ -41,6 +72,7 @@ class Split:
     name: str = ""
     message: int | None = None
     uids: dict[str, list[str]] = field(default_factory=dict)
+    candidates: list[SplitCandidate] = field(default_factory=list)
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -58,6 +90,7 @@ class Split:
             "name": self.name,
             "message": self.message,
             "uids": self.uids,
+            "candidates": [cast(StoredCandidate, asdict(pair)) for pair in self.candidates],
         }
 
     @classmethod
@@ -69,6 +102,7 @@ class Split:
             name=stored["name"],
             message=stored["message"],
             uids=stored["uids"],
+            candidates=[SplitCandidate(**pair) for pair in stored.get("candidates", [])],
         )
 
     def divides(self, a: str, b: str) -> bool:
@@ -128,6 +162,71 @@ def splits_of(
         )
         for split in divided
     ]
+
+
+def with_candidates(
+    layer: str,
+    conversation: str,
+    payloads: Payloads,
+    compared: Units,
+    base: Base,
+    divided: Sequence[Split],
+    rules: Rules,
+) -> list[Split]:
+    """The splits of a conversation with the pairs of labels there that are perhaps the same.
+
+    A pair belongs to the first unit that both labels are about. Where all have marked that, there
+    is a split because of what they wrote.
+    """
+    pairs: dict[int, list[SplitCandidate]] = {}
+    for a, b in combinations(sorted(payloads), 2):
+        for unit, candidate in _candidates(layer, payloads, base, a, b, rules):
+            pairs.setdefault(unit, []).append(candidate)
+    by_unit = {split.unit: split for split in divided}
+    for unit in pairs.keys() - by_unit.keys():
+        by_unit[unit] = _split_by_content(layer, conversation, payloads, compared, base, unit)
+    return [
+        replace(split, candidates=pairs.get(unit, [])) for unit, split in sorted(by_unit.items())
+    ]
+
+
+def _candidates(
+    layer: str, payloads: Payloads, base: Base, a: str, b: str, rules: Rules
+) -> Iterator[tuple[int, SplitCandidate]]:
+    left, right = (payloads[who].get(LAYERS[layer].key, []) for who in (a, b))
+    matches = match_labels(layer, left, right, rules)
+    taken = {match.left for match in matches}, {match.right for match in matches}
+    lone_left, lone_right = (
+        [label for at, label in enumerate(own) if at not in matched]
+        for own, matched in zip((left, right), taken, strict=True)
+    )
+    places = (
+        [frozenset(units_of_label(layer, label, a, base)) for label in lone_left],
+        [frozenset(units_of_label(layer, label, b, base)) for label in lone_right],
+    )
+    for pair in candidates(layer, lone_left, lone_right, places=places):
+        common = places[0][pair.left] & places[1][pair.right]
+        uids = str(lone_left[pair.left]["uid"]), str(lone_right[pair.right]["uid"])
+        yield min(common), SplitCandidate(a, b, *uids, pair.differs)
+
+
+def _split_by_content(
+    layer: str, conversation: str, payloads: Payloads, compared: Units, base: Base, unit: int
+) -> Split:
+    labels = {
+        who: own[unit] for who, own in sorted(compared.labels.items()) if own[unit] is not None
+    }
+    if LAYERS[layer].by_message:
+        return Split(conversation, unit, labels, message=unit)
+    slots = slots_of(layer)
+    return Split(
+        conversation,
+        unit,
+        labels,
+        name=compared.names[unit],
+        message=min(cited_by(_first(base[unit // slots])), default=None),
+        uids=concerned(layer, payloads, base[unit // slots], unit % slots),
+    )
 
 
 def label_splits(layer: str, conversation: str, payloads: Payloads, *, ruler: Ruler) -> list[Split]:

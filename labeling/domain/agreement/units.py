@@ -203,6 +203,21 @@ def concerned(
     return {who: uids for who, uids in uids_of.items() if uids}
 
 
+def units_of_label(layer: str, label: Record, who: str, base: Base) -> set[int]:
+    """The positions of the units that a label is about."""
+    unit = LAYERS[layer].units
+    if not isinstance(unit, Judged):
+        return set(cited_by(label))
+    slots = unit.slots
+    return {
+        at * len(slots) + slot
+        for at, cluster in enumerate(base)
+        if who in cluster and _names_it(unit, label, cluster[who].get("uid"))
+        for slot, part in enumerate(slots)
+        if not part or label.get(unit.part) == part
+    }
+
+
 def slots_of(layer: str) -> int:
     """How many units a judged label makes."""
     unit = LAYERS[layer].units

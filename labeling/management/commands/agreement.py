@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from labeling.domain.agreement.agreement import Agreement, read_agreement
+from labeling.domain.agreement.agreement import Agreement, ContentAgreement, read_agreement
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.records import RecordFigures
 from labeling.domain.csv_cells import safe_cell
@@ -21,9 +21,11 @@ from labeling.management.arguments import project_named
 from labeling.models import Round
 from labeling.services import processing
 from labeling.services.agreement import agreement, measurements
+from labeling.templatetags.figures import chance
 from labeling.words import in_english, worded
 
 COLUMNS = ("a", "b", "kappa", "band", "n", "raw", "positive_f1", "ac1", "ci_low", "ci_high")
+VERDICTS = {"passed": "passed", "failed": "not passed", "not_measured": "not measured"}
 LONG_COLUMNS = ["item", "unit", "annotator", "label"]
 
 
@@ -216,7 +218,7 @@ def _explain(result: Agreement, console: Console) -> None:
     for row in result.excluded:
         why = in_english(row.reason)
         console.print(f"not counted: {row.conversation}, {row.annotator}: {why}")
-    verdict = "passed" if result.passed else "not passed"
+    verdict = VERDICTS[result.outcome]
     value = _shown(result.value, result.threshold)
     console.print(
         f"{result.statistic} {'F1' if result.measure == 'f1' else 'κ'} {value}, "
@@ -224,11 +226,30 @@ def _explain(result: Agreement, console: Console) -> None:
         f"Fleiss' κ {_shown(result.fleiss_kappa)}, "
         f"Krippendorff's α {_shown(result.krippendorff_alpha)}"
     )
+    _explain_chances(result, console)
+    if result.content:
+        _explain_content(result.content, console)
     for origin, figures in result.by_origin.items():
         console.print(
             f"{origin} labels alone: {figures['statistic']} {_shown(figures['value'])}, "
             f"Krippendorff's α {_shown(figures['krippendorff_alpha'])}"
         )
+
+
+def _explain_chances(result: Agreement, console: Console) -> None:
+    if result.chance_above is not None:
+        console.print(f"true figure above {result.threshold}: {chance(result.chance_above)}")
+    if result.outlook:
+        passes = ", ".join(f"{chance(row.passes)} at {row.true:.2f}" for row in result.outlook)
+        console.print(f"of rounds of this size would pass, by the true figure: {passes}")
+
+
+def _explain_content(content: ContentAgreement, console: Console) -> None:
+    needed = f"at least {content.threshold} needed" if content.threshold else "no threshold"
+    why = f" ({in_english(content.reason)})" if content.reason else ""
+    verdict = "passed" if content.passed else "not passed"
+    value = _shown(content.value, content.threshold)
+    console.print(f"labels match with F1 {value}, {needed}: {verdict}{why}")
 
 
 def _shown(value: Any, limit: float | None = None) -> str:

@@ -26,7 +26,12 @@ from labeling.domain.agreement.agreement import (
 )
 from labeling.domain.agreement.agreement import agreement as compute
 from labeling.domain.agreement.content import content_agreement, judged_by_content
-from labeling.domain.agreement.disagreements import Split, label_splits, splits_of
+from labeling.domain.agreement.disagreements import (
+    Split,
+    label_splits,
+    splits_of,
+    with_candidates,
+)
 from labeling.domain.agreement.event_agreement import event_agreement
 from labeling.domain.agreement.records import RecordAgreement, RecordFigures, record_agreement
 from labeling.domain.agreement.units import (
@@ -39,6 +44,7 @@ from labeling.domain.agreement.units import (
 )
 from labeling.domain.agreement.units import marks as marks_in
 from labeling.domain.facts import Fact
+from labeling.domain.matching.matchers import Rules
 from labeling.domain.matching.matching import texts_to_prime
 from labeling.domain.matching.similarity import Ruler
 from labeling.domain.schema import DEFAULT_LAYER, LAYERS
@@ -241,14 +247,30 @@ def _splits(
             if name in submitted
             for split in label_splits(layer, name, submitted[name], ruler=ruler)
         ]
-    return [
-        split
-        for name in order
-        if name in compared
-        for split in splits_of(
+    divided = {
+        name: splits_of(
             layer, name, compared[name].payloads, compared[name].units, compared[name].base
         )
-    ]
+        for name in order
+        if name in compared
+    }
+    if LAYERS[layer].has_records:
+        rules = Rules(ruler, synonyms_of(measured.project), measured.project.match_threshold)
+        submitted = answers.by_conversation(answers.each(measured, layer, selection))
+        divided = {
+            name: with_candidates(
+                layer,
+                name,
+                submitted[name],
+                compared[name].units,
+                compared[name].base,
+                splits,
+                rules,
+            )
+            for name, splits in divided.items()
+            if name in submitted
+        }
+    return [split for splits in divided.values() for split in splits]
 
 
 def records_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
+from labeling.domain.agreement.disagreements import SplitCandidate
 from labeling.domain.matching.matching import match_events
 from labeling.domain.schema import LAYERS
 from labeling.models import Round
@@ -37,6 +38,29 @@ def differences(
         )
         for split in splits
         if split.divides(a, b)
+    ]
+
+
+class PerhapsSame(NamedTuple):
+    """Labels of two annotators in one conversation that are perhaps the same."""
+
+    conversation: str
+    pair: SplitCandidate
+
+
+def perhaps_same(
+    measured: Round, a: str, b: str, layer: str, selection: Selection = EVERYTHING
+) -> list[PerhapsSame]:
+    """In the order of the round; the labels of ``a`` first."""
+    pairs = (
+        (split.conversation, pair)
+        for split in splits_of(measured, layer, selection)
+        for pair in split.candidates
+    )
+    return [
+        PerhapsSame(conversation, pair if pair.a == a else pair.turned)
+        for conversation, pair in pairs
+        if {pair.a, pair.b} == {a, b}
     ]
 
 
