@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
+from evaluation.metrics.registry import METRICS as REGISTERED
 from labeling.words import Text
 
 MODELS: dict[str, Text] = {
@@ -419,6 +421,9 @@ REFUSALS: dict[str, Text] = {
     "comparison.undecided": _("undecided"),
     "comparison.not_measurable": _("not measurable"),
     "comparison.exploratory": _("exploratory"),
+    "compare.nothing": _("Name at least one run to compare with the baseline."),
+    "compare.too_many": _("At most {most} runs are compared at once, the baseline included."),
+    "compare.twice": _("A run is named twice: choose different runs."),
     "compare.not_scored": _("Run {pk:d} has no scores yet: wait until it is finished."),
     "compare.score_again": _(
         "Run {pk:d} was scored before micro averages were stored with their weights: score it "
@@ -547,6 +552,69 @@ CONFIGURATIONS: dict[str, Text] = {
     "metrics.unknown_setting": _("There is no setting “metrics.{key}”. {hint}"),
 }
 
+CONCLUSIONS: dict[str, Text] = {
+    "conclusion.better": _(
+        "Run {run:d} is better than run {baseline:d} for new conversations: {basis}."
+    ),
+    "conclusion.worse": _(
+        "Run {run:d} is worse than run {baseline:d} for new conversations: {basis}."
+    ),
+    "conclusion.no_difference": _(
+        "Run {run:d} and run {baseline:d} show no difference larger than {margin:.3f} for new "
+        "conversations: {basis}."
+    ),
+    "conclusion.undecided": _(
+        "Whether run {run:d} is better or worse than run {baseline:d} is undecided for new "
+        "conversations: {basis}."
+    ),
+    "conclusion.not_measurable": _(
+        "Run {run:d} cannot be compared with run {baseline:d} by {metric}: one of them has no such "
+        "figure."
+    ),
+    "conclusion.basis": _(
+        "{metric} {difference:+.3f} [{low:+.3f}, {high:+.3f}], {p}, {role}, {conversations}"
+    ),
+    "conclusion.basis_without_interval": _(
+        "{metric} {difference:+.3f}, no interval, {role}, {conversations}"
+    ),
+    "conclusion.primary": _("primary metric"),
+    "conclusion.main": _("tested behind the primary metric"),
+    "conclusion.corrected": _("{role}, {runs} runs corrected together"),
+    "conclusion.conversations": ngettext_lazy("{n} conversation", "{n} conversations", "n"),
+    "conclusion.p": _("p = {value:.3f}"),
+    "conclusion.p_below": _("p < {limit}"),
+    "conclusion.here_better": ngettext_lazy(
+        "On this conversation run {run:d} is better ({cases} cases, {p}).",
+        "On these {conversations} conversations run {run:d} is better ({cases} cases, {p}).",
+        "conversations",
+    ),
+    "conclusion.here_worse": ngettext_lazy(
+        "On this conversation run {run:d} is worse ({cases} cases, {p}).",
+        "On these {conversations} conversations run {run:d} is worse ({cases} cases, {p}).",
+        "conversations",
+    ),
+    "conclusion.here_open": ngettext_lazy(
+        "Other cases of this conversation could turn it around, too ({cases} cases, {p}).",
+        "Other cases of these {conversations} conversations could turn it around, too ({cases} "
+        "cases, {p}).",
+        "conversations",
+    ),
+    "conclusion.needed": _(
+        "For new conversations this cannot be decided with {conversations}; at this spread about "
+        "{needed} are needed."
+    ),
+    "conclusion.not_decided": _(
+        "For new conversations this cannot be decided with {conversations}."
+    ),
+    "conclusion.one_conversation": _(
+        "A single conversation says nothing about others: at least 2 are needed."
+    ),
+    "conclusion.detectable": _(
+        "The smallest difference that this comparison could have shown is {value:.3f}."
+    ),
+}
+CONCLUSIONS |= {f"metric_title.{metric.id}": _(metric.title) for metric in REGISTERED.values()}
+
 GENERATED: dict[str, Text] = {
     "generation.no_project": _(
         "There is no project “{project}”: import conversations into it first."
@@ -609,4 +677,5 @@ WORDS = (
     | OUTPUTS
     | JUDGES
     | REFUSALS
+    | CONCLUSIONS
 )

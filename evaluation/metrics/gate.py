@@ -32,6 +32,10 @@ NO_INTERVAL = Fact("gate.no_interval")
 NO_CERTIFICATE = Fact("certificate.none")
 
 
+Change = Literal["gain", "drop", "same"]
+"""What became of a metric since the baseline."""
+
+
 class StoredCheck(TypedDict):
     """A check as ``GateResult.checks`` keeps it."""
 
@@ -124,6 +128,15 @@ def check_drift(metric: Metric, comparison: Comparison, verdict: Verdict, max_dr
         ci_high=high,
         verdict=verdict,
     )
+
+
+def change_of(check: StoredCheck) -> Change | None:
+    """Which way a metric went since the baseline; ``None`` for a threshold, or without figures."""
+    if check["kind"] != "drift" or check["value"] is None:
+        return None
+    if abs(check["value"]) <= TOLERANCE:
+        return "same"
+    return "drop" if check["value"] > 0 else "gain"
 
 
 def uncertified(

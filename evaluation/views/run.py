@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evaluation.forms import BudgetForm
 from evaluation.layers import GoldLayer, gold_layer
-from evaluation.metrics.gate import StoredCheck
+from evaluation.metrics.gate import Change, StoredCheck, change_of
 from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
 from evaluation.services.language_models import bills, budgets
@@ -31,6 +31,7 @@ from evaluation.views.answers import (
     over_runs,
 )
 from labeling.domain.errors import RuleError
+from labeling.domain.facts import Fact
 from labeling.models import Conversation
 from labeling.services import blindness
 from labeling.words import words
@@ -60,6 +61,8 @@ class GateCheck(NamedTuple):
 
     metric: Metric | None
     kind: str
+    change: Change | None
+    verdict: str
     passed: bool
     value: str
     limit: str
@@ -389,13 +392,17 @@ def _gate(run: Run) -> dict[str, Any]:
 
 
 def _check(check: StoredCheck) -> GateCheck:
-    value, limit = present.compared(check["value"], check["limit"])
+    change, verdict = change_of(check), check.get("verdict")
+    size = check["value"] if change is None else abs(check["value"] or 0.0)
+    value, limit = present.compared(size, check["limit"])
     at_least = check["kind"] == "threshold" and check["direction"] == "higher"
     return GateCheck(
         metric=METRICS.get(check["metric"]),
         kind=check["kind"],
+        change=change,
+        verdict=words(Fact(f"comparison.{verdict}")) if verdict else "",
         passed=check["passed"],
         value=value,
-        limit=f"{'≥' if at_least else '≤'} {limit}",
+        limit="–" if change in ("gain", "same") else f"{'≥' if at_least else '≤'} {limit}",
         reason=words(why) if (why := gates.reason_of(check)) else "",
     )

@@ -239,9 +239,11 @@ def test_nobody_compares_what_they_may_not_see(pair: tuple[Run, Run], signed_in:
 def test_the_command_writes_json(pair: tuple[Run, Run], capsys: Any) -> None:
     call_command("compare", pair[0].pk, pair[1].pk, "--format", "json")
 
-    found = json.loads(capsys.readouterr().out)
-    assert found["metrics"]["requirement_recall"]["wins"] == 5
-    assert found["changed"] == {"confidence": [0.5, 0.9]}
+    written = json.loads(capsys.readouterr().out)
+    [bold] = written["runs"]
+    assert (written["baseline"]["run"], bold["run"]) == (pair[0].pk, pair[1].pk)
+    assert bold["metrics"]["requirement_recall"]["wins"] == 5
+    assert bold["changed"] == {"confidence": [0.5, 0.9]}
 
 
 def test_the_command_prints_a_table(pair: tuple[Run, Run], capsys: Any) -> None:

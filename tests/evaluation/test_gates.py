@@ -150,7 +150,7 @@ def test_a_drop_of_nothing_has_no_minus(good: Run, finished: Any) -> None:
 
     _, text = gate(again.pk, baseline=good.pk)
 
-    assert "drift" in text
+    assert "no change" in text
     assert "-0.0" not in text
     assert "-0.0" not in json.dumps(GateResult.objects.get().checks)
 

@@ -1,10 +1,10 @@
-"""``manage.py compare``: is the second run better than the first?"""
+"""``manage.py compare``: are these runs better than a baseline?"""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,34 +12,50 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluation.models import Run
-from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
+from evaluation.services.run import conclusions
+from evaluation.services.run.comparisons import Compared, MetricComparison, compare_with
 from evaluation.services.run.primary_metrics import sentences
 from labeling.domain.errors import RuleError
 from labeling.words import in_english
 
-FIGURES = ("before", "after", "difference", "95 % interval", "p", "p (Holm)", "won/lost/tied")
+FIGURES = (
+    "baseline",
+    "run",
+    "difference",
+    "interval",
+    "p",
+    "p corrected",
+    "won/lost/tied",
+    "n",
+    "undefined",
+    "conversations",
+)
+WIDTH = 170
 
 
 class Command(BaseCommand):
     help = (
-        "Compare two finished runs on the same gold, case by case: difference, interval, p value "
-        "(of the main metrics, corrected for their number), wins and losses."
+        "Compare finished runs with a baseline on the same gold, case by case: the verdict in a "
+        "sentence, and of every metric difference, interval, p value (of the main metrics, "
+        "corrected for their number), wins and losses, cases and conversations."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("before", type=int, metavar="RUN_A")
-        parser.add_argument("after", type=int, metavar="RUN_B")
+        parser.add_argument("baseline", type=int, metavar="BASELINE")
+        parser.add_argument("runs", type=int, nargs="+", metavar="RUN", help="up to five runs")
         parser.add_argument("--format", choices=["table", "json"], default="table")
 
     def handle(self, **options: Any) -> None:
+        baseline = _run(options["baseline"])
         try:
-            comparison = compare_runs(_run(options["before"]), _run(options["after"]))
+            compared = compare_with(baseline, [_run(number) for number in options["runs"]])
         except RuleError as error:
             raise CommandError(in_english(error.fact), returncode=2) from error
         if options["format"] == "json":
-            text = json.dumps(comparison.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            document = conclusions.document(compared)
+            text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
         else:
-            text = _rendered(comparison)
+            text = _rendered(compared)
         self.stdout.write(text)
 
 
@@ -50,21 +66,25 @@ def _run(number: int) -> Run:
     return run
 
 
-def _rendered(comparison: Compared) -> str:
-    console = Console(width=130, no_color=True)
+def _rendered(compared: Sequence[Compared]) -> str:
+    console = Console(width=WIDTH, no_color=True)
     with console.capture() as captured:
-        console.print(_table(comparison))
-        for name, (old, new) in comparison.changed.items():
-            console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
-        for note in _notes(comparison):
-            console.print(note)
+        for comparison in compared:
+            console.print(_table(comparison))
+            said = conclusions.sentence(comparison.primary, comparison)
+            console.print(said, highlight=False, markup=False)
+            for name, (old, new) in comparison.changed.items():
+                console.print(f"{name}: {old} → {new}", highlight=False, markup=False)
+            for note in _notes(comparison):
+                console.print(note)
     return captured.get()
 
 
 def _table(comparison: Compared) -> Table:
     before, after = comparison.before, comparison.after
     table = Table(
-        title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline})"
+        title=f"Run {after.pk} ({after.pipeline}) against {before.pk} ({before.pipeline}) "
+        f"on {after.release}, {comparison.shared:,} cases"
     )
     table.add_column("metric")
     for name in FIGURES:
@@ -97,7 +117,7 @@ def _cells(row: MetricComparison) -> list[str]:
         else f"{comparison.ci_low:+z.3f} – {comparison.ci_high:+z.3f}"
     )
     return [
-        row.metric.id,
+        f"{row.metric.id} {'↑' if row.metric.direction == 'higher' else '↓'}",
         _figure(comparison.before),
         _figure(comparison.after),
         "–" if comparison.difference is None else f"{comparison.difference:+z.3f}",
@@ -105,7 +125,10 @@ def _cells(row: MetricComparison) -> list[str]:
         _figure(comparison.p_value, digits=4),
         _figure(row.corrected_p, digits=4),
         f"{comparison.wins}/{comparison.losses}/{comparison.ties}",
-        row.verdict,
+        f"{comparison.n:,}",
+        f"{comparison.n_undefined:,}",
+        f"{comparison.conversations:,}",
+        row.verdict.replace("_", " "),
     ]
 
 

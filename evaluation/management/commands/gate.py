@@ -18,6 +18,7 @@ from labeling.domain.errors import RuleError
 from labeling.words import in_english
 
 FAILED, IMPOSSIBLE = 1, 2
+WORDS = {"gain": "gain", "drop": "drop", "same": "no change"}
 
 
 class Command(BaseCommand):
@@ -62,16 +63,17 @@ def _rendered(result: GateResult) -> str:
     against = f" against run {result.baseline_id}" if result.baseline_id else ""
     verdict = "passed" if result.passed else "failed"
     table = Table(title=f"Gate of run {result.run_id}{against}: {verdict}")
-    for name in ("metric", "what", "value", "limit", "result", "why"):
+    for name in ("metric", "what", "value", "limit", "verdict", "result", "why"):
         table.add_column(name, justify="right" if name in ("value", "limit") else "left")
     for check in gates.as_json(result)["checks"]:
-        verdict = "passed" if check["passed"] else "failed"
+        size = check["value"] if check["change"] is None else abs(check["value"])
         table.add_row(
             check["metric"],
-            check["kind"],
-            figure(check["value"], check["limit"]),
+            WORDS.get(check["change"], check["kind"]),
+            figure(size, check["limit"]),
             _limit(check),
-            verdict,
+            check.get("verdict") or "",
+            "passed" if check["passed"] else "failed",
             check["reason"],
         )
     console = Console(width=110, no_color=True)
@@ -81,5 +83,7 @@ def _rendered(result: GateResult) -> str:
 
 
 def _limit(check: Mapping[str, Any]) -> str:
+    if check["change"] in ("gain", "same"):
+        return "–"
     at_least = check["kind"] == "threshold" and check["direction"] == "higher"
     return f"{'≥' if at_least else '≤'} {check['limit']:g}"

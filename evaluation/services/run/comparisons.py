@@ -23,6 +23,7 @@ from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.run.primary_metrics import Primary, PrimaryJson, primary_of
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.uncertainty import LEVEL
 
 CaseKey = tuple[int, str]
 """Gold item and part: the same in every run on a release."""
@@ -33,6 +34,9 @@ class NotComparable(RuleError):
 
     code = "runs_not_comparable"
 
+
+MOST_RUNS = 6
+"""The baseline included: more runs than these make every interval too wide to say anything."""
 
 Role = Literal["primary", "main", "exploratory"]
 """The primary metric is tested, the other main ones behind it; the rest explain, no more."""
@@ -47,6 +51,8 @@ class MetricComparison:
     """Corrected for what is tested before it and with it; None for what is not tested."""
     margin: float
     """The smallest difference of interest, as a share of the metric's range."""
+    level: float = LEVEL
+    """Of the interval: higher where several runs are compared together."""
 
     @property
     def verdict(self) -> Verdict | Literal["exploratory"]:
@@ -77,7 +83,9 @@ class MetricComparison:
         effect = max(abs(result.difference), least or 0.0)
         if effect == 0:
             return None
-        return conversations_needed(result.std_error, result.df, result.conversations, effect)
+        return conversations_needed(
+            result.std_error, result.df, result.conversations, effect, level=self.level
+        )
 
 
 class PrimaryOfRuns(PrimaryJson):
@@ -101,6 +109,8 @@ class Compared:
     """Settings that differ, with both values."""
     judges_differ: list[str]
     """Metrics that were judged by another model, setting, prompt or parser in each run."""
+    together: int
+    """How many runs are compared with the baseline at once, this one included."""
 
     @property
     def primary(self) -> MetricComparison:
@@ -108,20 +118,6 @@ class Compared:
 
     def primary_json(self) -> PrimaryOfRuns:
         return {**self.declared.as_json(), "declared_after_runs": self.declared_after}
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "before": _run_json(self.before),
-            "after": _run_json(self.after),
-            "gold": str(self.after.release),
-            "primary": self.primary_json(),
-            "shared": self.shared,
-            "only_before": self.only_before,
-            "only_after": self.only_after,
-            "changed": {name: list(values) for name, values in self.changed.items()},
-            "judges_differ": self.judges_differ,
-            "metrics": {row.metric.id: row.as_json() for row in self.rows},
-        }
 
 
 def compare_runs(before: Run, after: Run) -> Compared:
@@ -131,11 +127,17 @@ def compare_runs(before: Run, after: Run) -> Compared:
 
 
 def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
-    """Each of the runs against the baseline, corrected together.
+    """Each of up to five runs against the baseline, corrected together.
 
     Only the main metrics of the layer are tested: they were named before anybody saw a figure.
     Which of them decides is what the project declares now.
     """
+    if not runs:
+        raise NotComparable("compare.nothing")
+    if len(runs) >= MOST_RUNS:
+        raise NotComparable("compare.too_many", most=MOST_RUNS)
+    if len({baseline.pk, *(run.pk for run in runs)}) <= len(runs):
+        raise NotComparable("compare.twice")
     for run in runs:
         _check(baseline, run)
     primary = primary_of(baseline.release.project, baseline.spec.layer)
@@ -149,7 +151,7 @@ def compare_with(baseline: Run, runs: Sequence[Run]) -> list[Compared]:
         ],
     )
     return [
-        _compared(baseline, run, primary, of_run, [p_value, *others])
+        _compared(baseline, run, primary, of_run, [p_value, *others], together=len(runs))
         for run, of_run, p_value, others in zip(runs, measured, first, behind, strict=True)
     ]
 
@@ -160,6 +162,8 @@ def _compared(
     primary: Primary,
     measured: Sequence[tuple[Metric, Comparison]],
     corrected: Sequence[float | None],
+    *,
+    together: int,
 ) -> Compared:
     """``corrected`` holds the p values of the main metrics, which come first."""
     rows = [
@@ -169,6 +173,7 @@ def _compared(
             role="primary" if place == 0 else "main" if place < len(corrected) else "exploratory",
             corrected_p=corrected[place] if place < len(corrected) else None,
             margin=primary.margin,
+            level=level_for(together),
         )
         for place, (metric, comparison) in enumerate(measured)
     ]
@@ -184,6 +189,7 @@ def _compared(
         only_after=len(new.keys() - old.keys()),
         changed=changed(baseline, run),
         judges_differ=_judges_differ(baseline, run),
+        together=together,
     )
 
 
@@ -208,6 +214,26 @@ def _measured(
         )
         for metric in metrics
     ]
+
+
+def why_not(baseline: Run, run: Run) -> Fact | None:
+    """Why two runs cannot be compared; ``None`` if they can."""
+    try:
+        _check(baseline, run)
+    except NotComparable as error:
+        return error.fact
+    return None
+
+
+def case_values(run: Run, metric: Metric) -> dict[CaseKey, float | None]:
+    """The value of each case by one metric, the mean of its repetitions; None is undefined."""
+    shares = _shares(run, [metric])[metric.id]
+    return {
+        key: share.numerator / share.denominator
+        if (share := shares.get(key)) and share.denominator > 0
+        else None
+        for key in _cases(run)
+    }
 
 
 def _by_role(before: Run, after: Run, primary: str) -> list[Metric]:
@@ -324,14 +350,3 @@ def changed(before: Run, after: Run) -> dict[str, tuple[Any, Any]]:
 
 def _settings(run: Run) -> dict[str, Any]:
     return {"pipeline": run.pipeline, "version": run.pipeline_version, **run.config}
-
-
-def _run_json(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.pk,
-        "name": run.name,
-        "pipeline": run.pipeline,
-        "pipeline_version": run.pipeline_version,
-        "config_sha256": run.config_sha256,
-        "split": run.split or None,
-    }

@@ -11,6 +11,7 @@ from evaluation.metrics.gate import (
     NO_CERTIFICATE,
     Check,
     StoredCheck,
+    change_of,
     check_drift,
     check_threshold,
     uncertified,
@@ -99,7 +100,7 @@ def _check_as_json(check: StoredCheck) -> Mapping[str, Any]:
     """Files, commands and the API keep the English sentence; the code is next to it."""
     reason = reason_of(check)
     worded = {"reason": in_english(reason), "code": reason.code} if reason else {"reason": ""}
-    return {**check, **worded}
+    return {**check, "change": change_of(check), **worded}
 
 
 def reason_of(check: StoredCheck) -> Fact | None:

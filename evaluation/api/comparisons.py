@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import require_reader
+from evaluation.models import Run
+from evaluation.services.run import conclusions
+from evaluation.services.run.comparisons import MOST_RUNS, compare_with
+from labeling.api.errors import ErrorOut
+from labeling.domain.numbers import whole_number
+
+
+class MetricComparisonOut(serializers.Serializer[Any]):
+    """One metric of a run next to that of the baseline; ``null`` is undefined."""
+
+    direction = serializers.CharField(help_text="higher or lower is better")
+    role = serializers.CharField(help_text="primary, main or exploratory")
+    n = serializers.IntegerField(help_text="Cases with a value in both runs")
+    n_undefined = serializers.IntegerField()
+    conversations = serializers.IntegerField()
+    before = serializers.FloatField(allow_null=True, help_text="The baseline's figure")
+    after = serializers.FloatField(allow_null=True, help_text="The run's figure")
+    difference = serializers.FloatField(allow_null=True)
+    ci_low = serializers.FloatField(allow_null=True)
+    ci_high = serializers.FloatField(allow_null=True)
+    p_value = serializers.FloatField(allow_null=True)
+    p_value_corrected = serializers.FloatField(allow_null=True)
+    std_error = serializers.FloatField(allow_null=True)
+    df = serializers.FloatField(allow_null=True)
+    margin = serializers.FloatField(allow_null=True, help_text="Smallest difference of interest")
+    detectable = serializers.FloatField(allow_null=True)
+    conversations_needed = serializers.IntegerField(allow_null=True)
+    here_low = serializers.FloatField(allow_null=True)
+    here_high = serializers.FloatField(allow_null=True)
+    here_p_value = serializers.FloatField(allow_null=True)
+    wins = serializers.IntegerField()
+    losses = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    verdict = serializers.CharField()
+    sentence = serializers.CharField(help_text="Empty for exploratory metrics")
+
+
+class ComparedRunOut(serializers.Serializer[Any]):
+    run = serializers.IntegerField()
+    name = serializers.CharField()
+    pipeline = serializers.CharField()
+    pipeline_version = serializers.CharField()
+    config_sha256 = serializers.CharField()
+    split = serializers.CharField(allow_null=True)
+
+
+class ComparedOut(ComparedRunOut):
+    cases = serializers.IntegerField(help_text="Cases of both runs: these are compared")
+    only_baseline = serializers.IntegerField()
+    only_run = serializers.IntegerField()
+    changed = serializers.DictField(help_text="Settings that differ, with both values")
+    judges_differ = serializers.ListField(child=serializers.CharField())
+    primary = serializers.CharField()
+    verdict = serializers.CharField(help_text="That of the primary metric")
+    sentence = serializers.CharField()
+    metrics = serializers.DictField(child=MetricComparisonOut())
+
+
+class ComparisonOut(serializers.Serializer[Any]):
+    baseline = ComparedRunOut()
+    gold = serializers.CharField()
+    metrics_version = serializers.CharField()
+    runs = ComparedOut(many=True)
+
+
+class ComparisonView(APIView):
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("baseline", OpenApiTypes.INT, required=True),
+            OpenApiParameter("run", OpenApiTypes.INT, required=True, many=True),
+        ],
+        responses={200: ComparisonOut, 400: ErrorOut, 404: ErrorOut},
+    )
+    def get(self, request: Request) -> Response:
+        """Runs next to a baseline: verdict, sentence, and every metric; corrected together."""
+        require_reader(request.user)
+        baseline = _run(request, request.query_params.get("baseline", ""))
+        numbers = request.query_params.getlist("run")[:MOST_RUNS]
+        compared = compare_with(baseline, [_run(request, number) for number in numbers])
+        return Response(ComparisonOut(conclusions.document(compared)).data)
+
+
+def _run(request: Request, text: str) -> Run:
+    number = whole_number(text)
+    if number is None:
+        raise serializers.ValidationError({"baseline, run": "A whole number is required."})
+    visible = Run.objects.visible_to(request.user).select_related("release")
+    return get_object_or_404(visible, pk=number)

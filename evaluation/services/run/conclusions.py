@@ -1,0 +1,143 @@
+"""What may be said of runs next to a baseline: facts for the sentences, and the same as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation.metrics.comparison import Comparison, margin_of
+from evaluation.models import Run
+from evaluation.services.run.comparisons import Compared, MetricComparison
+from labeling.domain.facts import Fact
+from labeling.words import in_english
+
+SMALLEST_P = 0.001
+"""A smaller p value is not written out."""
+
+
+def conclusion(row: MetricComparison, compared: Compared) -> list[Fact]:
+    """What one metric says of new conversations, and what would decide what it leaves open.
+
+    Empty for exploratory metrics: they explain, and get no verdict.
+    """
+    verdict = row.verdict
+    if verdict == "exploratory":
+        return []
+    runs = {"run": compared.after.pk, "baseline": compared.before.pk}
+    if verdict == "not_measurable":
+        return [Fact("conclusion.not_measurable", **runs, metric=_title(row))]
+    margin = margin_of(row.metric, row.margin)
+    said = [
+        Fact(f"conclusion.{verdict}", **runs, basis=_basis(row, compared.together), margin=margin)
+    ]
+    if verdict == "undecided":
+        said += _open(row, compared.after)
+    if row.comparison.detectable is not None:
+        said.append(Fact("conclusion.detectable", value=row.comparison.detectable))
+    return said
+
+
+def document(compared: Sequence[Compared]) -> dict[str, Any]:
+    """All comparisons with one baseline, as the API and the command write them."""
+    baseline = compared[0].before
+    return {
+        "baseline": _run(baseline),
+        "gold": str(baseline.release),
+        "metrics_version": baseline.spec.metrics_version,
+        "runs": [_compared(each) for each in compared],
+    }
+
+
+def _compared(compared: Compared) -> dict[str, Any]:
+    return {
+        **_run(compared.after),
+        "cases": compared.shared,
+        "only_baseline": compared.only_before,
+        "only_run": compared.only_after,
+        "changed": {name: list(values) for name, values in compared.changed.items()},
+        "judges_differ": compared.judges_differ,
+        "primary": compared.primary.metric.id,
+        "verdict": compared.primary.verdict,
+        "sentence": sentence(compared.primary, compared),
+        "metrics": {
+            row.metric.id: row.as_json() | {"sentence": sentence(row, compared)}
+            for row in compared.rows
+        },
+    }
+
+
+def sentence(row: MetricComparison, compared: Compared) -> str:
+    """Files, commands and the API keep English."""
+    return " ".join(in_english(fact) for fact in conclusion(row, compared))
+
+
+def p_value(value: float) -> Fact:
+    if value < SMALLEST_P:
+        return Fact("conclusion.p_below", limit=SMALLEST_P)
+    return Fact("conclusion.p", value=value)
+
+
+def _basis(row: MetricComparison, together: int) -> Fact:
+    """What a verdict rests on: the figure, the test, and the number of conversations."""
+    result = row.comparison
+    rests: dict[str, Any] = {
+        "metric": _title(row),
+        "difference": result.difference,
+        "role": Fact(f"conclusion.{row.role}"),
+        "conversations": Fact("conclusion.conversations", n=result.conversations),
+    }
+    if together > 1:
+        rests["role"] = Fact("conclusion.corrected", role=rests["role"], runs=together)
+    if result.ci_low is None or row.corrected_p is None:
+        return Fact("conclusion.basis_without_interval", **rests)
+    interval = {"low": result.ci_low, "high": result.ci_high}
+    return Fact("conclusion.basis", **rests, **interval, p=p_value(row.corrected_p))
+
+
+def _open(row: MetricComparison, run: Run) -> list[Fact]:
+    """Of what is undecided: what these conversations show, and how many would decide it."""
+    result = row.comparison
+    if result.conversations < 2:
+        return [*_here(row, run), Fact("conclusion.one_conversation")]
+    needed = row.conversations_needed
+    enough = needed is not None and needed > result.conversations
+    code = "conclusion.needed" if enough else "conclusion.not_decided"
+    values = {"conversations": result.conversations} | ({"needed": needed} if enough else {})
+    return [*_here(row, run), Fact(code, **values)]
+
+
+def _here(row: MetricComparison, run: Run) -> list[Fact]:
+    result = row.comparison
+    if result.here_low is None or result.here_high is None or result.here_p_value is None:
+        return []
+    return [
+        Fact(
+            f"conclusion.here_{_side(result, row)}",
+            run=run.pk,
+            conversations=result.conversations,
+            cases=result.n,
+            p=p_value(result.here_p_value),
+        )
+    ]
+
+
+def _side(result: Comparison, row: MetricComparison) -> str:
+    low, high = result.here_low or 0.0, result.here_high or 0.0
+    if low <= 0 <= high:
+        return "open"
+    return "better" if (low > 0) == (row.metric.direction == "higher") else "worse"
+
+
+def _title(row: MetricComparison) -> Fact:
+    return Fact(f"metric_title.{row.metric.id}")
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "run": run.pk,
+        "name": run.name,
+        "pipeline": run.pipeline,
+        "pipeline_version": run.pipeline_version,
+        "config_sha256": run.config_sha256,
+        "split": run.split or None,
+    }
