@@ -2,7 +2,7 @@ from django.urls import path
 
 from evaluation.views.answer_ratings import answer_rating, answer_rating_store
 from evaluation.views.answers import case_answer, run_judge
-from evaluation.views.comparison import run_compare
+from evaluation.views.comparison import run_compare, run_compare_case
 from evaluation.views.document import case_document, case_document_file
 from evaluation.views.drilldown import run_case
 from evaluation.views.experiments import experiment_file, experiment_log
@@ -52,6 +52,11 @@ urlpatterns = [
     path("runs/new/", run_new, name="run-new"),
     path("runs/new/predictions/", run_predictions, name="run-predictions"),
     path("runs/compare/", run_compare, name="run-compare"),
+    path(
+        "runs/compare/<int:baseline>/<int:run>/cases/<int:pk>/",
+        run_compare_case,
+        name="run-compare-case",
+    ),
     path("runs/experiments/", experiment_log, name="experiments"),
     path("runs/experiments.<str:form>", experiment_file, name="experiment-file"),
     path("runs/<int:pk>/", run_page, name="run"),

@@ -74,6 +74,7 @@ def addresses(project: Project, people: dict[str, User]) -> dict[str, list[Any]]
         "import-report": [*of_project, report.pk],
         "run-case": [run.pk, case.pk],
         "run-case-answer": [run.pk, case.pk],
+        "run-compare-case": [run.pk, run.pk, case.pk],
         "run-case-document": [run.pk, case.pk],
         "run-case-document-file": [run.pk, case.pk],
         "experiment-file": ["csv"],

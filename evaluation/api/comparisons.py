@@ -63,7 +63,7 @@ class ComparedOut(ComparedRunOut):
     only_run = serializers.IntegerField()
     changed = serializers.DictField(help_text="Settings that differ, with both values")
     judges_differ = serializers.ListField(child=serializers.CharField())
-    primary = serializers.CharField()
+    primary = serializers.DictField(help_text="metric, margin, since when, and seen in which runs")
     verdict = serializers.CharField(help_text="That of the primary metric")
     sentence = serializers.CharField()
     metrics = serializers.DictField(child=MetricComparisonOut())
@@ -97,5 +97,5 @@ def _run(request: Request, text: str) -> Run:
     number = whole_number(text)
     if number is None:
         raise serializers.ValidationError({"baseline, run": "A whole number is required."})
-    visible = Run.objects.visible_to(request.user).select_related("release")
+    visible = Run.objects.visible_to(request.user).select_related("release__project")
     return get_object_or_404(visible, pk=number)

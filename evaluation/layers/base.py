@@ -37,6 +37,8 @@ class Part:
 
 
 WHOLE = Part()
+NOT_SAID = "not said"
+"""The group of cases and labels that do not say to which they belong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +190,13 @@ class GoldLayer(ABC):
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         """What is stored with an aggregate, by metric: curves, bins, micro counts."""
         return {}
+
+    def slices(self, example: Example) -> dict[str, str]:
+        """The group of a case in each table of cases that breaks a figure down."""
+        return {
+            "Difficulty": str(example.content.get("difficulty") or NOT_SAID),
+            "Domain": str(example.content.get("domain") or NOT_SAID),
+        }
 
     def expected_ids(self, example: Example) -> list[int]:
         """The messages that gold cites, as ``cases.csv`` shows them."""

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from typing import TypedDict
 
-from evaluation.layers.base import Example, Scored
+from evaluation.layers.base import NOT_SAID, Example, GoldLayer, Scored
 from evaluation.metrics.alignment import AlignmentRow
 from labeling.domain.exchange.importing import DIFFICULTIES
-
-NOT_SAID = "not said"
 
 
 class Group(TypedDict):
@@ -52,16 +50,22 @@ def by_label(cases: Iterable[Scored], metric: str, field: str) -> list[Group]:
 
 
 def standard(
-    cases: Sequence[Scored], *, title: str, metric: str, labels: Breakdown | None = None
+    layer: GoldLayer,
+    cases: Sequence[Scored],
+    *,
+    title: str,
+    metric: str,
+    labels: Breakdown | None = None,
 ) -> list[Breakdown]:
     """By difficulty, by domain and, where ``labels`` are given, by what they were grouped by."""
-    by = {
-        "Difficulty": lambda example: str(example.content.get("difficulty") or NOT_SAID),
-        "Domain": lambda example: str(example.content.get("domain") or NOT_SAID),
-    }
     tables: list[Breakdown] = [
-        {"title": name, "measure": title, "unit": "Cases", "rows": by_case(cases, metric, group)}
-        for name, group in by.items()
+        {
+            "title": name,
+            "measure": title,
+            "unit": "Cases",
+            "rows": by_case(cases, metric, lambda example, name=name: layer.slices(example)[name]),  # type: ignore[misc]
+        }
+        for name in ("Difficulty", "Domain")
     ]
     return [*tables, labels] if labels else tables
 

@@ -84,7 +84,7 @@ class EndToEnd(GoldLayer):
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, SCORE, "type", "Type")
-        groups = standard(scored, title="Document score", metric=SCORE, labels=by_type)
+        groups = standard(self, scored, title="Document score", metric=SCORE, labels=by_type)
         return {SCORE: {"breakdowns": groups}}
 
 

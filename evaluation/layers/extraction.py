@@ -85,7 +85,7 @@ class Extraction(GoldLayer):
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, "requirement_f1", "type", "Type")
-        groups = standard(scored, title="F1", metric="requirement_f1", labels=by_type)
+        groups = standard(self, scored, title="F1", metric="requirement_f1", labels=by_type)
         curve = self._curve(scored, context)
         f1: ExtractionAggregate = {
             "micro": next(row for row in curve if row["threshold"] == context.threshold),

@@ -83,7 +83,9 @@ class Inference(GoldLayer):
             Counts(detail["matches"], detail["gold"], detail["predicted"]) for detail in explained
         )
         lost = sum(len(case.example.gold) for case in scored if case.failed)
-        groups = standard(scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored))
+        groups = standard(
+            self, scored, title="Relevance", metric=RELEVANCE, labels=self._by_type(scored)
+        )
         relevance: RelevanceAggregate = {
             "basis": next((detail["basis"] for detail in explained), "gold"),
             "nothing": sum(detail["predicted"] == 0 for detail in explained),

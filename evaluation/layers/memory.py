@@ -196,6 +196,9 @@ class Memory(GoldLayer):
         """Where each expected message stood among the candidates and after re-ranking."""
         return ranks(self.expected_ids(example), _checkpoints(example))
 
+    def slices(self, example: Example) -> dict[str, str]:
+        return {"Expected messages": self._size(example), "Category": _category(example)}
+
     def _untraced(self, cases: Sequence[Scored]) -> dict[str, Untraced]:
         """The cases that the funnel leaves out, and their expected messages, by the reason."""
         reasons = {

@@ -62,7 +62,7 @@ class Validation(GoldLayer):
 
     def details(self, scored: Sequence[Scored], context: Context) -> AggregateDetails:
         by_type = recall_by(scored, "issue_f1", "issue_type", "Issue type")
-        groups = standard(scored, title="F1", metric="issue_f1", labels=by_type)
+        groups = standard(self, scored, title="F1", metric="issue_f1", labels=by_type)
         f1: IssueAggregate = {"micro": _micro(scored), "breakdowns": groups}
         return {"issue_f1": f1}
 

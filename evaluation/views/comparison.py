@@ -1,36 +1,73 @@
-"""Two runs side by side."""
+"""Runs next to a baseline: what may be concluded, the differences as a plot, and the cases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.formats import number_format
 from django.views.decorators.http import require_GET
 
 from evaluation.access import require_reader
+from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS, Metric
-from evaluation.models import Run
+from evaluation.models import CaseRun, Run
 from evaluation.services.judging import judge_marks
-from evaluation.services.run.comparisons import Compared, MetricComparison, compare_runs
+from evaluation.services.run.compared_cases import (
+    OUTCOMES,
+    ComparedCase,
+    Outcome,
+    Selection,
+    compared_cases,
+    slices_of,
+)
+from evaluation.services.run.comparisons import (
+    MOST_RUNS,
+    Compared,
+    MetricComparison,
+    compare_with,
+    why_not,
+)
+from evaluation.services.run.conclusions import conclusion
 from evaluation.services.run.primary_metrics import sentences
+from evaluation.views import present
+from evaluation.views.compared_case import column_of, units_of
+from evaluation.views.forest import Forest, forest
 from evaluation.views.present import figure
 from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
+from labeling.domain.keys import COMPARISON_KEYS
 from labeling.domain.numbers import whole_number
+from labeling.models import Conversation
+from labeling.services import blindness
+from labeling.translation import lazy as _
+from labeling.translation import translated_keys
 from labeling.words import words
 
 CHOICES = 50
+PAGE_SIZE = 50
 COLOURS = {"better": "ok", "worse": "bad", "undecided": "warn", "not_measurable": "warn"}
+OUTCOME_TITLES: dict[Outcome, str] = {
+    "regression": _("Regressions"),
+    "improvement": _("Improvements"),
+    "tie": _("Ties"),
+    "undefined": _("Undefined"),
+}
+OUTCOME_BADGES = {"regression": "bad", "improvement": "ok"}
 
 
 class MetricRow(NamedTuple):
-    """One metric of both runs, as texts."""
+    """One metric of a run and of the baseline, as texts."""
 
+    run: Run
     metric: Metric
+    averaged: str
     before: str
     after: str
     difference: str
@@ -41,43 +78,152 @@ class MetricRow(NamedTuple):
     counts: str
     n: int
     n_undefined: int
+    conversations: int
     verdict: str
     badge: str
     mark: str
     """Of the judge that is worth less; empty for what nobody has judged."""
 
 
+class Chosen(NamedTuple):
+    """What the address names."""
+
+    baseline: Run | None
+    runs: list[Run]
+
+    @property
+    def all(self) -> list[Run]:
+        return [*([self.baseline] if self.baseline else []), *self.runs]
+
+
+class Choice(NamedTuple):
+    """A run of the pick list, or one that is compared, with where its buttons lead."""
+
+    run: Run
+    as_baseline: str
+    as_run: str
+    without: str
+
+
+class RunConclusion(NamedTuple):
+    """What is said of one run."""
+
+    compared: Compared
+    verdict: str
+    badge: str
+    sentences: list[str]
+    total: int
+    judges_differ: list[str]
+
+
+class Refused(NamedTuple):
+    run: Run
+    why: str
+
+
+class CaseRow(NamedTuple):
+    case: ComparedCase
+    before: str
+    after: str
+    change: str
+    outcome: str
+    badge: str
+    url: str
+
+
+class Filter(NamedTuple):
+    """A select of the form above the cases."""
+
+    name: str
+    title: str
+    options: list[str]
+    chosen: str
+
+
 @require_GET
 def run_compare(request: HttpRequest) -> HttpResponse:
     """Without two runs the page asks for them; of runs that cannot be compared it says why."""
     require_reader(request.user)
-    before, after = _asked(request, "before"), _asked(request, "after")
-    search = request.GET.get("q", "").strip()
-    chosen = [run for run in (before, after) if run]
-    matching = _matching(request, chosen, search)
-    offered = {run.pk: run for run in [*chosen, *matching[:CHOICES]]}
-    context: dict[str, Any] = {
-        "before": before,
-        "after": after,
-        "runs": [offered[pk] for pk in sorted(offered, reverse=True)],
-        "search": search,
-        "none_fits": bool(search) and not matching,
-        "most": CHOICES if len(matching) > CHOICES else None,
-    }
-    if before and after:
-        try:
-            context |= _shown(compare_runs(before, after))
-        except RuleError as error:
-            context["problem"] = words(error.fact)
+    chosen = _chosen(request)
+    context = _picker(request, chosen)
+    if request.headers.get("HX-Target") == "run-choices":
+        return render(request, "evaluation/_run_choices.html", context)
+    if chosen.baseline and chosen.runs:
+        context |= _compared(request, chosen.baseline, chosen.runs)
     return render(request, "evaluation/compare.html", context)
 
 
-def _asked(request: HttpRequest, name: str) -> Run | None:
-    number = whole_number(request.GET.get(name, ""))
-    if number is None:
-        return None
+@require_GET
+def run_compare_case(request: HttpRequest, baseline: int, run: int, pk: int) -> HttpResponse:
+    """One case with both outputs and gold, as part of the page or as a page."""
+    cases = CaseRun.objects.filter(run__in=Run.objects.visible_to(request.user))
+    related = cases.select_related("item", "run__release__project")
+    after = get_object_or_404(related, run__pk=run, pk=pk)
+    blindness.refuse(request.user, Conversation.objects.filter(pk=after.item.conversation_id))
+    same = {"item": after.item_id, "part": after.part, "repetition": after.repetition}
+    before = get_object_or_404(related, run__pk=baseline, **same)
+    metric = _metric(request, after.run, METRICS[gold_layer(after.run.spec.layer).primary])
+    context = {
+        "before": column_of(before, metric.id),
+        "after": column_of(after, metric.id),
+        "metric": metric,
+        "units": units_of(before, after),
+    }
+    part = request.headers.get("HX-Request") == "true"
+    name = "_compared_case" if part else "compared_case"
+    return render(request, f"evaluation/{name}.html", context)
+
+
+# --- which runs -----------------------------------------------------------------------------------
+
+
+def _chosen(request: HttpRequest) -> Chosen:
+    """``before`` and ``after`` are the names of older links."""
+    baseline = _runs(request, "baseline") or _runs(request, "before")
+    named = [*_runs(request, "run"), *_runs(request, "after")]
+    others = {run.pk: run for run in named if not baseline or run.pk != baseline[0].pk}
+    return Chosen(baseline[0] if baseline else None, list(others.values())[: MOST_RUNS - 1])
+
+
+def _runs(request: HttpRequest, name: str) -> list[Run]:
     visible = Run.objects.visible_to(request.user).select_related("release__project")
-    return get_object_or_404(visible, pk=number)
+    numbers = [whole_number(text) for text in request.GET.getlist(name)[:MOST_RUNS]]
+    wanted = [number for number in numbers if number is not None]
+    by_number = visible.in_bulk(wanted) if wanted else {}
+    return [by_number.get(pk) or get_object_or_404(visible, pk=pk) for pk in wanted]
+
+
+def _address(baseline: Run | None, runs: Sequence[Run]) -> str:
+    pairs = [("baseline", baseline.pk)] if baseline else []
+    return "?" + urlencode([*pairs, *(("run", run.pk) for run in runs)])
+
+
+def _choice(run: Run, chosen: Chosen) -> Choice:
+    others = [each for each in chosen.runs if each.pk != run.pk]
+    was = [chosen.baseline] if chosen.baseline and chosen.baseline.pk != run.pk else []
+    baseline = None if chosen.baseline and chosen.baseline.pk == run.pk else chosen.baseline
+    return Choice(
+        run=run,
+        as_baseline=_address(run, [*was, *others]),
+        as_run=_address(chosen.baseline, [*chosen.runs, run]),
+        without=_address(baseline, others),
+    )
+
+
+def _picker(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
+    search = request.GET.get("q", "").strip()
+    matching = _matching(request, chosen.all, search)
+    full = len(chosen.all) >= MOST_RUNS
+    return {
+        "baseline": _choice(chosen.baseline, chosen) if chosen.baseline else None,
+        "runs": [_choice(run, chosen) for run in chosen.runs],
+        "offered": [_choice(run, chosen) for run in matching[:CHOICES]],
+        "search": search,
+        "none_fits": bool(search) and not matching,
+        "most": CHOICES if len(matching) > CHOICES else None,
+        "full": full,
+        "most_runs": MOST_RUNS,
+    }
 
 
 def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]:
@@ -87,7 +233,8 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
     """
     runs = Run.objects.visible_to(request.user).filter(scored_at__isnull=False)
     if chosen:
-        runs = runs.filter(release=chosen[-1].release_id)
+        runs = runs.filter(release=chosen[0].release_id)
+        runs = runs.exclude(pk__in=[run.pk for run in chosen])
     light = runs.select_related("release").defer("spec", "config", "release__header")
     number = whole_number(search)
     numbered = [] if number is None else list(light.filter(pk=number))
@@ -96,18 +243,74 @@ def _matching(request: HttpRequest, chosen: list[Run], search: str) -> list[Run]
     return [*numbered, *others[: CHOICES + 1 - len(numbered)]]
 
 
-def _shown(comparison: Compared) -> dict[str, Any]:
-    marks = judge_marks.of_runs([comparison.before.pk, comparison.after.pk])
-    return {
-        "rows": [_row(row, _mark(row, comparison, marks)) for row in comparison.rows],
-        "deciding": sentences(comparison.declared, comparison.declared_after),
-        "declared_late": bool(comparison.declared_after),
-        "changed": comparison.changed,
-        "judges_differ": [METRICS[name].title for name in comparison.judges_differ],
-        "only_before": comparison.only_before,
-        "only_after": comparison.only_after,
-        "same": not comparison.changed,
+# --- what is concluded ----------------------------------------------------------------------------
+
+
+def _compared(request: HttpRequest, baseline: Run, runs: list[Run]) -> dict[str, Any]:
+    """Runs that cannot be compared are left out, each with its reason."""
+    reasons = {run.pk: why_not(baseline, run) for run in runs}
+    refused = [Refused(run, words(why)) for run in runs if (why := reasons[run.pk])]
+    able = [run for run in runs if not reasons[run.pk]]
+    context: dict[str, Any] = {"refused": refused}
+    if not able:
+        return context
+    try:
+        compared = compare_with(baseline, able)
+    except RuleError as error:
+        return {"problem": words(error.fact)}
+    marks = judge_marks.of_runs([run.pk for run in [baseline, *able]])
+    seen_before = sorted({pk for each in compared for pk in each.declared_after})
+    tested, rest = _by_metric(compared, tested=True), _by_metric(compared, tested=False)
+    return context | {
+        "conclusions": [_conclusion(each) for each in compared],
+        "deciding": sentences(compared[0].declared, seen_before),
+        "declared_late": bool(seen_before),
+        "metrics_version": baseline.spec.metrics_version,
+        "several": len(compared) > 1,
+        "tables": [_table(rows, marks) for rows in (tested, rest)],
+        "keys": translated_keys(COMPARISON_KEYS),
+        **_cases(request, baseline, compared),
     }
+
+
+class Table(NamedTuple):
+    """The metrics of one kind: as a plot, and in figures."""
+
+    forest: Forest | None
+    rows: list[MetricRow]
+
+
+def _table(
+    pairs: Sequence[tuple[MetricComparison, Compared]],
+    marks: Mapping[judge_marks.Figure, str],
+) -> Table:
+    return Table(forest(pairs), [_row(row, each, _mark(row, each, marks)) for row, each in pairs])
+
+
+def _by_metric(
+    compared: Sequence[Compared], *, tested: bool
+) -> list[tuple[MetricComparison, Compared]]:
+    """Metric by metric, and of each metric the runs in the order that they were asked for."""
+    names = dict.fromkeys(row.metric.id for each in compared for row in each.rows)
+    by_run = [{row.metric.id: row for row in each.rows} for each in compared]
+    return [
+        (rows[name], each)
+        for name in names
+        for each, rows in zip(compared, by_run, strict=True)
+        if name in rows and (rows[name].role != "exploratory") is tested
+    ]
+
+
+def _conclusion(compared: Compared) -> RunConclusion:
+    primary = compared.primary
+    return RunConclusion(
+        compared=compared,
+        verdict=words(Fact(f"comparison.{primary.verdict}")),
+        badge=COLOURS.get(primary.verdict, ""),
+        sentences=[words(fact) for fact in conclusion(primary, compared)],
+        total=compared.shared + compared.only_before + compared.only_after,
+        judges_differ=[METRICS[name].title for name in compared.judges_differ],
+    )
 
 
 def _mark(
@@ -120,31 +323,97 @@ def _mark(
     return max((mark for mark in two if mark), key=judge_marks.WORST_LAST.index, default="")
 
 
-def _row(row: MetricComparison, mark: str) -> MetricRow:
+def _row(row: MetricComparison, compared: Compared, mark: str) -> MetricRow:
     result = row.comparison
     return MetricRow(
+        run=compared.after,
         metric=row.metric,
+        averaged=_("micro average") if row.metric.scope == "micro" else _("mean of cases"),
         before=figure(result.before),
         after=figure(result.after),
-        difference=_signed(result.difference),
-        interval="–"
-        if result.ci_low is None
-        else f"{_signed(result.ci_low)} – {_signed(result.ci_high)}",
+        difference=present.signed(result.difference),
+        interval=present.signed_interval(result.ci_low, result.ci_high),
         p_value=_p(result.p_value),
         corrected_p=_p(row.corrected_p),
         detectable=figure(result.detectable),
         counts=f"{result.wins} / {result.losses} / {result.ties}",
         n=result.n,
         n_undefined=result.n_undefined,
+        conversations=result.conversations,
         verdict=words(Fact(f"comparison.{row.verdict}")),
         badge=COLOURS.get(row.verdict, ""),
         mark=mark,
     )
 
 
-def _signed(value: float | None) -> str:
-    return "–" if value is None else number_format(f"{value:+z.3f}", 3)
-
-
 def _p(value: float | None) -> str:
     return "–" if value is None else number_format(f"{value:.4f}", 4)
+
+
+# --- the cases ------------------------------------------------------------------------------------
+
+
+def _cases(request: HttpRequest, baseline: Run, compared: Sequence[Compared]) -> dict[str, Any]:
+    """Those of one run at a time, by one metric."""
+    number = whole_number(request.GET.get("cases", ""))
+    shown = next((each for each in compared if each.after.pk == number), compared[0])
+    metric = _metric(request, shown.after, shown.primary.metric)
+    filters = list(_slice_filters(request, shown.after))
+    asked = request.GET.get("outcome", "")
+    selection = Selection(
+        outcome=cast(Outcome, asked) if asked in OUTCOMES else None,
+        only_failed=asked == "failed",
+        only_changed=request.GET.get("changed") == "1",
+        slices={each.title: each.chosen for each in filters if each.chosen},
+    )
+    cases = compared_cases(baseline, shown.after, metric, selection)
+    page = Paginator(cases.rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    return {
+        "shown": shown.after,
+        "case_metric": metric,
+        "case_metrics": [row.metric for row in shown.rows],
+        "filters": filters,
+        "selection": selection,
+        "counts": [
+            (name, OUTCOME_TITLES[name], OUTCOME_BADGES.get(name, ""), cases.counts[name])
+            for name in OUTCOMES
+        ],
+        "n_failed": cases.failed,
+        "page": page,
+        "cases": [_case_row(case, baseline, shown.after, metric) for case in page.object_list],
+        "asked": _kept(request),
+    }
+
+
+def _metric(request: HttpRequest, run: Run, otherwise: Metric) -> Metric:
+    """The metric that the address names, if each case has a value of it."""
+    known = {metric.id: metric for metric in run.spec.all_metrics() if metric.per_case}
+    return known.get(request.GET.get("metric", ""), otherwise)
+
+
+def _slice_filters(request: HttpRequest, run: Run) -> Iterator[Filter]:
+    for number, (title, groups) in enumerate(slices_of(run).items()):
+        name = f"slice{number}"
+        asked = request.GET.get(name, "")
+        yield Filter(name, title, groups, asked if asked in groups else "")
+
+
+def _kept(request: HttpRequest) -> str:
+    """The address of this page without the number of the page."""
+    kept = request.GET.copy()
+    kept.pop("page", None)
+    kept.pop("q", None)
+    return kept.urlencode()
+
+
+def _case_row(case: ComparedCase, baseline: Run, run: Run, metric: Metric) -> CaseRow:
+    address = reverse("run-compare-case", args=[baseline.pk, run.pk, case.pk])
+    return CaseRow(
+        case=case,
+        before=figure(case.before),
+        after=figure(case.after),
+        change=present.signed(case.change),
+        outcome=OUTCOME_TITLES[case.outcome],
+        badge=OUTCOME_BADGES.get(case.outcome, ""),
+        url=f"{address}?{urlencode({'metric': metric.id})}",
+    )

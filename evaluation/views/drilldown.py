@@ -274,7 +274,7 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
     related = ("item", "run__release__project", "run__requested_by")
     case = get_object_or_404(cases.select_related(*related), run__pk=run_pk, pk=pk)
     blindness.refuse(request.user, Conversation.objects.filter(pk=case.item.conversation_id))
-    scores = [score for score in case.scores.all() if _is_current(score)]
+    scores = current_scores(case)
     layer = gold_layer(case.run.release.layer)
     own_page = isinstance(layer, Memory | Events)
     rows = [] if own_page else rows_of(case, scores)
@@ -305,6 +305,10 @@ def run_case(request: HttpRequest, run_pk: int, pk: int) -> HttpResponse:
         **_neighbours(case),
     }
     return render(request, "evaluation/run_case.html", context)
+
+
+def current_scores(case: CaseRun) -> list[Score]:
+    return [score for score in case.scores.all() if _is_current(score)]
 
 
 def _is_current(score: Score) -> bool:

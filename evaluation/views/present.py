@@ -120,6 +120,15 @@ def figure(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else number_format(f"{value:z.{digits}f}", digits)
 
 
+def signed(value: float | None) -> str:
+    """A difference, with its sign also where it is a gain."""
+    return "–" if value is None else number_format(f"{value:+z.3f}", 3)
+
+
+def signed_interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{signed(low)} – {signed(high)}"
+
+
 def compared(value: float | None, limit: float) -> tuple[str, str]:
     """Both with the decimals that show which of them is the larger one."""
     digits = decimals_apart(value, limit, 3)

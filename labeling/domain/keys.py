@@ -104,6 +104,14 @@ ANSWER_RATING_KEYS = (
 )
 """The keys of the page where people rate answers on the scale of the judge."""
 
+COMPARISON_KEYS = (
+    Key("j", "next", "Next case", "Compare"),
+    Key("k", "previous", "Previous case", "Compare"),
+    Key("Enter", "open", "Open the case: both outputs and gold", "Compare"),
+    Key("Escape", "leave", "Close the case", "Compare", typing=True),
+)
+"""The keys of the table of cases of two runs."""
+
 
 def adjudication_keys(letters: Sequence[str]) -> list[Key]:
     """The keys of adjudication; ``letters`` are the annotators' (A, B, C, …)."""

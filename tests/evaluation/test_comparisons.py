@@ -156,16 +156,21 @@ def test_the_page_says_why_runs_cannot_be_compared(
     assert "different gold" in signed_in("noor").get(url).content.decode()
 
 
-@pytest.mark.parametrize("chosen", ["before", "after"])
+def offered(response: Any) -> list[Run]:
+    return [choice.run for choice in response.context["offered"]]
+
+
+@pytest.mark.parametrize("chosen", ["before", "after", "baseline", "run"])
 def test_beside_a_chosen_run_only_those_on_its_gold_are_offered(
     chosen: str, script: Any, finished: Any, make_release: Any, signed_in: Any
 ) -> None:
     script(perfect)
     one, _ = (finished(release=make_release(2, name=name)) for name in ("one", "two"))
+    again = finished(release=one.release)
 
     page = signed_in("noor").get(reverse("run-compare"), {chosen: one.pk})
 
-    assert page.context["runs"] == [one]
+    assert offered(page) == [again]
 
 
 @pytest.mark.parametrize("asked", ["number", "name", "pipeline"])
@@ -181,12 +186,11 @@ def test_an_older_run_than_those_offered_is_found(
     all_of_them = noor.get(url)
     search = {"number": str(old.pk), "name": "FIRST", "pipeline": "nothi"}[asked]
     found = noor.get(url, {"q": search})
-    beside = noor.get(url, {"q": search, "after": new.pk})
+    beside = noor.get(url, {"q": search, "run": new.pk})
 
-    assert all_of_them.context["runs"] == [new]
+    assert offered(all_of_them) == [new]
     assert "Search for the others" in all_of_them.content.decode()
-    assert found.context["runs"] == [old]
-    assert beside.context["runs"] == [new, old]
+    assert offered(found) == offered(beside) == [old]
 
 
 def test_a_chosen_run_stays_chosen_however_old_it_is(
@@ -194,9 +198,10 @@ def test_a_chosen_run_stays_chosen_however_old_it_is(
 ) -> None:
     monkeypatch.setattr(comparison, "CHOICES", 1)
 
-    page = signed_in("noor").get(reverse("run-compare"), {"before": pair[0].pk})
+    page = signed_in("noor").get(reverse("run-compare"), {"baseline": pair[0].pk})
 
-    assert f'<option value="{pair[0].pk}" selected>' in page.content.decode()
+    assert page.context["baseline"].run == pair[0]
+    assert f'name="baseline" value="{pair[0].pk}"' in page.content.decode()
 
 
 def test_a_search_that_finds_no_run_says_so(
@@ -207,7 +212,7 @@ def test_a_search_that_finds_no_run_says_so(
 
     for search in (str(waiting.pk), "waiting", "<none>"):
         page = noor.get(url, {"q": search})
-        assert page.context["runs"] == []
+        assert offered(page) == []
         assert f"No finished run has the number “{escape(search)}”" in page.content.decode()
         assert "There is nothing to compare yet" not in page.content.decode()
 

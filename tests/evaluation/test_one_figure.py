@@ -119,7 +119,7 @@ def test_all_say_the_same_of_a_pair_whose_samples_go_the_other_way(
     assert "0.385" in compared
     assert "0.750" in compared
     assert "+0.365" in compared
-    assert (api["primary"], api["verdict"]) == ("strict_f1", "better")
+    assert (api["primary"]["metric"], api["verdict"]) == ("strict_f1", "better")
     figures = api["metrics"]["strict_f1"]
     assert [figures[name] for name in ("before", "after", "difference")] == pytest.approx(
         [62 / 161, 3 / 4, 3 / 4 - 62 / 161]

@@ -136,6 +136,7 @@ EXPECTED = {
     "runs": READERS,
     "runs-mine": READERS,
     "run-compare": READERS,
+    "run-compare-case": READERS,
     "experiments": READERS,
     "experiment-file": READERS,
     "run-new": READERS,
@@ -203,6 +204,7 @@ EXPECTED = {
     "api-runs": API_READERS,
     "api-run": API_READERS,
     "api-run-cases": API_READERS,
+    "api-compare": Row(403, 404, 404, 400, 400),  # no run is named
     "api-judge": API_READERS,
     "api-run-control": Row(403, 404, 404, 400, 400, post=True),
 }

@@ -56,7 +56,7 @@ def _compared(compared: Compared) -> dict[str, Any]:
         "only_run": compared.only_after,
         "changed": {name: list(values) for name, values in compared.changed.items()},
         "judges_differ": compared.judges_differ,
-        "primary": compared.primary.metric.id,
+        "primary": compared.primary_json(),
         "verdict": compared.primary.verdict,
         "sentence": sentence(compared.primary, compared),
         "metrics": {

@@ -1,0 +1,185 @@
+"""The cases of a run next to those of a baseline: which became worse, which better, and of what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.db.models import Q
+
+from evaluation.layers import Example, GoldLayer, gold_layer
+from evaluation.metrics.comparison import TOLERANCE
+from evaluation.metrics.metric import Metric
+from evaluation.models import Aggregate, CaseRun, Run
+from evaluation.services.run.comparisons import CaseKey, case_values
+from labeling.models import GoldItem
+
+Outcome = Literal["regression", "improvement", "tie", "undefined"]
+OUTCOMES: tuple[Outcome, ...] = ("regression", "improvement", "tie", "undefined")
+"""In the order of the table: what became worse is looked at first."""
+
+STORED_TOGETHER = {"by_evidence": "Expected messages", "by_category": "Category"}
+"""Breakdowns that a layer stores under names of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCase:
+    """One case of both runs; a value is the mean of its repetitions, ``None`` is undefined."""
+
+    pk: int
+    """Of the run's case, in its first repetition."""
+    case_id: str
+    before: float | None
+    after: float | None
+    failed_before: bool
+    failed_after: bool
+    outcome: Outcome
+
+    @property
+    def change(self) -> float | None:
+        if self.before is None or self.after is None:
+            return None
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases are asked for; empty: all."""
+
+    outcome: Outcome | None = None
+    only_failed: bool = False
+    only_changed: bool = False
+    """Only cases whose predictions differ, whatever they score."""
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCases:
+    rows: list[ComparedCase]
+    counts: dict[Outcome, int]
+    """Of what the other filters leave."""
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    pk: int
+    case_id: str
+    failed: bool
+
+
+def compared_cases(
+    baseline: Run, run: Run, metric: Metric, selection: Selection | None = None
+) -> ComparedCases:
+    """The cases of both runs, the largest loss first, then gains, ties, and what is undefined."""
+    selection = selection or Selection()
+    old, new = _cases(baseline), _cases(run)
+    before, after = case_values(baseline, metric), case_values(run, metric)
+    keys = [key for key in new if key in old]
+    if selection.slices:
+        keys = _of_slices(keys, gold_layer(run.spec.layer), selection.slices)
+    if selection.only_changed:
+        keys = _with_other_predictions(keys, baseline, run)
+    rows = [_row(key, old[key], new[key], before.get(key), after.get(key), metric) for key in keys]
+    counts = Counter(row.outcome for row in rows)
+    failed = [row for row in rows if row.failed_before or row.failed_after]
+    if selection.only_failed:
+        rows = failed
+    if selection.outcome:
+        rows = [row for row in rows if row.outcome == selection.outcome]
+    rows.sort(key=lambda row: (OUTCOMES.index(row.outcome), -abs(row.change or 0.0), row.pk))
+    return ComparedCases(rows, {name: counts[name] for name in OUTCOMES}, len(failed))
+
+
+def slices_of(run: Run) -> dict[str, list[str]]:
+    """By what the run's own page breaks its figure down: the groups of each table of cases."""
+    stored = Q(detail__has_key="breakdowns") | Q(detail__has_key="by_category")
+    known: dict[str, list[str]] = {}
+    for detail in Aggregate.objects.filter(stored, run=run).values_list("detail", flat=True):
+        tables = {
+            table["title"]: table["rows"]
+            for table in detail.get("breakdowns", [])
+            if table["unit"] == "Cases"
+        }
+        tables |= {title: detail.get(name, []) for name, title in STORED_TOGETHER.items()}
+        for title, rows in tables.items():
+            if len(rows) > 1:
+                known.setdefault(title, [row["group"] for row in rows])
+    return known
+
+
+def _cases(run: Run) -> dict[CaseKey, _Case]:
+    """Each case once: failed if any of its repetitions did."""
+    cases: dict[CaseKey, _Case] = {}
+    rows = CaseRun.objects.filter(run=run).order_by("pk")
+    fields = ("item", "part", "pk", "part_id", "item__item_id", "state")
+    for item, part, pk, part_id, item_id, state in rows.values_list(*fields):
+        failed = state == CaseRun.State.FAILED
+        first = cases.get((item, part))
+        if first is None:
+            case_id = f"{item_id}:{part_id}" if part else item_id
+            cases[item, part] = _Case(pk, case_id, failed)
+        elif failed and not first.failed:
+            cases[item, part] = _Case(first.pk, first.case_id, failed)
+    return cases
+
+
+def _row(
+    key: CaseKey,
+    old: _Case,
+    new: _Case,
+    before: float | None,
+    after: float | None,
+    metric: Metric,
+) -> ComparedCase:
+    return ComparedCase(
+        pk=new.pk,
+        case_id=new.case_id,
+        before=before,
+        after=after,
+        failed_before=old.failed,
+        failed_after=new.failed,
+        outcome=_outcome(before, after, metric),
+    )
+
+
+def _outcome(before: float | None, after: float | None, metric: Metric) -> Outcome:
+    if before is None or after is None:
+        return "undefined"
+    gain = after - before if metric.direction == "higher" else before - after
+    if abs(gain) <= TOLERANCE:
+        return "tie"
+    return "improvement" if gain > 0 else "regression"
+
+
+def _of_slices(keys: list[CaseKey], layer: GoldLayer, wanted: Mapping[str, str]) -> list[CaseKey]:
+    items = GoldItem.objects.only("canonical").in_bulk({item for item, _ in keys})
+    contents = {pk: item.content for pk, item in items.items()}
+    return [
+        (item, part)
+        for item, part in keys
+        if wanted.items()
+        <= layer.slices(Example(contents[item], layer.gold(contents[item], part), None)).items()
+    ]
+
+
+def _with_other_predictions(keys: list[CaseKey], baseline: Run, run: Run) -> list[CaseKey]:
+    layer = gold_layer(run.spec.layer)
+    rows = [
+        {
+            (item, part, repetition): (state, layer.predicted(output))
+            for item, part, repetition, state, output in CaseRun.objects.filter(run=each)
+            .order_by()
+            .values_list("item", "part", "repetition", "state", "output")
+            .iterator()
+        }
+        for each in (baseline, run)
+    ]
+    changed = {
+        (item, part)
+        for item, part, repetition in rows[1]
+        if rows[0].get((item, part, repetition)) != rows[1][item, part, repetition]
+    }
+    return [key for key in keys if key in changed]

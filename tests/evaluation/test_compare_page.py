@@ -1,0 +1,368 @@
+"""Compare: several runs, what is said of each, the plot, and the cases one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.urls import reverse
+from django.utils.translation import override
+
+from evaluation.metrics.registry import METRICS
+from evaluation.models import Aggregate, CaseRun, Run, Score
+from evaluation.services.run.compared_cases import Selection, compared_cases
+from evaluation.services.run.comparisons import NotComparable, compare_with
+from evaluation.views.forest import forest
+from labeling.models import GoldItem
+from pipelines.errors import PipelineError
+from pipelines.types import Case, Output
+from tests.evaluation.conftest import perfect, requirement
+from tests.pages import queries, text_of
+from tests.refusals import refused
+
+pytestmark = pytest.mark.django_db
+
+F1 = METRICS["requirement_f1"]
+
+
+def mixed(case: Case) -> Output:
+    """Worse on the first case, better on the second; the third fails, the rest is as before."""
+    if case.case_id == "case-000":
+        return {"requirements": [], "model": None}
+    if case.case_id == "case-002":
+        raise PipelineError("reply.empty")
+    return perfect(case)
+
+
+def before(case: Case) -> Output:
+    return {"requirements": [], "model": None} if case.case_id == "case-001" else perfect(case)
+
+
+@pytest.fixture
+def pair(script: Any, finished: Any, make_release: Any) -> tuple[Run, Run]:
+    release = make_release(5, name="pair")
+    script(before)
+    baseline = finished(release=release, name="old")
+    script(mixed)
+    return baseline, finished(release=release, name="new", config={"confidence": 0.9})
+
+
+def address(baseline: Run, *runs: Run, **asked: Any) -> str:
+    pairs = [("baseline", baseline.pk), *(("run", run.pk) for run in runs), *asked.items()]
+    return f"{reverse('run-compare')}?{urlencode(pairs)}"
+
+
+def case_address(baseline: Run, run: Run, number: int = 0) -> str:
+    case = run.cases.order_by("pk")[number]
+    return reverse("run-compare-case", args=[baseline.pk, run.pk, case.pk])
+
+
+def shown_cases(client: Any, url: str) -> list[str]:
+    response = client.get(url)
+    assert response.status_code == 200
+    return [row.case.case_id for row in response.context["cases"]]
+
+
+# --- which runs -----------------------------------------------------------------------------------
+
+
+def test_runs_are_added_removed_and_made_the_baseline_by_links(
+    pair: tuple[Run, Run], finished: Any, signed_in: Any
+) -> None:
+    baseline, run = pair
+    third = finished(release=run.release, name="third")
+
+    context = signed_in("noor").get(address(baseline, run)).context
+
+    [choice], [offer] = context["runs"], context["offered"]
+    assert choice.without == f"?baseline={baseline.pk}"
+    assert choice.as_baseline == f"?baseline={run.pk}&run={baseline.pk}"
+    assert offer.as_run == f"?baseline={baseline.pk}&run={run.pk}&run={third.pk}"
+    assert context["baseline"].without == f"?run={run.pk}"
+
+
+def test_links_of_older_pages_still_work(pair: tuple[Run, Run], signed_in: Any) -> None:
+    noor = signed_in("noor")
+    old = f"{reverse('run-compare')}?before={pair[0].pk}&after={pair[1].pk}"
+
+    assert text_of(noor.get(old)) == text_of(noor.get(address(*pair)))
+
+
+def test_only_the_pick_list_is_sent_while_somebody_types(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    url = address(pair[0], q="new")
+
+    part = signed_in("noor").get(url, headers={"HX-Request": "true", "HX-Target": "run-choices"})
+
+    assert part.content.decode().strip().startswith('<ul class="run-choices">')
+    assert "new" in part.content.decode()
+
+
+def test_a_run_that_cannot_be_compared_does_not_hide_the_others(
+    pair: tuple[Run, Run], launch: Any, signed_in: Any
+) -> None:
+    waiting = launch(release=pair[0].release)
+
+    text = text_of(signed_in("noor").get(address(pair[0], waiting, pair[1])))
+
+    assert f"Run {waiting.pk} cannot be compared." in text
+    assert "no scores yet" in text
+    assert f"Whether run {pair[1].pk} is better or worse than run {pair[0].pk}" in text
+
+
+def test_neither_too_many_runs_nor_one_twice(pair: tuple[Run, Run]) -> None:
+    with refused(NotComparable, match="at once"):
+        compare_with(pair[0], [pair[1]] * 6)
+    with refused(NotComparable, match="twice"):
+        compare_with(pair[0], [pair[0]])
+    with refused(NotComparable, match="at least one"):
+        compare_with(pair[0], [])
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+def test_a_verdict_says_what_it_rests_on_and_what_would_decide_it(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    client = signed_in("noor")
+
+    text = text_of(client.get(address(*pair)))
+    german = text_of(client.get(address(*pair), headers={"Accept-Language": "de"}))
+
+    assert "F1 -0.200 [" in text
+    assert "primary metric, 5 conversations." in text
+    assert "For new conversations this cannot be decided with 5; at this spread about" in text
+    assert "The smallest difference that this comparison could have shown is" in text
+    assert "Gold pair@1 · same cases 5 of 5 · same metrics" in text
+    assert "confidence 0.5 → 0.9" in text
+    assert "primäre Metrik, 5 Gespräche." in german
+
+
+def test_of_one_conversation_only_this_one_is_spoken_of(
+    script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    release = make_release(1, name="alone")
+    script(before)
+    baseline = finished(release=release)
+
+    text = text_of(signed_in("noor").get(address(baseline, finished(release=release))))
+
+    assert "no interval, primary metric, 1 conversation." in text
+    assert "A single conversation says nothing about others" in text
+
+
+def test_several_runs_are_corrected_together_and_the_sentence_says_so(
+    pair: tuple[Run, Run], finished: Any, script: Any, signed_in: Any
+) -> None:
+    baseline, run = pair
+    script(perfect)
+    third = finished(release=run.release)
+
+    alone = compare_with(baseline, [run])[0].primary.comparison
+    together = compare_with(baseline, [run, third])
+    text = text_of(signed_in("noor").get(address(baseline, run, third)))
+    api = signed_in("noor").get(
+        reverse("api-compare"), {"baseline": baseline.pk, "run": [run.pk, third.pk]}
+    )
+
+    wider = together[0].primary.comparison
+    assert (wider.ci_high or 0) > (alone.ci_high or 0)
+    assert "primary metric, 2 runs corrected together, 5 conversations." in text
+    assert [each["run"] for each in api.json()["runs"]] == [run.pk, third.pk]
+    figures = api.json()["runs"][0]["metrics"]["requirement_f1"]
+    assert (figures["direction"], figures["n"], figures["n_undefined"]) == ("higher", 5, 0)
+    assert (figures["conversations"], figures["verdict"]) == (5, "undecided")
+    assert figures["sentence"].startswith(f"Whether run {run.pk} is better or worse than run")
+
+
+def test_the_api_says_why_runs_are_not_compared(pair: tuple[Run, Run], signed_in: Any) -> None:
+    url, noor = reverse("api-compare"), signed_in("noor")
+
+    twice = noor.get(url, {"baseline": pair[0].pk, "run": pair[0].pk})
+
+    assert (twice.status_code, twice.json()["code"]) == (400, "runs_not_comparable")
+    assert noor.get(url, {"baseline": "x"}).status_code == 400
+    assert noor.get(url, {"baseline": pair[0].pk, "run": 987654}).status_code == 404
+    assert signed_in("olga").get(url, {"baseline": pair[0].pk}).status_code == 404
+
+
+# --- the plot -------------------------------------------------------------------------------------
+
+
+def test_the_plot_has_better_on_the_right_whichever_way_a_metric_goes(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    compared = compare_with(*[pair[0], [pair[1]]])[0]
+
+    plot = forest([(row, compared) for row in compared.rows])
+
+    assert plot is not None
+    places = {line.metric.id: line.marks[0] for line in plot.lines}
+    worse = places["requirement_f1"]
+    assert (worse.place or 0) < 50
+    assert (worse.low or 0) < (worse.place or 0) < (worse.high or 0)
+    for row in compared.rows:
+        gain = row.comparison.wins - row.comparison.losses
+        if row.metric.id in places and row.metric.direction == "lower" and gain:
+            assert ((places[row.metric.id].place or 0) > 50) is (gain > 0)
+    assert plot.margin_low < 50 < plot.margin_low + plot.margin_width
+
+
+def test_the_plot_is_drawn_with_points_in_every_language(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    with override("de"):
+        page = signed_in("noor").get(address(*pair), headers={"Accept-Language": "de"})
+
+    assert 'x1="50%"' in page.content.decode()
+    assert ",0%" not in page.content.decode()
+    assert "style=" not in page.content.decode()
+
+
+# --- the cases ------------------------------------------------------------------------------------
+
+
+def test_regressions_come_first_then_improvements_then_ties(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    rows = compared_cases(*pair, F1).rows
+
+    assert [(row.case_id, row.outcome) for row in rows] == [
+        ("case-000", "regression"),
+        ("case-002", "regression"),
+        ("case-001", "improvement"),
+        ("case-003", "tie"),
+        ("case-004", "tie"),
+    ]
+    assert [row.change for row in rows] == [-1.0, -1.0, 1.0, 0.0, 0.0]
+    result = compare_with(pair[0], [pair[1]])[0].primary.comparison
+    assert (result.wins, result.losses, result.ties) == (1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "cases"),
+    [
+        ({"outcome": "regression"}, ["case-000", "case-002"]),
+        ({"outcome": "improvement"}, ["case-001"]),
+        ({"outcome": "tie"}, ["case-003", "case-004"]),
+        ({"outcome": "undefined"}, []),
+        ({"outcome": "failed"}, ["case-002"]),
+        ({"changed": "1"}, ["case-000", "case-002", "case-001"]),
+        ({"changed": "1", "outcome": "regression"}, ["case-000", "case-002"]),
+        ({"outcome": "nonsense"}, ["case-000", "case-002", "case-001", "case-003", "case-004"]),
+    ],
+)
+def test_cases_are_filtered_by_what_changed(
+    pair: tuple[Run, Run], asked: dict[str, str], cases: list[str], signed_in: Any
+) -> None:
+    assert shown_cases(signed_in("noor"), address(*pair, **asked)) == cases
+
+
+def test_cases_are_filtered_by_the_slices_of_the_run_page(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    """The difficulty is that of gold, and gold of the fixture is easy throughout."""
+    row = Aggregate.objects.get(run=pair[1], metric="requirement_f1")
+    for table in row.detail["breakdowns"]:
+        if table["title"] == "Difficulty":
+            table["rows"] = [{"group": name, "mean": 1.0, "n": 1} for name in ("easy", "hard")]
+    row.save()
+    client = signed_in("noor")
+
+    context = client.get(address(*pair)).context
+    [known] = context["filters"]
+
+    assert (known.title, known.options) == ("Difficulty", ["easy", "hard"])
+    assert len(shown_cases(client, address(*pair, **{known.name: "easy"}))) == 5
+    assert shown_cases(client, address(*pair, **{known.name: "hard"})) == []
+    assert len(shown_cases(client, address(*pair, **{known.name: "unheard of"}))) == 5
+
+
+def test_what_is_undefined_is_last_and_has_no_change(pair: tuple[Run, Run]) -> None:
+    Score.objects.filter(case__run=pair[1], metric=F1.id, case__item__item_id="case-000").update(
+        value=None, numerator=None, weight=None, reason={"code": "metric.no_events", "values": {}}
+    )
+
+    found = compared_cases(*pair, F1)
+
+    assert (found.rows[-1].case_id, found.rows[-1].change) == ("case-000", None)
+    assert found.counts == {"regression": 1, "improvement": 1, "tie": 2, "undefined": 1}
+    [only] = compared_cases(*pair, F1, Selection(outcome="undefined")).rows
+    assert only.case_id == "case-000"
+
+
+def test_a_case_shows_both_outputs_word_by_word_against_gold(
+    script: Any, finished: Any, make_release: Any, signed_in: Any
+) -> None:
+    release, client = make_release(1, name="words"), signed_in("noor")
+    script(perfect)
+    baseline = finished(release=release)
+    other = requirement(1, priority="should")
+    script(lambda case: {"requirements": [other, requirement(7)], "model": None})
+    run = finished(release=release)
+
+    page = client.get(case_address(baseline, run))
+    part = client.get(case_address(baseline, run), headers={"HX-Request": "true"})
+
+    html = part.content.decode()
+    assert "<html" not in html
+    assert "Priority: <del>must</del><ins>should</ins>" in html
+    assert "as in gold" in html
+    assert "not in gold" in html
+    assert "Open the case" in text_of(page)
+
+
+def test_a_case_whose_pipeline_failed_says_so(pair: tuple[Run, Run], signed_in: Any) -> None:
+    text = text_of(signed_in("noor").get(case_address(*pair, 2)))
+
+    assert f"Run {pair[1].pk} failed:" in text
+    assert "missed" in text
+
+
+def test_a_case_of_another_run_or_of_strangers_is_not_there(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    foreign = reverse("run-compare-case", args=[pair[0].pk, pair[1].pk, pair[0].cases.all()[0].pk])
+
+    assert signed_in("noor").get(foreign).status_code == 404
+    assert signed_in("olga").get(case_address(*pair)).status_code == 404
+    assert signed_in("ana").get(case_address(*pair)).status_code == 404
+
+
+def many(run: Run, number: int) -> None:
+    """So many cases more, all of one gold item."""
+    item = GoldItem.objects.filter(release=run.release).order_by("pk")[0]
+    cases = CaseRun.objects.bulk_create(
+        CaseRun(run=run, item=item, part=f"p{at}", part_id=f"P-{at}", state="done", output={})
+        for at in range(number)
+    )
+    Score.objects.bulk_create(
+        Score(
+            case=case,
+            metric=F1.id,
+            metric_version=F1.version,
+            value=0.5,
+            numerator=0.5,
+            weight=1.0,
+        )
+        for case in cases
+    )
+
+
+def test_ten_thousand_cases_take_no_more_queries_than_ten(
+    pair: tuple[Run, Run], signed_in: Any
+) -> None:
+    noor, url = signed_in("noor"), address(*pair)
+    noor.get(url)
+    few = len(queries(noor, url))
+    for run in pair:
+        many(run, 10_000)
+
+    assert len(queries(noor, url)) == few
+    context = noor.get(url).context
+    assert (context["page"].paginator.count, len(context["cases"])) == (10_005, 50)
+    last = noor.get(address(*pair, page=context["page"].paginator.num_pages))
+    assert len(last.context["cases"]) == 5
