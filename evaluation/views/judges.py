@@ -100,8 +100,6 @@ def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpRe
                 _("The judge has its certificate.") if certificate.passed else _("It was refused.")
             )
             (messages.success if certificate.passed else messages.warning)(request, message)
-        elif problem := _why_not_askable(judge):
-            messages.error(request, problem)
         else:
             _ask(project, judge, request)
             messages.success(request, _("The probes are being asked."))
@@ -111,6 +109,9 @@ def judge_ask(request: HttpRequest, slug: str, kind: str, sha256: str) -> HttpRe
 
 
 def _ask(project: Project, judge: Judge, request: HttpRequest) -> None:
+    problem = _why_not_askable(judge)
+    if problem:
+        raise probings.ProbingRefused(problem)
     kind, sha256 = judge.key.kind, judge.key.sha256
     text = _prompt_of(project, kind, sha256)
     probings.request(project, kinds=[kind], prompts={kind: text}, by=request.user)
