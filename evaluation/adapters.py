@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from evaluation.layers import Example, GoldLayer, MalformedOutput, gold_layer
+from evaluation.layers import Example, GoldLayer, MalformedOutput, Part, gold_layer
 from evaluation.models import CaseRun, Rating, Run
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
@@ -22,6 +22,7 @@ from pipelines.errors import PipelineError
 from pipelines.types import Case, Message, Output
 
 Ratings = dict[int, dict[int, dict[int, int]]]
+EventSchema = dict[str, list[str]]
 KEPT_ITEMS = 4  # a chat has many questions, which follow each other
 MOST_BITS = 1000  # of a whole number: a longer one is written by no JSON encoder
 
@@ -33,16 +34,21 @@ def content_of(case: CaseRun) -> GoldContent:
 
 def to_case(case: CaseRun, layer: GoldLayer) -> Case:
     """What a pipeline may see: the conversation and what is asked, never the labels."""
-    content = content_of(case)
+    schema = _event_schema(case.run_id) if layer.project_types else None
+    return case_of(case.item, Part(case.part, case.part_id), layer, schema)
+
+
+def case_of(item: GoldItem, part: Part, layer: GoldLayer, event_schema: EventSchema | None) -> Case:
+    content = _content(item.sha256, item.pk)
     requirements = layer.requirements(content)
     return Case(
-        case_id=case.case_id,
+        case_id=f"{item.item_id}:{part.id}" if part.id else item.item_id,
         domain=content["domain"],
-        messages=_messages(case.item.sha256, case.item_id),
-        question=layer.question(layer.gold(content, case.part)),
-        conversation_id=case.item.item_id,
+        messages=_messages(item.sha256, item.pk),
+        question=layer.question(layer.gold(content, part.uid)),
+        conversation_id=item.item_id,
         task=layer.name,
-        event_schema=_event_schema(case.run_id) if layer.project_types else None,
+        event_schema=event_schema,
         requirements=None if requirements is None else tuple(requirements),
     )
 
@@ -125,11 +131,9 @@ def storable(value: Any) -> Any:
     raise MalformedOutput("output.no_json_value", value=f"{value!r}")
 
 
-def _event_schema(run_id: int) -> dict[str, list[str]]:
+def _event_schema(run_id: int) -> EventSchema:
     """As written down when the run was launched: a project may change its own later."""
-    schema: dict[str, list[str]] = Run.objects.values_list("spec__event_schema", flat=True).get(
-        pk=run_id
-    )
+    schema: EventSchema = Run.objects.values_list("spec__event_schema", flat=True).get(pk=run_id)
     return schema
 
 

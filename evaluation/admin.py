@@ -27,7 +27,6 @@ from evaluation.models import (
     CaseRun,
     GateResult,
     GateThresholds,
-    HumanCeiling,
     JudgeCertificate,
     Judgement,
     Judging,
@@ -42,6 +41,7 @@ from evaluation.models import (
     Score,
     SplitAccess,
     StageTrace,
+    Yardstick,
 )
 from evaluation.services.language_models import bills
 from labeling.admin import GoldReleaseAdmin, ReadOnly, ReadOnlyAdmin, read_only, worded
@@ -258,10 +258,10 @@ read_only(
 )
 read_only(RatedLabel, "id panel number case position", search="=panel__id")
 read_only(
-    HumanCeiling,
-    "id release split metric mean ci_low ci_high n",
-    "metric release__name",
-    "metric release__name",
+    Yardstick,
+    "id release pipeline pipeline_version config failure computed_at",
+    "pipeline",
+    "release__name",
 )
 read_only(GateThresholds, "project thresholds max_drop changed_by changed_at")
 read_only(PrimaryMetric, "id project layer metric margin by at", "layer", "project__name")

@@ -12,7 +12,7 @@ from evaluation import processes
 from evaluation.services import memory_builds
 from evaluation.services.judging import probings
 from evaluation.services.launch import suggestions
-from evaluation.services.run import execution, ratings
+from evaluation.services.run import execution, ratings, yardsticks
 from evaluation.services.work import steering
 from labeling.services import outbox, pending
 from labeling.services.gold import gold_requests
@@ -44,6 +44,11 @@ def ask_probes(probing_id: int) -> None:
     probings.work(probing_id, uuid4())
 
 
+@shared_task(acks_late=True, ignore_result=True)
+def measure_floors(release_id: int) -> None:
+    yardsticks.measure_release(release_id)
+
+
 @worker_shutting_down.connect
 def break_off(**kwargs: Any) -> None:
     """What is under way is given back at once; another worker, or this one later, goes on."""
@@ -58,6 +63,7 @@ def sweep() -> None:
     suggestions.wake_unattended()
     ratings.wake_unattended()
     probings.wake_unattended()
+    yardsticks.wake_unattended()
     pending.wake_unattended()
     gold_requests.wake_unattended()
     check_requests.wake_unattended()

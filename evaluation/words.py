@@ -181,13 +181,21 @@ METRICS: dict[str, Text] = {
     "pair.not_similar": _("similarity {similarity:.2f} ≤ {threshold:.2f}"),
     "pair.type_differs": _("type differs"),
     "pair.actor_differs": _("actor differs"),
-    "ceiling.no_pair_of_people": _(
-        "fewer than two people labelled any of these conversations by themselves, as far as is"
-        " known"
+    "yardstick.no_floor": _("no trivial pipeline of this layer has this metric"),
+    "yardstick.too_few_people": _(
+        "fewer than three people labelled any of these conversations by themselves; let a third"
+        " person label some of them"
     ),
-    "ceiling.not_made_by_people": _("people make no output of this shape"),
-    "ceiling.not_about_labels": _("this says something of a pipeline’s output, not of labels"),
-    "ceiling.no_confidence": _("people state no confidence"),
+    "yardstick.no_shared_case": _("no case has a value for the run and for people"),
+    "yardstick.one_conversation": _("the cases come from a single conversation"),
+    "yardstick.floor_is_ceiling": _(
+        "by this metric people may be no better than the trivial pipeline: the interval of the"
+        " difference includes 0"
+    ),
+    "yardstick.not_made_by_people": _("people make no output of this shape"),
+    "yardstick.not_about_labels": _("this says something of a pipeline’s output, not of labels"),
+    "yardstick.not_computed": _("what people reach could not be computed"),
+    "yardstick.cannot_measure": _("It could not be measured: {text}"),
 }
 
 WORK: dict[str, Text] = {

@@ -117,6 +117,8 @@ class GoldLayer(ABC):
     """Why a metric has no value in a whole run, also of cases that failed: it is not asked for."""
     matched = False
     """Whether its figures depend on the project's threshold and synonyms."""
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The metrics by what they are about, as a run's page shows them; the others come last."""
     columns: tuple[str, ...] = ()
     """The metrics that a table of cases shows; empty: all that each case has."""
     shown: tuple[str, ...] = ()
@@ -124,7 +126,9 @@ class GoldLayer(ABC):
     suggested = False
     """Whether a pipeline finds labels by itself; other layers answer what they are asked."""
     by_people = True
-    """Whether annotators make what pipelines return, so that their agreement is a ceiling."""
+    """Whether annotators make what pipelines return, so that they can be scored like one."""
+    floors: tuple[str, ...] = ("nothing", "everything")
+    """The trivial pipelines that a figure is compared with. Skill is counted from the first."""
     has_options = False
     """Whether a run says how it is measured, by settings of its metrics."""
 

@@ -23,6 +23,7 @@ from evaluation.metrics.document import DocumentDetail, score_document
 from evaluation.metrics.items import Counts, ExtractionDetail, score_extraction
 from evaluation.metrics.registry import Value
 from labeling.domain.matching.matching import texts_to_prime
+from labeling.domain.msgids import msgid
 
 SCORE = "rd_score"
 
@@ -39,6 +40,7 @@ class EndToEnd(GoldLayer):
     name = "end_to_end"
     matched = True
     headline = (SCORE, "rd_coverage", "rd_accuracy")
+    groups = ((msgid("The document"), (*headline, "rd_structure", "rd_traceability")),)
     log = ("rd_coverage", "rd_accuracy")
     shown = STATED
     by_people = False

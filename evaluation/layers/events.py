@@ -22,6 +22,7 @@ from evaluation.metrics.events import COT_OFF, NO_SCHEMA, MatchDetail, Sample, s
 from evaluation.metrics.metric import Value
 from evaluation.metrics.parsing import ParsedReply, parse_reply
 from labeling.domain.facts import Fact, StoredFact
+from labeling.domain.msgids import msgid
 
 LONGEST_REPLY = 1_000_000  # characters
 DIAGNOSTICS = (
@@ -83,7 +84,21 @@ class Coverage(TypedDict):
 
 class Events(GoldLayer):
     name = "events"
+    floors = ("nothing",)
     headline = ("strict_f1", "relaxed_f1", "type_f1")
+    groups = (
+        (msgid("Exact events"), ("strict_f1", "strict_recall", "strict_precision")),
+        (msgid("Overlapping events"), ("relaxed_f1", "relaxed_recall", "relaxed_precision")),
+        (msgid("Event types"), ("type_f1", "type_recall", "type_precision")),
+        (
+            msgid("Replies and their words"),
+            (
+                *("parse_raw_success", "parse_repair_success", "parse_errors"),
+                *("parse_extraction_failures", "schema_compliance_rate"),
+                *("hallucination_rate", "hallucination_entity_rate"),
+            ),
+        ),
+    )
     log = ("strict_recall", "strict_precision")
     suggested = True
     has_options = True

@@ -15,6 +15,7 @@ from evaluation.metrics.items import CurveRow, ExtractionDetail
 from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.matching.matching import texts_to_prime
+from labeling.domain.msgids import msgid
 
 TEXT_FIELDS = ("title", "type", "actor", "action", "priority")
 REQUIREMENT = (
@@ -60,6 +61,17 @@ class Extraction(GoldLayer):
     name = "extraction"
     matched = True
     headline = ("requirement_f1", "requirement_recall", "requirement_precision")
+    groups = (
+        (msgid("Labels found"), headline),
+        (
+            msgid("Fields of matched labels"),
+            (
+                *("type_accuracy", "actor_accuracy", "priority_accuracy"),
+                *("source_overlap", "criteria_completeness"),
+            ),
+        ),
+        (msgid("Stated confidence"), ("ece", "mce", "brier")),
+    )
     log = ("requirement_recall", "requirement_precision")
     shown = STATED
     suggested = True

@@ -29,6 +29,7 @@ from evaluation.metrics.registry import Value
 from evaluation.metrics.summary import Summary
 from labeling.domain.gold.content import GoldContent
 from labeling.domain.matching.matching import texts_to_prime
+from labeling.domain.msgids import msgid
 
 RELEVANCE = "inference_relevance"
 INFERRED_FIELDS = (*TEXT_FIELDS, "inference_type", "necessity")
@@ -47,12 +48,17 @@ class Inference(GoldLayer):
     name = "inference"
     matched = True
     headline = (RELEVANCE, "false_inference_rate")
+    groups = (
+        (msgid("Inferred requirements"), headline),
+        (msgid("Stated confidence"), ("ece", "mce", "brier")),
+    )
     shown = (
         *REQUIREMENT,
         *("inference_type", "triggered_by", "necessity", "rationale", "confidence"),
     )
     suggested = True
     rated = True
+    floors = ("everything", "nothing")  # who infers nothing has relevance 1 by definition
 
     def requirements(self, content: GoldContent) -> list[Label]:
         return given_requirements(content)

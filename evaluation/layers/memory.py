@@ -26,7 +26,7 @@ from evaluation.layers.breakdown import Group, by_case, mean
 from evaluation.metrics.evidence import Corpus, ReturnedEvidence, score_evidence
 from evaluation.metrics.metric import Value
 from evaluation.metrics.narrative import score_narrative
-from evaluation.metrics.retrieval import score_ranking
+from evaluation.metrics.retrieval import CUTS, score_ranking
 from evaluation.metrics.trace import (
     CHECKPOINTS,
     Checkpoints,
@@ -44,10 +44,12 @@ from evaluation.metrics.trace import (
 )
 from labeling.domain.facts import Fact
 from labeling.domain.gold.content import GoldContent
+from labeling.domain.msgids import msgid
 from labeling.domain.schema import LAYERS
 
 NO_EVIDENCE = Fact("metric.no_expected_message")
 FUZZY = ("fuzzy_recall", "fuzzy_recall_chance")  # never one without the other
+OF_RETURNED = ("timeline_coverage", "groundedness", "hallucinated_id_rate")
 MANY = 3  # evidence messages from which a question counts as spread out
 
 
@@ -89,6 +91,7 @@ class Memory(GoldLayer):
 
     recall_metric: str
     has_phases = False
+    floors = ("lexical", "random", "nothing", "everything")
 
     def parts(self, content: GoldContent) -> list[Part]:
         labels = self.gold(content)
@@ -222,6 +225,24 @@ class Questions(Memory):
     name = "qa"
     recall_metric = "evidence_recall"
     headline = ("evidence_recall", "evidence_precision", "mrr")
+    groups = (
+        (
+            msgid("Expected messages"),
+            ("evidence_recall", "evidence_precision", *FUZZY, "fuzzy_recall_corrected"),
+        ),
+        (msgid("Quality of what was returned"), OF_RETURNED),
+        (
+            msgid("Ranking"),
+            (
+                "mrr",
+                *(
+                    f"{name}_at_{cut}"
+                    for name in ("recall", "precision", "hit_rate", "all")
+                    for cut in CUTS
+                ),
+            ),
+        ),
+    )
     log = ("evidence_recall", "evidence_precision")
     columns = (*headline, *FUZZY, "recall_at_10", "timeline_coverage", "groundedness")
 
@@ -242,6 +263,17 @@ class Arcs(Memory):
     has_phases = True
     recall_metric = "global_recall"
     headline = ("global_recall", "phase_coverage", "evidence_precision")
+    groups = (
+        (
+            msgid("Expected messages"),
+            ("global_recall", "evidence_precision", *FUZZY, "fuzzy_recall_corrected"),
+        ),
+        (
+            msgid("Phases"),
+            ("phase_coverage", "phase_recall", "best_match_phase_recall"),
+        ),
+        (msgid("Quality of what was returned"), OF_RETURNED),
+    )
     log = ("global_recall", "evidence_precision")
     columns = (
         *headline,

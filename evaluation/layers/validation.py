@@ -21,6 +21,7 @@ from evaluation.metrics.items import AlignedDetail, Counts, CountsDetail, lost, 
 from evaluation.metrics.registry import Value
 from evaluation.metrics.validation import score_validation
 from labeling.domain.gold.content import GoldContent
+from labeling.domain.msgids import msgid
 
 TEXT_FIELDS = ("requirement", "issue_type", "severity", "field", "message", "suggested_fix")
 
@@ -43,6 +44,11 @@ class IssueAggregate(TypedDict):
 class Validation(GoldLayer):
     name = "validation"
     headline = ("issue_f1", "issue_recall", "issue_precision")
+    groups = (
+        (msgid("Labels found"), headline),
+        (msgid("Fields of matched labels"), ("severity_accuracy",)),
+        (msgid("Personal data"), ("pii_f1", "pii_recall", "pii_precision")),
+    )
     log = ("issue_recall", "issue_precision")
     shown = (
         *("requirement", "issue_type", "field", "severity", "span"),

@@ -10,17 +10,18 @@ from rich.table import Table
 
 from evaluation.layers import gold_layer
 from evaluation.metrics.registry import METRICS
+from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, Run
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
 from evaluation.services.launch.batches import Launched
-from evaluation.services.run import ceilings, results
+from evaluation.services.run import results
 from labeling.domain.numbers import decimals_apart
 from labeling.words import in_english
 
-PEOPLE = ("people", "% of people")
+YARDSTICKS = ("floor", "people", "skill")
 CHANCE = ("chance", "over chance")
-WIDTH = 140  # of a table
+WIDTH = 160  # of a table
 
 
 def summary_tables(run: Run) -> Iterator[Table]:
@@ -43,15 +44,14 @@ def _table(title: str, run: Run, rows: list[Aggregate]) -> Table:
     table.add_column("metric", no_wrap=True)
     by_chance = CHANCE if any(row.chance is not None for row in rows) else ()
     counts = ("n", "undefined", "failed")
-    for name in ("mean", "median", "std", "95 % interval", *by_chance, *counts, *PEOPLE):
+    for name in ("mean", "median", "std", "95 % interval", *by_chance, *counts, *YARDSTICKS):
         table.add_column(name, justify="right")
-    people = ceilings.beside(run, rows)
     for row in rows:
         arrow = "↑" if METRICS[row.metric].direction == "higher" else "↓"
         figures = [figure(value) for value in (row.mean, row.median, row.std)]
         counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
         chance = [figure(row.chance), figure(row.over_chance)] if by_chance else []
-        beside = people_cells(people.get(row.metric))
+        beside = yardstick_cells(row)
         cells = [*figures, interval(row), *chance, *counted, *beside]
         table.add_row(f"{row.metric} {arrow}", *cells)
     return table
@@ -78,14 +78,21 @@ def _look(run: Run) -> list[str]:
     return [f"{sentence} Why: {run.reason}" if run.reason else sentence]
 
 
-def people_cells(comparison: ceilings.Beside | None) -> list[str]:
-    """What people reach, on how many cases, and the run's share of it; ``!`` if it is above."""
-    if comparison is None or comparison.ceiling.mean is None:
-        return ["–", "–"]
-    percent = comparison.level.percent
-    share = "–" if percent is None else f"{percent:.0f} %"
-    row = comparison.ceiling
-    return [f"{figure(row.mean)} (n {row.n})", share + (" !" if comparison.level.passes else "")]
+def yardstick_cells(row: Aggregate) -> list[str]:
+    """The floor, people and the run on the same cases, and its skill; ``!`` if above people."""
+    stored: Yardsticks = row.yardsticks
+    cells = ["–", "–", "–"]
+    floors = stored.get("floors", {})
+    if floors:
+        name, floor = next(iter(floors.items()))
+        cells[0] = f"{figure(floor['mean'])} ({name})"
+    if beside := stored.get("people"):
+        mark = " !" if beside["above"] else ""
+        cells[1] = f"{figure(beside['people']['mean'])} (n {beside['people']['n']}){mark}"
+    if reached := stored.get("skill"):
+        ends = f"{100 * reached['ci_low']:.0f} – {100 * reached['ci_high']:.0f}"
+        cells[2] = f"{100 * reached['mean']:.0f} % [{ends}]"
+    return cells
 
 
 def interval(row: Aggregate) -> str:
@@ -133,31 +140,28 @@ def batch_table(launched: Iterable[Launched]) -> Table:
     table = Table(title="Summary")
     table.add_column("run", overflow="fold")
     table.add_column("metric", no_wrap=True)
-    for name in ("mean", "95 % interval", "n", "undefined", "failed", *PEOPLE, "threshold"):
+    for name in ("mean", "95 % interval", "n", "undefined", "failed", *YARDSTICKS, "threshold"):
         table.add_column(name, justify="right")
     for launched_run in launched:
         table.add_section()
         rows = {row.metric: row for row in results.aggregates_of(launched_run.run)}
-        people = ceilings.beside(launched_run.run, list(rows.values()))
         thresholds = launched_run.run.spec.thresholds
         for metric in [
             *launched_run.shown,
             *(name for name in thresholds if name not in launched_run.shown),
         ]:
             if metric in rows:
-                cells = _batch_row(rows[metric], people.get(metric), thresholds.get(metric))
+                cells = _batch_row(rows[metric], thresholds.get(metric))
                 table.add_row(
                     f"{launched_run.run.pk}: {launched_run.agent} on {launched_run.dataset}", *cells
                 )
     return table
 
 
-def _batch_row(
-    row: Aggregate, people: ceilings.Beside | None, threshold: float | None
-) -> list[str]:
+def _batch_row(row: Aggregate, threshold: float | None) -> list[str]:
     higher = METRICS[row.metric].direction == "higher"
     asked = "" if threshold is None else f"{'≥' if higher else '≤'} {threshold:g}"
     counted = [str(value) for value in (row.n, row.n_undefined, row.n_failed)]
     named = f"{row.metric} {'↑' if higher else '↓'}"
     mean = figure(row.mean, threshold)
-    return [named, mean, interval(row), *counted, *people_cells(people), asked]
+    return [named, mean, interval(row), *counted, *yardstick_cells(row), asked]

@@ -5,7 +5,6 @@ from evaluation.models.answers import (
     Judging,
     Kind,
 )
-from evaluation.models.ceilings import HumanCeiling
 from evaluation.models.certificates import (
     AnswerPanel,
     AnswerSample,
@@ -22,6 +21,7 @@ from evaluation.models.runs import CaseRun, Run, SplitAccess
 from evaluation.models.spec import RunSpec
 from evaluation.models.traces import StageTrace
 from evaluation.models.work import Work, WorkQuerySet
+from evaluation.models.yardsticks import Yardstick, YardstickCase
 
 __all__ = [
     "Aggregate",
@@ -34,7 +34,6 @@ __all__ = [
     "CaseRun",
     "GateResult",
     "GateThresholds",
-    "HumanCeiling",
     "JudgeCertificate",
     "Judgement",
     "Judging",
@@ -53,4 +52,6 @@ __all__ = [
     "StageTrace",
     "Work",
     "WorkQuerySet",
+    "Yardstick",
+    "YardstickCase",
 ]

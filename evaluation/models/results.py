@@ -20,6 +20,9 @@ class Score(models.Model):
     weight = models.FloatField(
         null=True, help_text="What the sum is divided by; 1 unless the metric is a micro average"
     )
+    by_person = models.JSONField(
+        default=dict, help_text="Numerator and weight against gold made without each person"
+    )
     reason = FactField()
     detail = models.JSONField(default=dict, help_text="What the drill-down shows; lists defer it")
 
@@ -61,6 +64,9 @@ class Aggregate(models.Model):
     )
     reason = FactField(help_text="Why there is no value")
     detail = models.JSONField(default=dict, help_text="Curves, bins, micro counts")
+    yardsticks = models.JSONField(
+        default=dict, help_text="Floors, people, skill, and the figure without empty gold"
+    )
 
     class Meta:
         ordering = ["run", "pk"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,8 +12,9 @@ from django.utils.formats import number_format
 from evaluation.layers import GoldLayer
 from evaluation.metrics.registry import METRICS, Metric, metrics_for
 from evaluation.metrics.trace import RankBand
-from evaluation.models import Aggregate, HumanCeiling, Score
-from evaluation.services.run.ceilings import Beside
+from evaluation.metrics.yardsticks import StoredFigure, Yardsticks
+from evaluation.models import Aggregate, Score
+from labeling.domain.facts import Fact, StoredFact
 from labeling.domain.numbers import decimals_apart
 from labeling.templatetags.figures import exact
 from labeling.templatetags.figures import figure as decimals
@@ -56,28 +57,63 @@ class Line(NamedTuple):
     points: str
 
 
+class Floor(NamedTuple):
+    """A trivial pipeline on the same cases."""
+
+    name: str
+    text: str
+    interval: str
+    n: int
+
+
+class People(NamedTuple):
+    """People and the run against gold without each person's labels, on the same cases."""
+
+    people: str
+    people_interval: str
+    run: str
+    difference: str
+    difference_interval: str
+    n: int
+    above: bool
+    by_person: list[tuple[str, str, str, int]]
+
+
+class Skill(NamedTuple):
+    """In percent; ``places`` of floor, run and ceiling on a bar of 100."""
+
+    text: str
+    interval: str
+    floor: str
+    n: int
+    places: tuple[float, float, float]
+
+
 class SummaryRow(NamedTuple):
-    """One metric of a run, with what trivial pipelines reach on the same cases."""
+    """One metric of a run, with what it is worth next to floors and people."""
 
     metric: Metric
     row: Aggregate
-    figures: list[str]
+    figure: str
     interval: str
-    floors: list[str]
-    people: PeopleCell | None
+    spread: list[str]
+    floors: list[Floor]
+    people: People | None
+    no_people: str
+    skill: Skill | None
+    no_skill: str
+    n_empty: int
+    without_empty: str
+    without_empty_interval: str
     chance: str
     over_chance: str
 
 
-class PeopleCell(NamedTuple):
-    """What people reach by one metric, and the run's share of it."""
+class MetricGroup(NamedTuple):
+    """Metrics about the same thing; without a title where a layer names none."""
 
-    row: HumanCeiling
-    figure: str
-    interval: str
-    percent: str | None
-    passes: bool
-    own: str
+    title: str
+    rows: list[SummaryRow]
 
 
 @dataclass(frozen=True)
@@ -141,7 +177,7 @@ def of_scale(metric: Metric, value: float | None) -> str:
     return text if value is None or metric.upper == 1 else f"{text} / {exact(metric.upper)}"
 
 
-def interval(row: Aggregate | HumanCeiling) -> str:
+def interval(row: Aggregate) -> str:
     return _between(row.ci_low, row.ci_high)
 
 
@@ -149,35 +185,96 @@ def _between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{figure(low)} – {figure(high)}"
 
 
-def summary_row(
-    row: Aggregate, floors: dict[str, dict[str, Aggregate]], people: PeopleCell | None
-) -> SummaryRow:
+def summary_row(row: Aggregate) -> SummaryRow:
+    stored: Yardsticks = row.yardsticks
+    empty = stored.get("empty_gold")
+    without = empty["without"] if empty else None
     return SummaryRow(
         metric=METRICS[row.metric],
         row=row,
-        figures=[figure(getattr(row, name)) for name in ("mean", "median", "std")],
+        figure=figure(row.mean),
         interval=interval(row),
+        spread=[figure(getattr(row, name)) for name in ("median", "std", "min", "max")],
         floors=[
-            figure(known[row.metric].mean) if row.metric in known else "–"
-            for known in floors.values()
+            Floor(name, figure(floor["mean"]), _interval_of(floor), floor["n"])
+            for name, floor in stored.get("floors", {}).items()
         ],
-        people=people,
+        people=_people(stored),
+        no_people=_said(stored.get("no_people")),
+        skill=_skill(METRICS[row.metric], stored),
+        no_skill=_said(stored.get("no_skill")),
+        n_empty=empty["n_empty"] if empty else 0,
+        without_empty=figure(without["mean"]) if without else "–",
+        without_empty_interval=_interval_of(without) if without else "–",
         chance=figure(row.chance),
         over_chance=figure(row.over_chance),
     )
 
 
-def people_cell(comparison: Beside) -> PeopleCell:
-    row, level = comparison.ceiling, comparison.level
-    percent = None if level.percent is None else number_format(f"{level.percent:.0f}", 0)
-    return PeopleCell(
-        row=row,
-        figure=figure(row.mean),
-        interval=interval(row),
-        percent=percent,
-        passes=level.passes,
-        own=figure(comparison.own) if row.detail.get("items") else "",
+def grouped(layer: GoldLayer, rows: Sequence[SummaryRow]) -> list[MetricGroup]:
+    """By what the metrics are about, as the layer says; what it does not name comes last."""
+    by_id = {row.metric.id: row for row in rows}
+    groups = [
+        MetricGroup(title, [by_id.pop(name) for name in names if name in by_id])
+        for title, names in layer.groups
+    ]
+    rest = MetricGroup(_("Other") if groups else "", list(by_id.values()))
+    return [group for group in (*groups, rest) if group.rows]
+
+
+def _people(stored: Yardsticks) -> People | None:
+    beside = stored.get("people")
+    if beside is None:
+        return None
+    apart = beside["difference"]
+    return People(
+        people=figure(beside["people"]["mean"]),
+        people_interval=_interval_of(beside["people"]),
+        run=figure(beside["run"]["mean"]),
+        difference=_signed(apart["mean"]),
+        difference_interval=_between(apart["ci_low"], apart["ci_high"]),
+        n=beside["people"]["n"],
+        above=beside["above"],
+        by_person=[
+            (row["person"], figure(row["people"]), figure(row["run"]), row["n"])
+            for row in beside["by_person"]
+        ],
     )
+
+
+def _skill(metric: Metric, stored: Yardsticks) -> Skill | None:
+    reached = stored.get("skill")
+    if reached is None:
+        return None
+    ends = (reached["ci_low"], reached["ci_high"])
+    span = metric.upper - metric.lower
+    places = [
+        round(100 * min(1.0, max(0.0, (reached[at] - metric.lower) / span)), 1)
+        for at in ("at_floor", "at_run", "at_ceiling")  # type: ignore[literal-required]
+    ]
+    return Skill(
+        text=_percent(reached["mean"]),
+        interval=" – ".join(map(_percent, ends)),
+        floor=reached["floor"],
+        n=reached["n"],
+        places=(places[0], places[1], places[2]),
+    )
+
+
+def _percent(share: float) -> str:
+    return number_format(f"{100 * share:z.0f}", 0)
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + figure(value)
+
+
+def _interval_of(stored: StoredFigure) -> str:
+    return _between(stored["ci_low"], stored["ci_high"])
+
+
+def _said(reason: StoredFact | None) -> str:
+    return words(Fact.from_json(reason)) if reason else ""
 
 
 def score_cell(score: Score | None, *, failed: bool) -> Cell:
@@ -329,7 +426,10 @@ def threshold_plot(rows: list[dict[str, Any]], chosen: float) -> dict[str, Any] 
 
 
 def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any] | None:
-    """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric."""
+    """Figures of several runs, each as a share of its scale; ``rows`` hold ``means`` by metric.
+
+    Lines join the runs of one pipeline only: another pipeline is no step on its way.
+    """
     if len(rows) < 2:
         return None
     lines = []
@@ -339,11 +439,22 @@ def runs_plot(rows: list[dict[str, Any]], names: list[Metric]) -> dict[str, Any]
         pairs = [(at / (len(rows) - 1), share) for at, share in places if share is not None]
         if pairs:
             dots = [(_x(x), _y(y)) for x, y in pairs]
-            lines.append({"title": metric.title, "points": _points(pairs), "dots": dots})
+            lines.append({"title": metric.title, "paths": _by_pipeline(rows, metric), "dots": dots})
     axes = _axes([0, 0.25, 0.5, 0.75, 1])
     ends = ((0.0, rows[0]), (1.0, rows[-1]))
     axes["x_ticks"] = [{"at": _x(x), "label": row["run"]} for x, row in ends]
     return {"lines": lines, "rows": rows, **axes}
+
+
+def _by_pipeline(rows: Sequence[Mapping[str, Any]], metric: Metric) -> list[str]:
+    """The line of each pipeline that has two runs with this figure."""
+    paths: dict[str, list[tuple[float, float]]] = {}
+    for at, row in enumerate(rows):
+        mean = row["means"].get(metric.id)
+        if mean is not None:
+            place = (at / (len(rows) - 1), mean / metric.upper)
+            paths.setdefault(row["pipeline"], []).append(place)
+    return [_points(pairs) for pairs in paths.values() if len(pairs) > 1]
 
 
 def _axes(shares: list[float], *, stretched: bool = False) -> dict[str, Any]:

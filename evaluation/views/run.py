@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import F, Max, OuterRef, Subquery
+from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,7 +21,7 @@ from evaluation.metrics.registry import METRICS, Metric
 from evaluation.models import Aggregate, CaseRun, GateResult, RatingPanel, Run, Score
 from evaluation.services.language_models import bills, budgets
 from evaluation.services.launch import launch
-from evaluation.services.run import ceilings, gates, results
+from evaluation.services.run import gates, results
 from evaluation.services.work import attendance, steering
 from evaluation.views import present
 from evaluation.views.answers import (
@@ -76,23 +76,18 @@ def run_page(request: HttpRequest, pk: int) -> HttpResponse:
     answered = run.spec.has_answers
     metrics = present.case_columns(layer, answered=answered)
     aggregates = {row.metric: row for row in results.aggregates_of(run)}
-    floors = _floors(run) if aggregates else {}
-    rows = aggregates.values()
-    stands = _standing(run, list(rows))
-    people = stands.get("people", {})
-    shown = [present.summary_row(row, floors, people.get(row.metric)) for row in rows]
+    shown = [present.summary_row(row) for row in aggregates.values()]
+    summary = [line for line in shown if not line.metric.diagnostic]
     context = {
         **_progress(run),
-        "summary": [line for line in shown if not line.metric.diagnostic],
+        **_summary(layer, summary),
         "diagnostics": [line for line in shown if line.metric.diagnostic],
         "predictions": run.spec.predictions,
         "synthetic": results.synthetic_cases(run),
         "test_look": launch.test_look(run),
-        "floors": list(floors),
-        "by_chance": any(row.chance is not None for row in rows),
         **_details(run, aggregates),
         **_evidence(layer, aggregates),
-        **stands,
+        **_standing(run),
         **_model(run),
         **(answers_context(run, aggregates) if answered else {}),
         "over_runs": over_runs(run),
@@ -261,17 +256,19 @@ def _groups(aggregates: dict[str, Aggregate]) -> list[dict[str, Any]]:
     ]
 
 
-def _floors(run: Run) -> dict[str, dict[str, Aggregate]]:
-    """The newest trivial run of each kind on the same cases, by pipeline and metric."""
-    names = [entry.name for entry in PIPELINES.values() if entry.floor]
-    trivial = Run.objects.beside(run).filter(pipeline__in=names).order_by()
-    newest = dict(trivial.values_list("pipeline").annotate(newest=Max("pk")))
-    rows = Aggregate.objects.filter(run__in=newest.values()).defer("detail")
-    by_run: dict[int, dict[str, Aggregate]] = {pk: {} for pk in newest.values()}
-    for row in rows:
-        if METRICS[row.metric].version == row.metric_version:
-            by_run[row.run_id][row.metric] = row
-    return {pipeline: by_run[newest[pipeline]] for pipeline in sorted(newest)}
+def _summary(layer: GoldLayer, rows: Sequence[present.SummaryRow]) -> dict[str, Any]:
+    """The primary figure first, then all of them in groups, with the columns that they need."""
+    headline = next((line for line in rows if line.metric.id == layer.primary), None)
+    return {
+        "summary": rows,
+        "headline": headline,
+        "groups_of_metrics": present.grouped(layer, rows),
+        "floor_names": list(dict.fromkeys(floor.name for line in rows for floor in line.floors)),
+        "by_chance": any(line.row.chance is not None for line in rows),
+        "by_people": any(line.people for line in rows),
+        "by_empty": any(line.n_empty for line in rows),
+        "without_people": [line for line in rows if line.no_people],
+    }
 
 
 def _cases(request: HttpRequest, run: Run, metrics: list[Metric]) -> dict[str, Any]:
@@ -329,52 +326,22 @@ def _rows(cases: list[CaseRun], metrics: list[Metric]) -> list[CaseRow]:
     ]
 
 
-# --- next to people, gates and judges -------------------------------------------------------------
+# --- gates and judges -------------------------------------------------------------
 
 
 BASELINES = 20
 
 
-def _standing(run: Run, aggregates: Sequence[Aggregate]) -> dict[str, Any]:
+def _standing(run: Run) -> dict[str, Any]:
     """Nothing while the run has no figures."""
     if run.scored_at is None:
         return {}
-    people = ceilings.beside(run, aggregates)
     layer = gold_layer(run.release.layer)
-    known = any(figure.ceiling.mean is not None for figure in people.values())
     return {
-        "people": {name: present.people_cell(figure) for name, figure in people.items()}
-        if known
-        else {},
-        "without": _without(people, known=known),
-        "passes": any(people[name].level.passes for name in layer.headline if name in people),
-        "apart": _apart(run, people),
         "gate": _gate(run),
         "rated": layer.rated,
         "panel": RatingPanel.objects.filter(run=run).first() if layer.rated else None,
     }
-
-
-def _apart(run: Run, people: dict[str, ceilings.Beside]) -> list[dict[str, Any]]:
-    """The main figures pair by pair, and each person against gold."""
-    tables = []
-    for name in gold_layer(run.release.layer).headline:
-        detail = people[name].ceiling.detail if name in people else {}
-        rows = [*detail.get("pairs", []), *detail.get("gold", [])]
-        if rows:
-            shown = [row | {"mean": present.figure(row["mean"])} for row in rows]
-            tables.append({"metric": METRICS[name], "rows": shown})
-    return tables
-
-
-def _without(people: dict[str, ceilings.Beside], *, known: bool) -> list[dict[str, Any]]:
-    """Why metrics have no figure of people; one reason where none of them has."""
-    missing = {
-        name: figure.ceiling.reason for name, figure in people.items() if figure.ceiling.reason
-    }
-    if not known:
-        return [{"metric": None, "reason": reason} for reason in list(missing.values())[:1]]
-    return [{"metric": METRICS[name], "reason": reason} for name, reason in missing.items()]
 
 
 def _gate(run: Run) -> dict[str, Any]:

@@ -157,6 +157,85 @@ def difference(
     )
 
 
+def skill(run: Array, floor: Array, ceiling: Array, *, span: float = 1.0) -> Estimate | None:
+    """(run − floor)/(ceiling − floor) of three ratios on the same conversations.
+
+    Parameters
+    ----------
+    run, floor, ceiling
+        As for :func:`ratio`, row by row the same conversations.
+    span
+        The length of the figure's range.
+
+    Returns
+    -------
+    Estimate or None
+        With Fieller's interval: the values θ at which a t test with CR2 variance does not refute
+        run − floor = θ (ceiling − floor), so it needs no approximation for a ratio of two uncertain
+        differences. ``None`` where that interval has no end, because floor and ceiling may be the
+        same by that test or by :func:`difference`, and with fewer than two conversations. Where no
+        conversation differs from another, the interval is that of :func:`difference`, by the
+        distance of floor and ceiling.
+
+    References
+    ----------
+    E. C. Fieller, "Some problems in interval estimation", Journal of the Royal Statistical
+    Society B 16, 1954.
+
+    Examples
+    --------
+    >>> cases = np.full(4, 10.0)
+    >>> of = lambda *sums: np.column_stack([np.array(sums), cases])
+    >>> seen = skill(of(4.0, 5.0, 6.0, 5.0), of(2.0, 2.0, 2.0, 2.0), of(8.0, 8.0, 9.0, 7.0))
+    >>> round(seen.value, 3), round(seen.low, 2), round(seen.high, 2)
+    (0.5, 0.31, 0.69)
+    """
+    tables = (run, floor, ceiling)
+    if min(table[:, 1].sum() for table in tables) <= 0:
+        return None
+    apart = difference(floor, ceiling, span=span)
+    gained = difference(floor, run, span=span)
+    if apart is None or gained is None or not excludes_zero(apart):
+        return None
+    used = np.any([table[:, 1] > 0 for table in tables], axis=0)
+    shares = [table[used, 1] / table[:, 1].sum() for table in tables]
+    influences = [
+        (table[used, 0] - table[:, 0].sum() / table[:, 1].sum() * table[used, 1])
+        / table[:, 1].sum()
+        for table in tables
+    ]
+    of_run, of_floor, of_ceiling = influences
+    top, bottom = of_run - of_floor, of_ceiling - of_floor
+    weights = np.mean(shares, axis=0) * len(shares[0])
+    top_variance, df = _cluster_robust(top, weights)
+    bottom_variance, _ = _cluster_robust(bottom, weights)
+    both_variance, _ = _cluster_robust(top + bottom, weights)
+    covariance = (both_variance - top_variance - bottom_variance) / 2
+    value = gained.value / apart.value
+    count = int(used.sum())
+    spread = top_variance - 2 * value * covariance + value**2 * bottom_variance
+    if spread <= SMALLEST_VARIANCE:
+        if gained.high is None:
+            return None
+        reach = (gained.high - gained.value) / abs(apart.value)
+        return Estimate(value, value - reach, value + reach, None, None, count)
+    t = t_quantile(df)
+    square = apart.value**2 - t**2 * bottom_variance
+    if square <= 0:
+        return None
+    half = gained.value * apart.value - t**2 * covariance
+    rest = gained.value**2 - t**2 * top_variance
+    root = math.sqrt(max(0.0, half**2 - square * rest))
+    std_error = math.sqrt(spread) / abs(apart.value)
+    return Estimate(value, (half - root) / square, (half + root) / square, std_error, df, count)
+
+
+def excludes_zero(estimate: Estimate) -> bool:
+    """Whether the interval says that the figure is not 0; never without an interval."""
+    low, high = estimate.low, estimate.high
+    return low is not None and high is not None and (low > 0 or high < 0)
+
+
 def _without_spread(
     value: float, span: float, cases: float, conversations: int, level: float
 ) -> Estimate:

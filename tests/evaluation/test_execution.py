@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from evaluation.layers.values import FAILED
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import spec
 from evaluation.services.launch.launch import LaunchRefused
-from evaluation.services.run import scoring
 from evaluation.services.work import steering, working
 from labeling.domain.facts import Fact
 from labeling.services import vectors
@@ -76,7 +76,7 @@ def test_a_case_that_fails_scores_the_worst_value_and_is_counted(launch: Any, sc
     )
     own = Score.objects.filter(case=failed)
     assert set(own.values_list("value", flat=True)) == {0.0}
-    assert set(own.values_list("reason", flat=True)) == {scoring.FAILED}
+    assert set(own.values_list("reason", flat=True)) == {FAILED}
     assert pipeline.seen.count("case-001") == 1  # the same input would fail in the same way
 
 

@@ -33,7 +33,6 @@ def test_only_readers_steer_a_run(launch: Any, signed_in: Any, name: str) -> Non
 def test_the_run_page_shows_figures_floors_plots_and_cases(
     finished: Any, script: Any, signed_in: Any
 ) -> None:
-    finished(pipeline="nothing")
     script(perfect)
     run = finished(pipeline="requirements-local")
 
@@ -45,8 +44,9 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert "Scores over the similarity threshold" in page
     summary = response.context["summary"]
     f1 = next(line for line in summary if line.metric.id == "requirement_f1")
-    assert f1.figures[0] == "1.000"
-    assert f1.floors == ["0.000"]
+    assert f1.figure == "1.000"
+    assert [(floor.name, floor.text) for floor in f1.floors][:1] == [("nothing", "0.000")]
+    assert response.context["headline"] == f1
     assert "3 matches of 3 gold and 3 predicted" in page
     assert "Bins of equal mass" in page
     plot = response.context["reliability"]
@@ -54,7 +54,7 @@ def test_the_run_page_shows_figures_floors_plots_and_cases(
     assert all(row.mass != "–" and row.mass_interval != "–" for row in plot["figures"])
 
 
-def test_floors_baselines_and_earlier_runs_are_those_on_the_same_cases(
+def test_baselines_and_earlier_runs_are_those_on_the_same_cases(
     finished: Any, script: Any, signed_in: Any
 ) -> None:
     script(perfect)
@@ -64,7 +64,7 @@ def test_floors_baselines_and_earlier_runs_are_those_on_the_same_cases(
 
     context = signed_in("noor").get(run.get_absolute_url()).context
 
-    assert context["floors"] == []
+    assert {floor.n for floor in context["headline"].floors} == {3}
     assert [one.pk for one in context["gate"]["baselines"]] == [earlier.pk]
     assert [row["run"] for row in context["over_runs"]["rows"]] == [earlier.pk, run.pk]
 

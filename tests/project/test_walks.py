@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from evaluation.services.launch.launch import LaunchRequest, launch
-from evaluation.services.run import execution
+from evaluation.services.run import execution, yardsticks
 from labeling import tasks
 from labeling.domain.matching.similarity import Ruler
 from labeling.models import Assignment, Project
@@ -148,10 +148,11 @@ def test_a_submission_to_stored_agreement_and_gold(
 
 
 def test_a_gold_item_to_a_score(project: Project, ana: User, noor: User) -> None:
-    """Labelled by one person, since pairs of people are scored for the ceiling, too."""
+    """A release whose floors are measured, as they are soon after freezing."""
     (steps,) = walks()["A gold item to a score"]
     factories.answer_all(factories.open_full(project, 1, annotators=[ana], overlap=1))
     release = gold.freeze(project=project, layer="extraction", ruler=Ruler(WordOverlap()))
+    yardsticks.measure_release(release.pk)
     request = LaunchRequest(release=release, pipeline="everything", requested_by=noor)
 
     names = entered(lambda: execution.work(launch(request, queue=False).pk, uuid4()))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, BinaryIO, NamedTuple, TypedDict
+from typing import Any, BinaryIO, TypedDict
 
 from django.utils import timezone
 
@@ -18,14 +17,7 @@ from labeling.domain.errors import RuleError
 from labeling.domain.facts import Fact
 from labeling.domain.formats.answers import LineFault
 from labeling.domain.formats.reading import json_lines
-from labeling.domain.gold.content import GoldContent
-from labeling.domain.matching.references import Base, in_terms_of
-from labeling.domain.matching.similarity import Ruler
-from labeling.domain.schema import LAYERS
-from labeling.domain.schema.labels import StoredLabel
-from labeling.models import Assignment, Conversation, FirstPass, GoldItem, GoldRelease
-from labeling.services.settling import settling
-from labeling.services.settling.provenance import Answers
+from labeling.models import GoldItem, GoldRelease
 from pipelines.types import Output
 
 NAME = "predictions"
@@ -201,105 +193,3 @@ def _report(source: Source, read: _Predictions, cases: Mapping[str, CaseRun]) ->
         "missing": [case_id for case_id in cases if case_id not in read.outputs],
         "extra": adapters.storable(read.extra),
     }
-
-
-# --- annotators' own submissions ------------------------------------------------------------------
-
-
-Labels = list[StoredLabel]
-
-
-class Submitted(NamedTuple):
-    """The labels of one gold item by annotator, in terms of gold; only of those who were blind."""
-
-    item: GoldItem
-    content: GoldContent
-    labels: dict[str, Labels]
-
-
-def behind(release: GoldRelease, split: str, *, ruler: Ruler) -> list[Submitted]:
-    """Every item of the split in order; without labels where it is not known who gave them.
-
-    People are compared by what they handed in, not by what a reviewer made of it. Who had seen
-    suggestions of a pipeline before is left out: these labels are not their own.
-    """
-    items = release.items.select_related("release__project").order_by("position")
-    contents = [(item, item.content) for item in (items.filter(split=split) if split else items)]
-    answers = _answers(release, [item for item, _ in contents], ruler)
-    return [
-        Submitted(
-            item, content, _labels(release, content, answers.get(item.conversation_id), ruler)
-        )
-        for item, content in contents
-    ]
-
-
-def _answers(
-    release: GoldRelease, items: Sequence[GoldItem], ruler: Ruler
-) -> dict[int, list[Answers]]:
-    """By conversation, the answers of each of its rounds."""
-    wanted = Conversation.objects.filter(pk__in=[item.conversation_id for item in items])
-    by_conversation = {
-        conversation.pk: _rounds_of(conversation)
-        for conversation in settling.labelled(wanted, release.layer)
-    }
-    if LAYERS[release.layer].needs:  # what labels refer to is matched, so its texts are compared
-        everything = [answers for rounds in by_conversation.values() for answers in rounds]
-        settling.prime(ruler, everything, release.layer)
-    return by_conversation
-
-
-def _rounds_of(conversation: Any) -> list[Answers]:
-    everything: list[Assignment] = conversation.labelling_assignments
-    rounds = dict.fromkeys(assignment.round_id for assignment in everything)
-    answers = []
-    for round_id in rounds:
-        conversation.labelling_assignments = [
-            assignment for assignment in everything if assignment.round_id == round_id
-        ]
-        answers.append(settling.answers_of(conversation))
-    return answers
-
-
-def _labels(
-    release: GoldRelease,
-    content: GoldContent,
-    rounds: Sequence[Answers] | None,
-    ruler: Ruler,
-) -> dict[str, Labels]:
-    number = content["provenance"].get("round")
-    answers = next((each for each in rounds or () if each.round.number == number), None)
-    if answers is None:
-        return {}
-    base = _base(release, answers, ruler)
-    if base is None:
-        return {}
-    return {
-        assignment.annotator.get_username(): _labels_of(release.layer, base, assignment)
-        for assignment in _unassisted(answers.submitted)
-    }
-
-
-def _base(release: GoldRelease, answers: Answers, ruler: Ruler) -> Base | None:
-    """What the labels refer to; ``None`` if that does not stand any more."""
-    if not LAYERS[release.layer].needs:
-        return Base()
-    settle = partial(settling.settle_answers, answers, release.project, ruler)
-    base = settling.Outcomes(answers, release.project, settle).base(release.layer)
-    return None if isinstance(base, Fact) else base
-
-
-def _labels_of(layer: str, base: Base, assignment: Assignment) -> Labels:
-    own: Labels = (assignment.annotation.payload or {}).get(LAYERS[layer].key, [])
-    if not LAYERS[layer].needs:
-        return own
-    return [
-        dict(label) for label in in_terms_of(base, layer, own, assignment.annotator.username).labels
-    ]
-
-
-def _unassisted(submitted: Sequence[Assignment]) -> list[Assignment]:
-    seen = set(
-        FirstPass.objects.filter(assignment__in=submitted).values_list("assignment", flat=True)
-    )
-    return [assignment for assignment in submitted if assignment.pk not in seen]

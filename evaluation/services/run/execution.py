@@ -21,7 +21,7 @@ from evaluation.metrics.registry import METRICS_VERSION, PROTOCOL_VERSION
 from evaluation.models import CaseRun, Run
 from evaluation.services import memory_builds
 from evaluation.services.judging import answers, judgings
-from evaluation.services.run import ceilings, scoring
+from evaluation.services.run import scoring
 from evaluation.services.stores import FileStore
 from evaluation.services.work import leases
 from evaluation.services.work.working import Desk, carry_out, desk_for, fact_of, log_failure
@@ -232,7 +232,6 @@ def _score(run_id: int, owner: UUID) -> None:
     lease = leases.HeldScoring(run_id, owner)
     with leases.KeepAlive(lease, seconds=leases.SCORING_SECONDS):
         try:
-            _find_ceiling(run_id)
             scoring.score(run_id, owner)
         except OperationalError:  # the database is busy or away: a later try will do
             raise
@@ -241,13 +240,3 @@ def _score(run_id: int, owner: UUID) -> None:
         except Exception as error:  # the page of the run says why it has no scores
             logger.exception("Run %s cannot be scored.", run_id)
             raise CannotRun(Fact("run.cannot_score", text=fact_of(error))) from error
-
-
-def _find_ceiling(run_id: int) -> None:
-    """What people reach is shown next to the figures; a run is worth its scores without it, too."""
-    try:
-        ceilings.ensure(run_id)
-    except OperationalError:
-        raise
-    except Exception:  # the scores do not depend on it, whatever is wrong with the labels
-        logger.exception("The human ceiling of run %s cannot be computed.", run_id)

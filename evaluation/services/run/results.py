@@ -16,13 +16,14 @@ from evaluation.layers import Example, gold_layer
 from evaluation.metrics.gate import JUDGED
 from evaluation.metrics.registry import METRICS
 from evaluation.metrics.summary import FIGURES
+from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score
 from evaluation.services.judging import certificates, corrections
 from evaluation.services.language_models import budgets
 from evaluation.services.launch import launch
-from evaluation.services.run import answer_scoring, ceilings
+from evaluation.services.run import answer_scoring
 from labeling.domain.csv_cells import safe_row
-from labeling.domain.facts import Fact
+from labeling.domain.facts import Fact, StoredFact
 from labeling.words import in_english, worded_in_english
 
 OPTIONAL = (
@@ -141,11 +142,10 @@ def cases_with_scores(run: Run, *, with_output: bool = False) -> Iterable[CaseRu
 def _metrics(run: Run) -> dict[str, dict[str, Any]]:
     """Every figure, with what people reach beside it, and what its judge is worth."""
     rows = aggregates_of(run)
-    people = ceilings.beside(run, rows)
     corrected = corrections.as_json(run)
     return {
         row.metric: _figures(row)
-        | ({"human_ceiling": ceilings.as_json(people[row.metric])} if row.metric in people else {})
+        | yardsticks_as_json(row)
         | ({"certificate": certificates.as_json(run, row.metric)} if row.metric in JUDGED else {})
         | ({"people_corrected": corrected[row.metric]} if row.metric in corrected else {})
         for row in rows
@@ -158,6 +158,23 @@ def _figures(row: Aggregate) -> dict[str, Any]:
     if METRICS[row.metric].chance:
         figures |= {"chance": row.chance, "over_chance": row.over_chance}
     return figures | worded_in_english(row.detail, with_codes=True)
+
+
+def yardsticks_as_json(row: Aggregate) -> dict[str, Any]:
+    """Floors, people, skill and the figure without empty gold; a reason where one is missing."""
+    stored: Yardsticks = row.yardsticks
+    if not stored:
+        return {}
+    return {
+        "empty_gold": stored.get("empty_gold"),
+        "floors": stored.get("floors", {}),
+        "people": stored.get("people") or {"reason": _worded(_fact(stored.get("no_people")))},
+        "skill": stored.get("skill") or {"reason": _worded(_fact(stored.get("no_skill")))},
+    }
+
+
+def _fact(stored: StoredFact | None) -> Fact | None:
+    return Fact.from_json(stored) if stored else None
 
 
 def _case(case: CaseRun) -> dict[str, Any]:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 
 from evaluation import adapters
 from evaluation.layers import Context, Example, GoldLayer, Scored, gold_layer
-from evaluation.layers.base import chance_level, failure_values, undefined_values
+from evaluation.layers.base import chance_level
+from evaluation.layers.values import FAILED, values_of
 from evaluation.metrics.calibration import NO_PREDICTION
-from evaluation.metrics.registry import Metric, Value, metrics_for
+from evaluation.metrics.registry import Metric
 from evaluation.metrics.summary import FIGURES, Summary, contribution, summarize
+from evaluation.metrics.yardsticks import Yardsticks
 from evaluation.models import Aggregate, CaseRun, Run, Score, StageTrace
 from evaluation.services.launch import spec
-from evaluation.services.run import answer_scoring
+from evaluation.services.run import answer_scoring, yardsticks
 from evaluation.services.run.answer_scoring import Judged
+from evaluation.services.run.yardsticks import StoredByPerson
 from evaluation.services.work import leases
 from labeling.domain.facts import Fact
 from labeling.services import vectors
 
-FAILED = Fact("metric.pipeline_failed")
-SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail"]
-AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail"]
+SCORE_FIELDS = ["value", "numerator", "weight", "chance", "reason", "detail", "by_person"]
+AGGREGATE_FIELDS = [*FIGURES, "chance", "reason", "detail", "yardsticks"]
 TRACE_FIELDS = ["set_size", "corpus_size", "present", "ids", "scores"]
 
 
@@ -77,14 +79,29 @@ def _measures(run: Run) -> spec.Measures:
 def _measure(run: Run) -> _Measured:
     layer = gold_layer(run.release.layer)
     context = Context(vectors.ruler(), run.spec)
+    yardsticks.ensure(run, context.ruler)
     judged = answer_scoring.load(run)
     cases = _score_cases(run, layer, context, judged)
     metrics = run.spec.all_metrics()
+    standing = yardsticks.Standing(run, context)
+    by_person = [
+        standing.by_person(case.case, case.scored.example, failed=case.scored.failed)
+        for case in cases
+    ]
+    beside = standing.of_metrics(
+        [case.case for case in cases], [case.scored for case in cases], by_person
+    )
     return _Measured(
         ruler=context.ruler.id,
-        scores=[row for case in cases for row in _score_rows(case, metrics)],
+        scores=[
+            row
+            for case, own in zip(cases, by_person, strict=True)
+            for row in _score_rows(case, metrics, own)
+        ],
         traces=[row for case in cases for row in _trace_rows(case, layer)],
-        aggregates=_aggregates(run, layer, [case.scored for case in cases], context, judged),
+        aggregates=_aggregates(
+            run, layer, [case.scored for case in cases], context, judged, beside
+        ),
     )
 
 
@@ -132,37 +149,16 @@ def _score_case(
     case: CaseRun, example: Example, layer: GoldLayer, context: Context, judged: Judged | None
 ) -> ScoredCase:
     """What cannot be scored at all is nobody's failure, so it is looked at first."""
-    unscorable = layer.unscorable(example)
-    failed = case.state == CaseRun.State.FAILED and not unscorable
-    values = _values(example, layer, context, unscorable=unscorable, failed=failed)
+    failed = case.state == CaseRun.State.FAILED and not layer.unscorable(example)
+    values = values_of(example, layer, context, failed=failed)
     if judged:
         values |= judged.values(case.pk, example, failure=FAILED if failed else None)
     return ScoredCase(case, Scored(example, values, failed, case.item.conversation_id))
 
 
-def _values(
-    example: Example, layer: GoldLayer, context: Context, *, unscorable: Fact | None, failed: bool
-) -> dict[str, Value]:
-    if unscorable:
-        return undefined_values(metrics_for(layer.name), unscorable)
-    if failed:
-        return _failure_values(example, layer, context)
-    return layer.score(example, context)
-
-
-def _failure_values(example: Example, layer: GoldLayer, context: Context) -> dict[str, Value]:
-    """In sums a case that failed weighs as if it had returned as much as gold holds, all wrong."""
-    metrics = metrics_for(layer.name)
-    values = failure_values(metrics, FAILED)
-    if any(metric.scope == "micro" for metric in metrics):
-        as_gold = layer.score(replace(example, output=layer.as_output(example.gold)), context)
-        for name, value in values.items():
-            off = as_gold[name].reason in layer.off
-            values[name] = as_gold[name] if off else replace(value, share=as_gold[name].share)
-    return values
-
-
-def _score_rows(scored_case: ScoredCase, metrics: list[Metric]) -> Iterator[Score]:
+def _score_rows(
+    scored_case: ScoredCase, metrics: list[Metric], by_person: StoredByPerson
+) -> Iterator[Score]:
     for metric in metrics:
         if metric.per_case:
             value = scored_case.scored.values[metric.id]
@@ -176,6 +172,7 @@ def _score_rows(scored_case: ScoredCase, metrics: list[Metric]) -> Iterator[Scor
                 chance=value.chance,
                 numerator=share.numerator if share else None,
                 weight=share.denominator if share else None,
+                by_person=by_person.get(metric.id, {}),
                 reason=value.reason,
                 detail=value.detail or {},
             )
@@ -193,6 +190,7 @@ def _aggregates(
     scored: list[Scored],
     context: Context,
     judged: Judged | None,
+    beside: Mapping[str, Yardsticks],
 ) -> list[Aggregate]:
     metrics = run.spec.all_metrics()
     summaries = _summaries(layer, metrics, scored, context)
@@ -205,6 +203,7 @@ def _aggregates(
             chance=chance_level(metric, scored),
             reason=None if summaries[metric.id].n else _why_undefined(metric, scored),
             detail=details.get(metric.id, {}),
+            yardsticks=beside.get(metric.id, {}),
             **summaries[metric.id].as_json(),
         )
         for metric in metrics
