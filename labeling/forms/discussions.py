@@ -77,4 +77,4 @@ class DisagreementFilter(forms.Form):
 
     def _fits_pair(self, split: Split) -> bool:
         pair = self.pairs.get(self.cleaned_data.get("pair") or "")
-        return pair is None or split.divides(*pair)
+        return pair is None or split.concerns(*pair)

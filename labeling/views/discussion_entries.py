@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from labeling.domain.agreement.disagreements import Split
+from labeling.domain.agreement.disagreements import Split, SplitCandidate
 from labeling.domain.schema import LAYERS
 from labeling.domain.schema.layers import Judged, Words
 from labeling.models import Assignment, Comment, Disagreement, Message, Round
@@ -108,7 +108,7 @@ def entries_of(discussed: Round, disagreements: Disagreements, people: People) -
                 rated=sides if is_rating else [],
                 candidates=shown_candidates(
                     place.layer,
-                    split.candidates,
+                    _in_order_shown(split.candidates, people),
                     payloads.get(place.conversation, {}),
                     people.name,
                 ),
@@ -117,6 +117,12 @@ def entries_of(discussed: Round, disagreements: Disagreements, people: People) -
             )
         )
     return entries
+
+
+def _in_order_shown(pairs: Iterable[SplitCandidate], people: People) -> list[SplitCandidate]:
+    """By the names on the page: the order of their own names would tell letters apart."""
+    turned = (pair if people.name(pair.a) <= people.name(pair.b) else pair.turned for pair in pairs)
+    return sorted(turned, key=lambda pair: (people.name(pair.a), people.name(pair.b)))
 
 
 def _context(places: Mapping[UnitPlace, int | None]) -> dict[UnitPlace, list[Message]]:

@@ -140,6 +140,10 @@ def verdict(figures: Mapping[str, Any]) -> str:
         for name in LAYERS  # PostgreSQL reorders the keys of JSON
         if name in layers
     ]
+    if any(layer.get("outcome") == "not_measured" for layer in layers.values()):
+        return _("reached {each}; {needed} on each that was used").format(
+            each=", ".join(each), needed=_needed(figures)
+        )
     return _("reached {each}; {needed} on each").format(
         each=", ".join(each), needed=_needed(figures)
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from uuid import uuid4
 
 import pytest
 
 from labeling.domain.agreement.agreement import read_agreement
 from labeling.models import EmptyLayer, Event, Project, Round
-from labeling.services.agreement import unused
+from labeling.services.agreement import discussions, unused
 from labeling.services.work import rounds
 from labeling.templatetags.figures import figure
 from tests import factories
@@ -46,7 +47,7 @@ class TestContent:
         why = "they mark the same messages and write different requirements"
         high = figure(closed.agreement["content"]["high"])  # six labels each, none of them shared
         assert 0.2 < closed.agreement["content"]["high"] < 0.5
-        assert f"Labels match F1 0.00 0.00 to {high} at least 0.5 needed {why}" in shown
+        assert f"Labels match F1 0.00 0.00 to {high} ✗ at least 0.5 needed {why}" in shown
         assert f"label F1 0.00 where at least 0.5 is needed ({why})" in shown  # in the gate's box
         assert "Requirements not passed" in shown
 
@@ -262,6 +263,31 @@ class TestPerhapsTheSame:
             {"place": f"{closed.conversations.order_by('pk')[0].pk}-0", "outcome": "guideline"},
         )
         assert "1 of 2 decided" in page(signed_in(rita), URL)
+
+    def test_letters_hide_who_wrote_what_in_a_pair_as_well(self, signed_in, rita, project):
+        closed = answered(project, number=1)
+        discussions.hide_names(closed, hidden=True, by=rita)
+        letters = discussions.letters_of(closed)
+
+        shown = page(signed_in(rita), "/projects/orders/rounds/1/disagreements/")
+
+        pairs = re.findall(r"Perhaps the same: (\w) “([^”]+)” and (\w)", shown)
+        assert [(left, right) for left, _, right in pairs] == [("A", "B"), ("A", "C"), ("B", "C")]
+        titles = {letters[name]: title for name, (title, _) in TEXTS.items()}
+        assert all(titles[left] == title for left, title, _ in pairs)
+        assert "Perhaps the same: ana" not in shown
+
+    def test_the_filter_of_a_pair_keeps_what_the_two_wrote_differently(
+        self, signed_in, rita, project
+    ):
+        answered(project, number=1)
+        form = signed_in(rita).get("/projects/orders/rounds/1/disagreements/").context["form"]
+        choices = form.fields["pair"].choices
+        choice = next(value for value, words in choices if {"ana", "ben"} <= set(words.split()))
+
+        shown = page(signed_in(rita), f"/projects/orders/rounds/1/disagreements/?pair={choice}")
+
+        assert "Perhaps the same: ana “Track parcels” and ben" in shown
 
     def test_the_page_of_a_pair_shows_its_candidates(self, signed_in, noor, project):
         answered(project, number=2)

@@ -109,6 +109,10 @@ class Split:
         """Whether the two say different things of it."""
         return a in self.labels and b in self.labels and self.labels[a] != self.labels[b]
 
+    def concerns(self, a: str, b: str) -> bool:
+        """Whether the two say different things of it, or wrote different labels about it."""
+        return self.divides(a, b) or any({pair.a, pair.b} == {a, b} for pair in self.candidates)
+
 
 def splits(ratings: Mapping[str, Ratings], order: Sequence[str]) -> list[Split]:
     """The units that were labelled differently, in the order of ``order``.

@@ -12,7 +12,6 @@ import pytest
         "agreement.agreement",
         "agreement.intervals",
         "agreement.kappa",
-        "agreement.resampling",
         "gold.release",
         "matching.matching",
         "matching.similarity",
